@@ -1,0 +1,103 @@
+import { resolve } from 'node:path';
+
+/** One environment variable: how it is read, what it is without one, and what it means. */
+interface Setting<T> {
+  readonly default: T;
+  readonly meaning: string;
+  /** @throws Error that says what the value should be. */
+  parse(value: string): T;
+}
+
+function setting<T>(parse: (value: string) => T, fallback: T, meaning: string): Setting<T> {
+  return { parse, default: fallback, meaning };
+}
+
+const SETTINGS = {
+  PORT: setting(integer(0, 65535), 4000, 'the port to listen on; 0 takes a free one'),
+  HOST: setting(text, '127.0.0.1', 'the address to listen on'),
+  DATABASE_URL: setting<string | undefined>(
+    url('postgresql:', 'postgres:'),
+    undefined,
+    'a postgresql:// URL; without it the embedded PostgreSQL in DATA_DIR',
+  ),
+  DATA_DIR: setting(
+    (value) => resolve(text(value)),
+    resolve('data'),
+    'the directory of the embedded PostgreSQL',
+  ),
+  CORS_ORIGINS: setting<string[] | undefined>(
+    list,
+    undefined,
+    'origins that browsers may call from, comma-separated; without it any origin, without credentials',
+  ),
+  LOG_LEVEL: setting(
+    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    'info',
+    'how much is logged',
+  ),
+  NODE_ENV: setting(oneOf('production', 'development', 'test'), 'development', '`npm start` sets production'),
+};
+
+type Settings = typeof SETTINGS;
+
+/** The configuration, by the names of the environment. */
+export type Config = { readonly [name in keyof Settings]: ReturnType<Settings[name]['parse']> };
+
+/** A variable whose value cannot be used. Its message is one line that names it. */
+export class ConfigError extends Error {}
+
+/**
+ * Reads the configuration. An empty variable counts as absent.
+ * @throws ConfigError for the first variable that is wrong.
+ */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const config: Record<string, unknown> = {};
+  for (const [name, { parse, default: fallback }] of Object.entries(SETTINGS)) {
+    const value = environment[name];
+    if (value === undefined || value === '') {
+      config[name] = fallback;
+      continue;
+    }
+    try {
+      config[name] = parse(value);
+    } catch (error) {
+      throw new ConfigError(`${name} ${(error as Error).message}`);
+    }
+  }
+  return config as Config;
+}
+
+function text(value: string): string {
+  return value;
+}
+
+function integer(min: number, max: number) {
+  return (value: string): number => {
+    const number = Number(value);
+    if (/^[0-9]+$/.test(value) && number >= min && number <= max) return number;
+    throw new Error(`must be an integer from ${min} to ${max}, not "${value}"`);
+  };
+}
+
+function oneOf<T extends string>(...values: T[]) {
+  return (value: string): T => {
+    const found = values.find((each) => each === value);
+    if (found) return found;
+    throw new Error(`must be one of ${values.join(', ')}, not "${value}"`);
+  };
+}
+
+function url(...protocols: string[]) {
+  return (value: string): string => {
+    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value;
+    // The value may hold a password, so it is not repeated.
+    throw new Error(`must be a URL that starts with ${protocols[0]}//`);
+  };
+}
+
+function list(value: string): string[] {
+  return value
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean);
+}

@@ -1,0 +1,35 @@
+import type { Prisma } from './generated/client';
+
+/** SQL text under the name it is prepared by. Make it with {@link statement}. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/**
+ * Where a unit of work runs: on the database at large, or inside a transaction. Services take one as their first
+ * argument, so whoever calls them decides what shares a transaction.
+ */
+export interface Session {
+  /** The Prisma models. */
+  readonly prisma: Prisma.TransactionClient;
+  /**
+   * Runs one prepared statement. `int8` comes back as `bigint`, `timestamptz` as `Date`.
+   * @throws the driver's error: see {@link failureOf}.
+   */
+  query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
+  /**
+   * Runs `work` in one transaction (inside a transaction: behind a savepoint). What it throws undoes what it did.
+   * Serialization failures and deadlocks are tried again a few times, so `work` has no effects of its own.
+   */
+  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+}
+
+/** An open database. */
+export interface Database extends Session {
+  /** What it is, for people: `embedded PostgreSQL 17 in ./data`. */
+  readonly description: string;
+  /** Rejects when the database does not answer. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}

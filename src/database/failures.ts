@@ -1,0 +1,106 @@
+/**
+ * What went wrong in the database, named once for both drivers and Prisma:
+ * - `foreign-key`, `check`, `unique`: a constraint refused the write;
+ * - `not-found`: the row to change is not there;
+ * - `transient`: a deadlock or serialization failure, to be tried again;
+ * - `timeout`: a statement or transaction took longer than it may;
+ * - `unavailable`: the database is out of reach or takes no more connections.
+ */
+export type Failure =
+  | 'foreign-key'
+  | 'check'
+  | 'unique'
+  | 'not-found'
+  | 'transient'
+  | 'timeout'
+  | 'unavailable';
+
+/** By SQLSTATE (PostgreSQL documentation, appendix A); two characters stand for their class. */
+const BY_SQLSTATE: Readonly<Record<string, Failure>> = {
+  '23503': 'foreign-key',
+  '23001': 'foreign-key',
+  '23514': 'check',
+  '23505': 'unique',
+  '40001': 'transient',
+  '40P01': 'transient',
+  '57014': 'timeout',
+  '55P03': 'timeout',
+  '08': 'unavailable',
+  '53': 'unavailable',
+  '57': 'unavailable',
+  '58': 'unavailable',
+  '25006': 'unavailable',
+};
+
+/** By Prisma's error codes (Prisma error reference). */
+const BY_PRISMA_CODE: Readonly<Record<string, Failure>> = {
+  P2002: 'unique',
+  P2003: 'foreign-key',
+  P2004: 'check',
+  P2025: 'not-found',
+  P2034: 'transient',
+  P2024: 'unavailable',
+  P2028: 'timeout',
+  P2037: 'unavailable',
+  P1001: 'unavailable',
+  P1002: 'unavailable',
+  P1008: 'timeout',
+  P1017: 'unavailable',
+};
+
+const NETWORK = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'ENOENT',
+]);
+
+/** Messages of node-postgres that come without a code. */
+const LOST_CONNECTION =
+  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|server closed the connection|cannot use a pool after calling end|not queryable/i;
+const SLOW = /query read timeout/i;
+
+/** The failure that an error of Prisma or a driver stands for; `undefined` if it is none of them. */
+export function failureOf(error: unknown): Failure | undefined {
+  for (let depth = 0, current = error; depth < 5 && isObject(current); depth++) {
+    const failure = ofOne(current);
+    if (failure) return failure;
+    const meta = isObject(current.meta) ? current.meta : undefined;
+    current = current.cause ?? meta?.driverAdapterError;
+  }
+  return undefined;
+}
+
+/** Whether the same transaction may succeed when it is run again. */
+export function isTransient(error: unknown): boolean {
+  return failureOf(error) === 'transient';
+}
+
+function ofOne(error: Record<string, unknown>): Failure | undefined {
+  const code = error.originalCode ?? error.code;
+  if (typeof code === 'string') {
+    const known =
+      BY_PRISMA_CODE[code] ??
+      BY_SQLSTATE[code] ??
+      (code.length === 5 ? BY_SQLSTATE[code.slice(0, 2)] : undefined) ??
+      (NETWORK.has(code) ? 'unavailable' : undefined);
+    if (known) return known;
+  }
+  if (
+    error.kind === 'DatabaseNotReachable' ||
+    error.kind === 'ConnectionClosed' ||
+    error.kind === 'TooManyConnections'
+  ) {
+    return 'unavailable';
+  }
+  if (typeof error.message !== 'string') return undefined;
+  if (LOST_CONNECTION.test(error.message)) return 'unavailable';
+  return SLOW.test(error.message) ? 'timeout' : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

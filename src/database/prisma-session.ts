@@ -1,0 +1,45 @@
+import type { Session, Statement } from './database';
+import { isTransient } from './failures';
+import type { Prisma, PrismaClient } from './generated/client';
+
+const ATTEMPTS = 4;
+const TRANSACTION = { maxWait: 5_000, timeout: 10_000 };
+
+/** Runs `work` in a transaction of `client`, again when the database asks for it (deadlock, serialization failure). */
+export async function transaction<T>(
+  client: PrismaClient,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await client.$transaction((tx) => work(new TransactionSession(tx)), TRANSACTION);
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isTransient(error)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * attempt));
+    }
+  }
+}
+
+/** A session inside an open transaction. A transaction within it is a savepoint. */
+class TransactionSession implements Session {
+  private savepoints = 0;
+
+  constructor(readonly prisma: Prisma.TransactionClient) {}
+
+  query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    return this.prisma.$queryRawUnsafe<Row[]>(statement.text, ...values);
+  }
+
+  async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const name = `nested_${++this.savepoints}`;
+    await this.prisma.$executeRawUnsafe(`savepoint ${name}`);
+    try {
+      const result = await work(this);
+      await this.prisma.$executeRawUnsafe(`release savepoint ${name}`);
+      return result;
+    } catch (error) {
+      await this.prisma.$executeRawUnsafe(`rollback to savepoint ${name}`);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import type { Session } from './database';
+import { statement } from './statement';
+import type { Table } from './tables';
+
+/** Filter values by the filter's name in the table; `undefined` filters nothing. */
+export type Filters = Readonly<Record<string, unknown>>;
+
+/** The fields to read; `undefined` reads all. Names that are no columns are passed over. */
+export type Fields = ReadonlySet<string> | undefined;
+
+/** Where a page starts or ends: the order key and id of the row just outside of it. */
+export interface Bound {
+  readonly key: string;
+  readonly id: string;
+}
+
+/** A keyset page: rows of one order between two bounds, from its start or (backward) from its end. */
+export interface PageQuery {
+  readonly filters: Filters;
+  readonly order: string;
+  readonly descending: boolean;
+  readonly after?: Bound;
+  readonly before?: Bound;
+  readonly limit: number;
+  readonly backward: boolean;
+}
+
+/** The rows of `ids` by id; those that are not there are missing from the map. */
+export async function selectByIds<Row>(
+  session: Session,
+  table: Table<Row>,
+  ids: readonly bigint[],
+  fields?: Fields,
+): Promise<Map<bigint, Row>> {
+  const id = table.columns[table.idField];
+  const columns = columnsOf(table, fields);
+  const [only] = ids;
+  const rows =
+    ids.length === 1
+      ? await session.query<Row>(statement(`select ${columns} from ${table.from} where ${id} = $1`), [only])
+      : await session.query<Row>(
+          statement(`select ${columns} from ${table.from} where ${id} = any($1::bigint[])`),
+          [ids],
+        );
+  return new Map(rows.map((row) => [table.idOf(row), row]));
+}
+
+/** One page, in its order. */
+export async function selectPage<Row>(
+  session: Session,
+  table: Table<Row>,
+  page: PageQuery,
+  fields?: Fields,
+): Promise<Row[]> {
+  const values: unknown[] = [];
+  const text = `select ${columnsOf(table, fields, page.order)} ${pageOf(table, page, values)}`;
+  const rows = await session.query<Row>(statement(text), values);
+  return page.backward ? rows.reverse() : rows;
+}
+
+/**
+ * The same page for each of many parents, in one statement.
+ * @param column the filter (`categoryId`) and the field that hold the parent's id.
+ * @returns rows in their order by parent; a parent without rows is missing.
+ */
+export async function selectPages<Row>(
+  session: Session,
+  table: Table<Row>,
+  column: keyof Row & string,
+  parents: readonly bigint[],
+  page: PageQuery,
+  fields?: Fields,
+): Promise<Map<bigint, Row[]>> {
+  const values: unknown[] = [parents];
+  const columns = columnsOf(table, fields && new Set([...fields, column]), page.order);
+  const lateral = `select ${columns} ${pageOf(table, page, values, `${table.columns[column]} = parent.id`)}`;
+  const text = `select page.* from unnest($1::bigint[]) as parent(id) cross join lateral (${lateral}) as page`;
+  const rows = await session.query<Row>(statement(text), values);
+  const pages = new Map<bigint, Row[]>();
+  for (const row of rows) {
+    const parent = row[column] as bigint;
+    const known = pages.get(parent);
+    if (known) known.push(row);
+    else pages.set(parent, [row]);
+  }
+  if (page.backward) for (const found of pages.values()) found.reverse();
+  return pages;
+}
+
+/** How many rows pass the filters. */
+export async function countRows<Row>(session: Session, table: Table<Row>, filters: Filters): Promise<number> {
+  const values: unknown[] = [];
+  const text = `select count(*)::int as count from ${table.from}${where(conditions(table, filters, values))}`;
+  const [row] = await session.query<{ count: number }>(statement(text), values);
+  return row?.count ?? 0;
+}
+
+/** How many rows of each parent pass the filters; a parent without any is missing. */
+export async function countRowsByParent<Row>(
+  session: Session,
+  table: Table<Row>,
+  column: keyof Row & string,
+  parents: readonly bigint[],
+  filters: Filters,
+): Promise<Map<bigint, number>> {
+  const parent = table.columns[column];
+  const values: unknown[] = [parents];
+  const tests = [`${parent} = any($1::bigint[])`, ...conditions(table, filters, values)];
+  const text = `select ${parent} as parent, count(*)::int as count from ${table.from}${where(tests)} group by 1`;
+  const rows = await session.query<{ parent: bigint; count: number }>(statement(text), values);
+  return new Map(rows.map((row) => [row.parent, row.count]));
+}
+
+/** `from … where … order by … limit …` of a page; appends its values. */
+function pageOf<Row>(table: Table<Row>, page: PageQuery, values: unknown[], parent?: string): string {
+  const order = orderOf(table, page.order);
+  const id = table.columns[table.idField];
+  const tests = conditions(table, page.filters, values);
+  if (parent) tests.unshift(parent);
+
+  const bounded = (bound: Bound, operator: '<' | '>') => {
+    if (order.expression === id) return `${id} ${operator} ${place(bound.id, values)}::bigint`;
+    const key = `${place(bound.key, values)}::${order.type}`;
+    return `(${order.expression}, ${id}) ${operator} (${key}, ${place(bound.id, values)}::bigint)`;
+  };
+  if (page.after) tests.push(bounded(page.after, page.descending ? '<' : '>'));
+  if (page.before) tests.push(bounded(page.before, page.descending ? '>' : '<'));
+
+  const direction = page.descending === page.backward ? '' : ' desc';
+  const keys = order.expression === id ? [id] : [order.expression, id];
+  const orderBy = keys.map((key) => key + direction).join(', ');
+  return `from ${table.from}${where(tests)} order by ${orderBy} limit ${place(page.limit, values)}`;
+}
+
+function conditions<Row>(table: Table<Row>, filters: Filters, values: unknown[]): string[] {
+  const tests: string[] = [];
+  for (const name in filters) {
+    const value = filters[name];
+    if (value === undefined || value === null) continue;
+    const condition = table.filters[name];
+    if (!condition) throw new Error(`${table.name} has no filter ${name}`);
+    tests.push(condition.replace('?', place(value, values)));
+  }
+  return tests;
+}
+
+function columnsOf<Row>(table: Table<Row>, fields: Fields, order?: string): string {
+  const names = Object.keys(table.columns) as (keyof Row & string)[];
+  const key = order && orderOf(table, order).field;
+  const wanted = fields
+    ? names.filter(
+        (name) =>
+          fields.has(name) || name === table.idField || name === key || isRelationKey(table, name, fields),
+      )
+    : names;
+  return wanted.map((name) => `${table.columns[name]} as "${name}"`).join(', ');
+}
+
+function isRelationKey<Row>(table: Table<Row>, field: string, fields: ReadonlySet<string>): boolean {
+  for (const relation in table.relations) {
+    if (table.relations[relation] === field && fields.has(relation)) return true;
+  }
+  return false;
+}
+
+function orderOf<Row>(table: Table<Row>, name: string) {
+  const order = table.orders[name];
+  if (!order) throw new Error(`${table.name} has no order ${name}`);
+  return order;
+}
+
+function place(value: unknown, values: unknown[]): string {
+  values.push(value);
+  return `$${values.length}`;
+}
+
+function where(tests: readonly string[]): string {
+  return tests.length ? ` where ${tests.join(' and ')}` : '';
+}

@@ -1,0 +1,131 @@
+import type { Session } from './database';
+import { statement } from './statement';
+import type { InventoryRow, OrderRow } from './tables';
+
+const MAX_QUANTITY = 2147483647;
+const ORDER = 'id, pet_id as "petId", quantity, ship_date as "shipDate", complete';
+
+// The condition on the stock and its change are one statement: the row lock of the update makes the next buyer
+// of the same pet wait, and test the quantity that is left.
+const PLACE = statement(`with taken as (
+  update inventory set quantity = quantity - $2::int where pet_id = $1::bigint and quantity >= $2::int returning pet_id
+)
+insert into orders (pet_id, quantity, ship_date, complete, reserved)
+select $1::bigint, $2::int, $3::timestamptz, $4::boolean, case when exists (select from taken) then $2::int else 0 end
+where exists (select from taken)
+   or $1::bigint is null or $2::int is null
+   or not exists (select from inventory where pet_id = $1::bigint)
+returning ${ORDER}`);
+
+const LOCK_ORDER = statement(`select ${ORDER}, reserved from orders where id = $1 for update`);
+
+const LOCK_STOCK = statement(
+  'select pet_id as "petId" from inventory where pet_id = any($1::bigint[]) order by pet_id for update',
+);
+
+const GIVE_BACK = statement(
+  `update inventory set quantity = least(quantity::bigint + $2::int, ${MAX_QUANTITY}) where pet_id = $1`,
+);
+
+const TAKE = statement(
+  'update inventory set quantity = quantity - $2::int where pet_id = $1 and quantity >= $2::int returning pet_id',
+);
+
+const UPDATE = statement(
+  `update orders set pet_id = $2, quantity = $3, ship_date = $4, complete = $5, reserved = $6 where id = $1 returning ${ORDER}`,
+);
+
+const CANCEL = statement(`with cancelled as (
+  delete from orders where id = $1 returning ${ORDER}, reserved
+), given_back as (
+  update inventory set quantity = least(inventory.quantity::bigint + cancelled.reserved, ${MAX_QUANTITY})
+  from cancelled where inventory.pet_id = cancelled."petId" and not cancelled.complete
+)
+select id, "petId", quantity, "shipDate", complete from cancelled`);
+
+const SET_STOCK = statement(`with item as (
+  insert into inventory (pet_id, quantity) values ($1, $2)
+  on conflict (pet_id) do update set quantity = excluded.quantity returning pet_id, quantity
+)
+select item.pet_id as "petId", item.quantity, pets.status from item join pets on pets.id = item.pet_id`);
+
+const REMOVE_STOCK =
+  statement(`with item as (delete from inventory where pet_id = $1 returning pet_id, quantity)
+select item.pet_id as "petId", item.quantity, pets.status from item join pets on pets.id = item.pet_id`);
+
+/** What an order says, without its id. */
+export type OrderContent = Omit<OrderRow, 'id'>;
+
+/** Inserts the order and takes its units from tracked stock, or does neither: `undefined` when too few are left. */
+export async function insertOrder(session: Session, order: OrderContent): Promise<OrderRow | undefined> {
+  const { petId, quantity, shipDate, complete } = order;
+  const [placed] = await session.query<OrderRow>(PLACE, [petId, quantity, shipDate, complete]);
+  return placed;
+}
+
+/** The order, locked until the transaction ends, with the units it holds; `undefined` if there is none. */
+export async function lockOrder(
+  session: Session,
+  id: bigint,
+): Promise<(OrderRow & { reserved: number }) | undefined> {
+  const [order] = await session.query<OrderRow & { reserved: number }>(LOCK_ORDER, [id]);
+  return order;
+}
+
+/**
+ * Moves what an order holds in stock from one pet and quantity to another. Stock rows are locked in the order of their
+ * ids, so that two such moves never wait for each other.
+ * @returns the units that it holds now (0 where the stock is not tracked), or `undefined` when too few are left.
+ */
+export async function moveReservation(
+  session: Session,
+  from: { petId: bigint | null; reserved: number },
+  to: { petId: bigint | null; quantity: number | null },
+): Promise<number | undefined> {
+  const pets = [from.petId, to.petId].filter((id) => id !== null);
+  const tracked = await session.query<{ petId: bigint }>(LOCK_STOCK, [pets]);
+  if (from.petId !== null && from.reserved > 0) await session.query(GIVE_BACK, [from.petId, from.reserved]);
+  if (to.petId === null || to.quantity === null) return 0;
+  if (!tracked.some((row) => row.petId === to.petId)) return 0;
+  const taken = await session.query(TAKE, [to.petId, to.quantity]);
+  return taken.length ? to.quantity : undefined;
+}
+
+/** Writes a locked order. */
+export async function updateOrder(
+  session: Session,
+  order: OrderRow & { reserved: number },
+): Promise<OrderRow> {
+  const { id, petId, quantity, shipDate, complete, reserved } = order;
+  const [updated] = await session.query<OrderRow>(UPDATE, [
+    id,
+    petId,
+    quantity,
+    shipDate,
+    complete,
+    reserved,
+  ]);
+  return updated ?? order;
+}
+
+/** Deletes the order and gives back what it held, unless it was complete; `undefined` if there is none. */
+export async function deleteOrder(session: Session, id: bigint): Promise<OrderRow | undefined> {
+  const [cancelled] = await session.query<OrderRow>(CANCEL, [id]);
+  return cancelled;
+}
+
+/** Sets the stock of a pet. Fails on the foreign key when there is no such pet. */
+export async function setStock(
+  session: Session,
+  petId: bigint,
+  quantity: number,
+): Promise<InventoryRow | undefined> {
+  const [item] = await session.query<InventoryRow>(SET_STOCK, [petId, quantity]);
+  return item;
+}
+
+/** Stops tracking the stock of a pet; `undefined` if it was not tracked. */
+export async function removeStock(session: Session, petId: bigint): Promise<InventoryRow | undefined> {
+  const [item] = await session.query<InventoryRow>(REMOVE_STOCK, [petId]);
+  return item;
+}

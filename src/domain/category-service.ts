@@ -1,0 +1,85 @@
+import type { Session } from '../database/database';
+import { failureOf } from '../database/failures';
+import { type Fields, selectByIds } from '../database/select';
+import { CATEGORIES, type CategoryRow } from '../database/tables';
+import { Checks, MAX_DESCRIPTION } from './checks';
+import { type Connection, connect, type PageArgs } from './connection';
+import { DomainError, notFound } from './errors';
+import { nameFilter } from './name-filter';
+
+export interface NewCategory {
+  name: string;
+  description?: string | null;
+}
+
+export type CategoryUpdate = { [field in keyof NewCategory]?: NewCategory[field] | null };
+
+export interface CategoryFilter {
+  ids?: bigint[] | null;
+  name?: string | null;
+}
+
+/** The kinds of animals. */
+export class CategoryService {
+  /** The categories of `ids`, by id. */
+  find(session: Session, ids: readonly bigint[], fields?: Fields): Promise<Map<bigint, CategoryRow>> {
+    return selectByIds(session, CATEGORIES, ids, fields);
+  }
+
+  async list(
+    session: Session,
+    filter: CategoryFilter | null | undefined,
+    page: PageArgs,
+    fields?: Fields,
+  ): Promise<Connection<CategoryRow>> {
+    const filters = { ids: filter?.ids, name: nameFilter(filter?.name) };
+    return connect(session, CATEGORIES, { ...page, filters }, fields);
+  }
+
+  /** @throws DomainError `BAD_USER_INPUT`. */
+  async create(session: Session, input: NewCategory): Promise<CategoryRow> {
+    const data = check(input);
+    return session.prisma.category.create({ data: { ...data, name: data.name ?? '' } });
+  }
+
+  /** @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`. */
+  async update(session: Session, id: bigint, input: CategoryUpdate): Promise<CategoryRow> {
+    const data = check(input);
+    try {
+      return await session.prisma.category.update({ where: { id }, data });
+    } catch (error) {
+      throw failureOf(error) === 'not-found' ? notFound('Category', id) : error;
+    }
+  }
+
+  /** @throws DomainError `NOT_FOUND`, `CATEGORY_NOT_EMPTY`. */
+  async delete(session: Session, id: bigint): Promise<CategoryRow> {
+    try {
+      return await session.transaction((tx) => tx.prisma.category.delete({ where: { id } }));
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure === 'not-found') throw notFound('Category', id);
+      if (failure === 'foreign-key') {
+        throw new DomainError(
+          'CATEGORY_NOT_EMPTY',
+          `Category ${id} still has pets; move or delete them first.`,
+        );
+      }
+      throw error;
+    }
+  }
+}
+
+function check(input: CategoryUpdate): { name?: string; description?: string | null } {
+  const { name, description } = input;
+  const checks = new Checks();
+  checks.notNull('input.name', name);
+  const checked = {
+    ...(name != null && { name: checks.name('input.name', name) }),
+    ...(description !== undefined && {
+      description: description && checks.text('input.description', description.trim(), MAX_DESCRIPTION),
+    }),
+  };
+  checks.done();
+  return checked;
+}

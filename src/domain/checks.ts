@@ -1,0 +1,50 @@
+import { badInput, type ErrorDetail } from './errors';
+
+export const MAX_NAME = 255;
+export const MAX_DESCRIPTION = 2000;
+export const MAX_QUANTITY = 2147483647;
+
+/** Collects what is wrong with an input, so that the caller learns all of it at once. */
+export class Checks {
+  private readonly details: ErrorDetail[] = [];
+
+  /** A name: 1 to 255 code points once trimmed. @returns the trimmed name. */
+  name(path: string, value: string): string {
+    const name = this.text(path, value.trim(), MAX_NAME);
+    if (name === '') this.fail(path, 'must not be empty');
+    return name;
+  }
+
+  /** A text of at most `max` code points that PostgreSQL and JSON can hold: no NUL, no lone surrogate. */
+  text(path: string, value: string, max: number): string {
+    if (value.includes('\0')) this.fail(path, 'must not contain the NUL character');
+    if (!value.isWellFormed()) this.fail(path, 'must not contain a lone surrogate');
+    if (value.length > max && codePoints(value) > max) this.fail(path, `must have at most ${max} characters`);
+    return value;
+  }
+
+  integer(path: string, value: number, min: number, max: number): number {
+    if (value < min || value > max) this.fail(path, `must be between ${min} and ${max}`);
+    return value;
+  }
+
+  /** Refuses an explicit null where only absence leaves a field as it is. */
+  notNull(path: string, value: unknown): void {
+    if (value === null) this.fail(path, 'must not be null; leave it out to keep it as it is');
+  }
+
+  fail(path: string, message: string): void {
+    this.details.push({ path, message });
+  }
+
+  /** @throws DomainError `BAD_USER_INPUT` with everything that failed. */
+  done(): void {
+    if (this.details.length) throw badInput(...this.details);
+  }
+}
+
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}

@@ -1,0 +1,138 @@
+import type { Session } from '../database/database';
+import {
+  countRows,
+  countRowsByParent,
+  type Fields,
+  type Filters,
+  type PageQuery,
+  selectPage,
+  selectPages,
+} from '../database/select';
+import type { Table } from '../database/tables';
+import { Checks } from './checks';
+import { decodeCursor, encodeCursor } from './cursor';
+
+export const DEFAULT_PAGE = 20;
+export const MAX_PAGE = 100;
+
+/** Which slice of a list (GraphQL Cursor Connections Specification, section 4), filtered how, in which order. */
+export interface PageArgs {
+  readonly first?: number | null;
+  readonly after?: string | null;
+  readonly last?: number | null;
+  readonly before?: string | null;
+  readonly filters?: Filters;
+  readonly order: string;
+  readonly descending: boolean;
+}
+
+/** A page of a list as Relay's connections show it, with `nodes` for those who need no cursors. */
+export class Connection<Row> {
+  constructor(
+    readonly nodes: readonly Row[],
+    private readonly cursorOf: (row: Row) => string,
+    private readonly more: { readonly next: boolean; readonly previous: boolean },
+    /** How many rows the whole list has: counted when asked for. */
+    readonly totalCount: () => Promise<number>,
+  ) {}
+
+  get edges(): { node: Row; cursor: string }[] {
+    return this.nodes.map((node) => ({ node, cursor: this.cursorOf(node) }));
+  }
+
+  get pageInfo() {
+    const first = this.nodes[0];
+    const last = this.nodes.at(-1);
+    return {
+      hasNextPage: this.more.next,
+      hasPreviousPage: this.more.previous,
+      startCursor: first === undefined ? null : this.cursorOf(first),
+      endCursor: last === undefined ? null : this.cursorOf(last),
+    };
+  }
+}
+
+/** A page of a table. @throws DomainError `BAD_USER_INPUT` for arguments out of bounds and cursors of other lists. */
+export async function connect<Row>(
+  session: Session,
+  table: Table<Row>,
+  args: PageArgs,
+  fields?: Fields,
+): Promise<Connection<Row>> {
+  const page = pageQuery(table, args);
+  const rows = await selectPage(session, table, oneMore(page), fields);
+  return connection(table, page, rows, () => countRows(session, table, page.filters));
+}
+
+/** The same page of each of many parents, in one statement; the totals in another, once one of them is asked for. */
+export async function connectAll<Row>(
+  session: Session,
+  table: Table<Row>,
+  column: keyof Row & string,
+  parents: readonly bigint[],
+  args: PageArgs,
+  fields?: Fields,
+): Promise<Map<bigint, Connection<Row>>> {
+  const page = pageQuery(table, args);
+  const rows = await selectPages(session, table, column, parents, oneMore(page), fields);
+  let counts: Promise<Map<bigint, number>> | undefined;
+  const countOf = async (parent: bigint) => {
+    counts ??= countRowsByParent(session, table, column, parents, page.filters);
+    return (await counts).get(parent) ?? 0;
+  };
+  return new Map(
+    parents.map((parent) => [parent, connection(table, page, rows.get(parent) ?? [], () => countOf(parent))]),
+  );
+}
+
+function pageQuery<Row>(table: Table<Row>, args: PageArgs): PageQuery {
+  const { first, last, after, before, order, descending } = args;
+  const list = listName(table, order, descending);
+  const checks = new Checks();
+  const bound = (path: 'after' | 'before', cursor: string | null | undefined) => {
+    if (cursor === undefined || cursor === null) return undefined;
+    const decoded = decodeCursor(list, cursor);
+    if (!decoded) checks.fail(path, 'is not a cursor of this list in this order');
+    return decoded;
+  };
+  if (first != null) checks.integer('first', first, 1, MAX_PAGE);
+  if (last != null) checks.integer('last', last, 1, MAX_PAGE);
+  if (first != null && last != null) checks.fail('last', 'must not be given together with first');
+  const bounds = { after: bound('after', after), before: bound('before', before) };
+  checks.done();
+  return {
+    ...bounds,
+    filters: args.filters ?? {},
+    order,
+    descending,
+    limit: first ?? last ?? DEFAULT_PAGE,
+    backward: last != null,
+  };
+}
+
+/** One row more than the page tells whether there is a next one. */
+function oneMore(page: PageQuery): PageQuery {
+  return { ...page, limit: page.limit + 1 };
+}
+
+function connection<Row>(
+  table: Table<Row>,
+  page: PageQuery,
+  rows: Row[],
+  count: () => Promise<number>,
+): Connection<Row> {
+  const more = rows.length > page.limit;
+  if (more) page.backward ? rows.shift() : rows.pop();
+  const list = listName(table, page.order, page.descending);
+  const order = table.orders[page.order];
+  const cursorOf = (row: Row) =>
+    encodeCursor(list, { key: order?.keyOf(row) ?? '', id: String(table.idOf(row)) });
+  const beyond = page.backward
+    ? { next: page.before !== undefined, previous: more }
+    : { next: more, previous: page.after !== undefined };
+  return new Connection(rows, cursorOf, beyond, count);
+}
+
+function listName<Row>(table: Table<Row>, order: string, descending: boolean): string {
+  return `${table.name} ${order}${descending ? ' desc' : ''}`;
+}

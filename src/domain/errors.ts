@@ -1,0 +1,43 @@
+/** What the shop's rules refuse. The codes are part of the public contract. */
+export type DomainErrorCode =
+  | 'BAD_USER_INPUT'
+  | 'NOT_FOUND'
+  | 'UNKNOWN_REFERENCE'
+  | 'INSUFFICIENT_STOCK'
+  | 'ORDER_COMPLETE'
+  | 'CATEGORY_NOT_EMPTY'
+  | 'PET_HAS_ORDERS';
+
+/** One thing that is wrong with the input: where it stands (`input.name`, `first`) and the rule that it breaks. */
+export interface ErrorDetail {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** An expected refusal: its message and details are for the caller. */
+export class DomainError extends Error {
+  constructor(
+    readonly code: DomainErrorCode,
+    message: string,
+    readonly details?: readonly ErrorDetail[],
+  ) {
+    super(message);
+  }
+}
+
+/** Input that breaks its bounds; the message names every field and its rule. */
+export function badInput(...details: ErrorDetail[]): DomainError {
+  const message = details.map((detail) => `${detail.path}: ${detail.message}`).join('; ');
+  return new DomainError('BAD_USER_INPUT', message, details);
+}
+
+/** @param what the kind of thing: `Pet`. */
+export function notFound(what: string, id: bigint): DomainError {
+  return new DomainError('NOT_FOUND', `${what} ${id} does not exist.`);
+}
+
+/** A reference in the input to something that does not exist. */
+export function unknownReference(path: string, what: string, id: bigint): DomainError {
+  const message = `${what} ${id} does not exist.`;
+  return new DomainError('UNKNOWN_REFERENCE', message, [{ path, message }]);
+}

@@ -1,0 +1,140 @@
+import type { Session } from '../database/database';
+import { failureOf } from '../database/failures';
+import { type Fields, selectByIds } from '../database/select';
+import {
+  deleteOrder,
+  insertOrder,
+  lockOrder,
+  moveReservation,
+  type OrderContent,
+  updateOrder,
+} from '../database/stock';
+import { ORDERS, type OrderRow } from '../database/tables';
+import { Checks, MAX_QUANTITY } from './checks';
+import { type Connection, connect, connectAll, type PageArgs } from './connection';
+import { DomainError, notFound, unknownReference } from './errors';
+
+/** In a new order every field is optional; in an update an absent field stays, and null clears it. */
+export interface OrderInput {
+  petId?: bigint | null;
+  quantity?: number | null;
+  shipDate?: Date | null;
+  complete?: boolean | null;
+}
+
+export interface OrderFilter {
+  petId?: bigint | null;
+  complete?: boolean | null;
+}
+
+/** Orders, and the stock that they take and give back. */
+export class OrderService {
+  /** The orders of `ids`, by id. */
+  find(session: Session, ids: readonly bigint[], fields?: Fields): Promise<Map<bigint, OrderRow>> {
+    return selectByIds(session, ORDERS, ids, fields);
+  }
+
+  async list(
+    session: Session,
+    filter: OrderFilter | null | undefined,
+    page: PageArgs,
+    fields?: Fields,
+  ): Promise<Connection<OrderRow>> {
+    return connect(session, ORDERS, { ...page, filters: filtersOf(filter) }, fields);
+  }
+
+  /** The same page of the orders of each pet. */
+  async listByPet(
+    session: Session,
+    pets: readonly bigint[],
+    filter: OrderFilter | null | undefined,
+    page: PageArgs,
+    fields?: Fields,
+  ): Promise<Map<bigint, Connection<OrderRow>>> {
+    return connectAll(session, ORDERS, 'petId', pets, { ...page, filters: filtersOf(filter) }, fields);
+  }
+
+  /**
+   * Places an order. Units of a pet whose stock is tracked are taken from it in the same statement.
+   * @throws DomainError `BAD_USER_INPUT`, `UNKNOWN_REFERENCE`, `INSUFFICIENT_STOCK`.
+   */
+  async place(session: Session, input: OrderInput): Promise<OrderRow> {
+    const { petId = null, quantity = null, shipDate = null, complete } = input;
+    checkQuantity(quantity);
+    const placed = await guardPet(petId, () =>
+      insertOrder(session, { petId, quantity, shipDate, complete: complete ?? false }),
+    );
+    if (!placed) throw insufficientStock(petId, quantity);
+    return placed;
+  }
+
+  /**
+   * Changes what the input gives, and moves the reserved stock with it.
+   * @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`, `ORDER_COMPLETE`, `UNKNOWN_REFERENCE`, `INSUFFICIENT_STOCK`.
+   */
+  async update(session: Session, id: bigint, input: OrderInput): Promise<OrderRow> {
+    checkQuantity(input.quantity);
+    const checks = new Checks();
+    checks.notNull('input.complete', input.complete);
+    checks.done();
+    return session.transaction(async (tx) => {
+      const order = await lockOrder(tx, id);
+      if (!order) throw notFound('Order', id);
+      const changed = merge(order, input);
+      let { reserved } = order;
+      if (changed.petId !== order.petId || changed.quantity !== order.quantity) {
+        if (order.complete) {
+          throw new DomainError(
+            'ORDER_COMPLETE',
+            `Order ${id} is complete; its pet and quantity no longer change.`,
+          );
+        }
+        const held = await moveReservation(tx, order, changed);
+        if (held === undefined) throw insufficientStock(changed.petId, changed.quantity);
+        reserved = held;
+      }
+      return guardPet(changed.petId, () => updateOrder(tx, { ...changed, id, reserved }));
+    });
+  }
+
+  /** Deletes the order; what it holds goes back into stock unless it is complete. @throws DomainError `NOT_FOUND`. */
+  async cancel(session: Session, id: bigint): Promise<OrderRow> {
+    const cancelled = await deleteOrder(session, id);
+    if (!cancelled) throw notFound('Order', id);
+    return cancelled;
+  }
+}
+
+function merge(order: OrderContent, input: OrderInput): OrderContent {
+  return {
+    petId: input.petId === undefined ? order.petId : input.petId,
+    quantity: input.quantity === undefined ? order.quantity : input.quantity,
+    shipDate: input.shipDate === undefined ? order.shipDate : input.shipDate,
+    complete: input.complete ?? order.complete,
+  };
+}
+
+function filtersOf(filter: OrderFilter | null | undefined) {
+  return { petId: filter?.petId == null ? undefined : [filter.petId], complete: filter?.complete };
+}
+
+function checkQuantity(quantity: number | null | undefined): void {
+  if (quantity === undefined || quantity === null) return;
+  const checks = new Checks();
+  checks.integer('input.quantity', quantity, 1, MAX_QUANTITY);
+  checks.done();
+}
+
+async function guardPet<T>(petId: bigint | null, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (petId !== null && failureOf(error) === 'foreign-key')
+      throw unknownReference('input.petId', 'Pet', petId);
+    throw error;
+  }
+}
+
+function insufficientStock(petId: bigint | null, quantity: number | null): DomainError {
+  return new DomainError('INSUFFICIENT_STOCK', `Fewer than ${quantity} units of pet ${petId} are in stock.`);
+}

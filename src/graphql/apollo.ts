@@ -1,0 +1,58 @@
+import { ApolloServer, HeaderMap } from '@apollo/server';
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginInlineTraceDisabled,
+  ApolloServerPluginSchemaReportingDisabled,
+  ApolloServerPluginUsageReportingDisabled,
+} from '@apollo/server/plugin/disabled';
+import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin/landingPage/default';
+import type { Context } from './context';
+import { problemOf } from './errors';
+import { type Executor, extensionsOf } from './executor';
+
+/**
+ * Apollo Server in front of the executor: it reads requests (POST, GET, automatic persisted queries, CSRF prevention),
+ * parses and validates documents, and shows Sandbox to browsers. It runs nothing itself.
+ */
+export async function createApollo(executor: Executor): Promise<ApolloServer<Context>> {
+  const apollo = new ApolloServer<Context>({
+    schema: executor.schema,
+    introspection: true,
+    includeStacktraceInErrorResponses: false,
+    allowBatchedHttpRequests: false,
+    stopOnTerminationSignals: false,
+    stringifyResult: JSON.stringify,
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+    formatError: (formatted, error) => {
+      const { internal: _, ...problem } = problemOf(error);
+      return { ...formatted, message: problem.message, extensions: extensionsOf(problem) };
+    },
+    plugins: [
+      ApolloServerPluginCacheControlDisabled(),
+      ApolloServerPluginUsageReportingDisabled(),
+      ApolloServerPluginSchemaReportingDisabled(),
+      ApolloServerPluginInlineTraceDisabled(),
+      ApolloServerPluginLandingPageLocalDefault({ embed: true, includeCookies: false }),
+      {
+        requestDidStart: async () => ({
+          willSendResponse: async ({ contextValue: { requestId }, response: { body } }) => {
+            if (body.kind !== 'single') return;
+            for (const { extensions } of body.singleResult.errors ?? []) {
+              if (extensions) extensions.requestId = requestId;
+            }
+          },
+          responseForOperation: async ({ document, request, contextValue }) => {
+            const { operationName, variables = {} } = request;
+            const { status, body } = await executor.run(document, operationName, variables, contextValue);
+            return {
+              http: { status, headers: new HeaderMap() },
+              body: { kind: 'single', singleResult: body },
+            };
+          },
+        }),
+      },
+    ],
+  });
+  await apollo.start();
+  return apollo;
+}

@@ -1,0 +1,111 @@
+import { GraphQLError } from 'graphql';
+import { failureOf } from '../database/failures';
+import { DomainError, type ErrorDetail } from '../domain/errors';
+
+/** Every error code of the contract with its HTTP status, for both faces. */
+export const ERROR_STATUS = {
+  BAD_REQUEST: 400,
+  BAD_USER_INPUT: 400,
+  GRAPHQL_PARSE_FAILED: 400,
+  GRAPHQL_VALIDATION_FAILED: 400,
+  OPERATION_TOO_COMPLEX: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  NOT_ACCEPTABLE: 406,
+  REQUEST_TIMEOUT: 408,
+  INSUFFICIENT_STOCK: 409,
+  ORDER_COMPLETE: 409,
+  CATEGORY_NOT_EMPTY: 409,
+  PET_HAS_ORDERS: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  URI_TOO_LONG: 414,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  UNKNOWN_REFERENCE: 422,
+  RATE_LIMITED: 429,
+  KEY_BANNED: 429,
+  HEADERS_TOO_LARGE: 431,
+  INTERNAL_SERVER_ERROR: 500,
+  SERVICE_UNAVAILABLE: 503,
+  // The protocol of automatic persisted queries: the client answers by sending the whole document.
+  PERSISTED_QUERY_NOT_FOUND: 200,
+  PERSISTED_QUERY_NOT_SUPPORTED: 200,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** An error as callers see it: the `Error` object of the specification (section 7) with what the contract adds. */
+export interface Problem {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly status: number;
+  readonly details?: readonly ErrorDetail[];
+}
+
+/** A refusal that is born at the doors: of a caller, a document, a request. */
+export class ProblemError extends Error implements Problem {
+  readonly status: number;
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly details?: readonly ErrorDetail[],
+  ) {
+    super(message);
+    this.status = ERROR_STATUS[code];
+  }
+}
+
+const INTERNAL: Problem = {
+  code: 'INTERNAL_SERVER_ERROR',
+  message: 'Something went wrong on our side. Tell us the request id, and we will find out what.',
+  status: 500,
+};
+
+const UNAVAILABLE: Problem = {
+  code: 'SERVICE_UNAVAILABLE',
+  message: 'The service is busy or its database is out of reach. Try again shortly.',
+  status: 503,
+};
+
+/** Longer messages quote the caller's own input back at length. */
+const MAX_MESSAGE = 500;
+
+/**
+ * What a caller is told of an error. Expected ones keep their code and message; of all others nothing but the fact
+ * is told, and `internal` says that they are to be logged.
+ */
+export function problemOf(error: unknown): Problem & { internal?: true } {
+  if (error instanceof ProblemError || error instanceof DomainError) {
+    const { code, message, details } = error;
+    return { code, message: shorten(message), status: ERROR_STATUS[code], ...(details && { details }) };
+  }
+  if (error instanceof GraphQLError) return ofGraphQLError(error);
+  const failure = failureOf(error);
+  if (failure === 'unavailable' || failure === 'timeout' || failure === 'transient')
+    return { ...UNAVAILABLE, internal: true };
+  return { ...INTERNAL, internal: true };
+}
+
+/** A GraphQLError is either a wrapper around what a resolver threw, or graphql-js's or Apollo's own word on the request. */
+function ofGraphQLError(error: GraphQLError): Problem & { internal?: true } {
+  const { originalError, extensions, message } = error;
+  if (originalError) {
+    const inner = originalError instanceof GraphQLError ? originalError : undefined;
+    if (!inner) return problemOf(originalError);
+    if (isErrorCode(inner.extensions.code)) return ofGraphQLError(inner);
+  }
+  const code = isErrorCode(extensions.code) ? extensions.code : 'BAD_USER_INPUT';
+  if (code === 'INTERNAL_SERVER_ERROR') return { ...INTERNAL, internal: true };
+  const details = extensions.details as readonly ErrorDetail[] | undefined;
+  return { code, message: shorten(message), status: ERROR_STATUS[code], ...(details && { details }) };
+}
+
+function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && Object.hasOwn(ERROR_STATUS, code);
+}
+
+function shorten(message: string): string {
+  return message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE - 1)}…` : message;
+}

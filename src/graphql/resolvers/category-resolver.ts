@@ -1,0 +1,75 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Args, Ctx, FieldResolver, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { CategoryRow } from '../../database/tables';
+import type { CategoryService } from '../../domain/category-service';
+import type { PetService } from '../../domain/pet-service';
+import type { Context } from '../context';
+import { CategoryPageArgs, PetPageArgs, pageOf } from '../inputs/pages';
+import { CategoryUpdate, NewCategory } from '../inputs/payloads';
+import { requestedFields } from '../requested-fields';
+import { Id } from '../scalars';
+import { Category } from '../types/category';
+import { CategoryConnection, PetConnection } from '../types/connections';
+
+@Resolver(() => Category)
+export class CategoryResolver {
+  constructor(
+    private readonly categories: CategoryService,
+    private readonly petService: PetService,
+  ) {}
+
+  @Query(() => Category, { nullable: true, description: 'The category of this id; null if there is none.' })
+  async category(
+    @Arg('id', () => Id, { description: 'Which category.' }) id: bigint,
+    @Ctx() { session }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return (await this.categories.find(session, [id], requestedFields(info))).get(id);
+  }
+
+  @Query(() => CategoryConnection, { name: 'categories', description: 'Categories, a page at a time.' })
+  list(
+    @Args(() => CategoryPageArgs) args: CategoryPageArgs,
+    @Ctx() { session }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return this.categories.list(session, args.filter, pageOf(args), requestedFields(info));
+  }
+
+  @Mutation(() => Category, { description: 'Adds a category.' })
+  createCategory(
+    @Arg('input', () => NewCategory, { description: 'What to create it from.' }) input: NewCategory,
+    @Ctx() { session }: Context,
+  ) {
+    return this.categories.create(session, input);
+  }
+
+  @Mutation(() => Category, { description: 'Changes what the input gives; the rest stays.' })
+  updateCategory(
+    @Arg('id', () => Id, { description: 'Which category.' }) id: bigint,
+    @Arg('input', () => CategoryUpdate, { description: 'What to change.' }) input: CategoryUpdate,
+    @Ctx() { session }: Context,
+  ) {
+    return this.categories.update(session, id, input);
+  }
+
+  @Mutation(() => Category, { description: 'Deletes a category that has no pets. Answers it as it was.' })
+  deleteCategory(
+    @Arg('id', () => Id, { description: 'Which category.' }) id: bigint,
+    @Ctx() { session }: Context,
+  ) {
+    return this.categories.delete(session, id);
+  }
+
+  @FieldResolver(() => PetConnection, { description: 'The pets that belong to it, a page at a time.' })
+  pets(
+    @Root() category: CategoryRow,
+    @Args(() => PetPageArgs) args: PetPageArgs,
+    @Ctx() { loaders, session }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return loaders.load(info, category.id, (ids) =>
+      this.petService.listByCategory(session, ids, args.filter, pageOf(args), requestedFields(info)),
+    );
+  }
+}

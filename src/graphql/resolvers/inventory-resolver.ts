@@ -1,0 +1,66 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Args, Ctx, FieldResolver, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { InventoryRow } from '../../database/tables';
+import type { InventoryService } from '../../domain/inventory-service';
+import type { PetService } from '../../domain/pet-service';
+import type { Context } from '../context';
+import { InventoryPageArgs, pageOf } from '../inputs/pages';
+import { InventoryUpdate } from '../inputs/payloads';
+import { requestedFields } from '../requested-fields';
+import { Id } from '../scalars';
+import { InventoryItemConnection } from '../types/connections';
+import { InventoryItem } from '../types/inventory-item';
+import { Pet } from '../types/pet';
+
+@Resolver(() => InventoryItem)
+export class InventoryResolver {
+  constructor(
+    private readonly stock: InventoryService,
+    private readonly pets: PetService,
+  ) {}
+
+  @Query(() => InventoryItem, {
+    nullable: true,
+    description: 'The stock of a pet; null while it is not tracked.',
+  })
+  async inventoryItem(
+    @Arg('petId', () => Id, { description: 'Which pet.' }) petId: bigint,
+    @Ctx() { session }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return (await this.stock.find(session, [petId], requestedFields(info))).get(petId);
+  }
+
+  @Query(() => InventoryItemConnection, { description: 'Stock counts, a page at a time.' })
+  inventory(
+    @Args(() => InventoryPageArgs) args: InventoryPageArgs,
+    @Ctx() { session }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return this.stock.list(session, args.filter, pageOf(args, 'PET_ID'), requestedFields(info));
+  }
+
+  @Mutation(() => InventoryItem, { description: 'Sets the stock of a pet, and tracks it from then on.' })
+  setInventory(
+    @Arg('petId', () => Id, { description: 'Which pet.' }) petId: bigint,
+    @Arg('input', () => InventoryUpdate, { description: 'What to change.' }) input: InventoryUpdate,
+    @Ctx() { session }: Context,
+  ) {
+    return this.stock.set(session, petId, input);
+  }
+
+  @Mutation(() => InventoryItem, {
+    description: 'Stops tracking the stock of a pet. Answers the entry as it was.',
+  })
+  removeInventory(
+    @Arg('petId', () => Id, { description: 'Which pet.' }) petId: bigint,
+    @Ctx() { session }: Context,
+  ) {
+    return this.stock.remove(session, petId);
+  }
+
+  @FieldResolver(() => Pet, { description: 'The animal that the entry tracks.' })
+  pet(@Root() item: InventoryRow, @Ctx() { loaders, session }: Context, @Info() info: GraphQLResolveInfo) {
+    return loaders.load(info, item.petId, (ids) => this.pets.find(session, ids, requestedFields(info)));
+  }
+}

@@ -1,0 +1,76 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Args, Ctx, FieldResolver, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { OrderRow } from '../../database/tables';
+import type { OrderService } from '../../domain/order-service';
+import type { PetService } from '../../domain/pet-service';
+import type { Context } from '../context';
+import { OrderPageArgs, pageOf } from '../inputs/pages';
+import { NewOrder, OrderUpdate } from '../inputs/payloads';
+import { requestedFields } from '../requested-fields';
+import { Id } from '../scalars';
+import { OrderConnection } from '../types/connections';
+import { Order } from '../types/order';
+import { Pet } from '../types/pet';
+
+@Resolver(() => Order)
+export class OrderResolver {
+  constructor(
+    private readonly orders: OrderService,
+    private readonly pets: PetService,
+  ) {}
+
+  @Query(() => Order, { nullable: true, description: 'The order of this id; null if there is none.' })
+  async order(
+    @Arg('id', () => Id, { description: 'Which order.' }) id: bigint,
+    @Ctx() { session }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return (await this.orders.find(session, [id], requestedFields(info))).get(id);
+  }
+
+  @Query(() => OrderConnection, { name: 'orders', description: 'Orders, a page at a time.' })
+  list(
+    @Args(() => OrderPageArgs) args: OrderPageArgs,
+    @Ctx() { session }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return this.orders.list(session, args.filter, pageOf(args), requestedFields(info));
+  }
+
+  @Mutation(() => Order, {
+    description:
+      'Places an order. Units of a pet whose stock is tracked are taken from it at once, or the order is refused with `INSUFFICIENT_STOCK`.',
+  })
+  placeOrder(
+    @Arg('input', () => NewOrder, { description: 'What to create it from.' }) input: NewOrder,
+    @Ctx() { session }: Context,
+  ) {
+    return this.orders.place(session, input);
+  }
+
+  @Mutation(() => Order, {
+    description:
+      'Changes what the input gives; the rest stays. Reserved stock moves with the pet and the quantity, which no longer change once the order is complete.',
+  })
+  updateOrder(
+    @Arg('id', () => Id, { description: 'Which order.' }) id: bigint,
+    @Arg('input', () => OrderUpdate, { description: 'What to change.' }) input: OrderUpdate,
+    @Ctx() { session }: Context,
+  ) {
+    return this.orders.update(session, id, input);
+  }
+
+  @Mutation(() => Order, {
+    description:
+      'Deletes an order and gives its reserved stock back, unless it is complete. Answers it as it was.',
+  })
+  cancelOrder(@Arg('id', () => Id, { description: 'Which order.' }) id: bigint, @Ctx() { session }: Context) {
+    return this.orders.cancel(session, id);
+  }
+
+  @FieldResolver(() => Pet, { nullable: true, description: 'The animal in the order.' })
+  pet(@Root() order: OrderRow, @Ctx() { loaders, session }: Context, @Info() info: GraphQLResolveInfo) {
+    if (order.petId === null) return null;
+    return loaders.load(info, order.petId, (ids) => this.pets.find(session, ids, requestedFields(info)));
+  }
+}

@@ -1,0 +1,95 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Args, Ctx, FieldResolver, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { PetRow } from '../../database/tables';
+import type { CategoryService } from '../../domain/category-service';
+import type { InventoryService } from '../../domain/inventory-service';
+import type { OrderService } from '../../domain/order-service';
+import type { PetService } from '../../domain/pet-service';
+import type { Context } from '../context';
+import { OrderPageArgs, PetPageArgs, pageOf } from '../inputs/pages';
+import { NewPet, PetUpdate } from '../inputs/payloads';
+import { requestedFields } from '../requested-fields';
+import { Id } from '../scalars';
+import { Category } from '../types/category';
+import { OrderConnection, PetConnection } from '../types/connections';
+import { InventoryItem } from '../types/inventory-item';
+import { Pet } from '../types/pet';
+
+@Resolver(() => Pet)
+export class PetResolver {
+  constructor(
+    private readonly pets: PetService,
+    private readonly categories: CategoryService,
+    private readonly orderService: OrderService,
+    private readonly stock: InventoryService,
+  ) {}
+
+  @Query(() => Pet, { nullable: true, description: 'The pet of this id; null if there is none.' })
+  async pet(
+    @Arg('id', () => Id, { description: 'Which pet.' }) id: bigint,
+    @Ctx() { session }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return (await this.pets.find(session, [id], requestedFields(info))).get(id);
+  }
+
+  @Query(() => PetConnection, { name: 'pets', description: 'Pets, a page at a time.' })
+  list(
+    @Args(() => PetPageArgs) args: PetPageArgs,
+    @Ctx() { session }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return this.pets.list(session, args.filter, pageOf(args), requestedFields(info));
+  }
+
+  @Mutation(() => Pet, { description: 'Adds a pet to the store.' })
+  createPet(
+    @Arg('input', () => NewPet, { description: 'What to create it from.' }) input: NewPet,
+    @Ctx() { session }: Context,
+  ) {
+    return this.pets.create(session, input);
+  }
+
+  @Mutation(() => Pet, { description: 'Changes what the input gives; the rest stays.' })
+  updatePet(
+    @Arg('id', () => Id, { description: 'Which pet.' }) id: bigint,
+    @Arg('input', () => PetUpdate, { description: 'What to change.' }) input: PetUpdate,
+    @Ctx() { session }: Context,
+  ) {
+    return this.pets.update(session, id, input);
+  }
+
+  @Mutation(() => Pet, {
+    description: 'Deletes a pet that has no orders, and its inventory entry. Answers the pet as it was.',
+  })
+  deletePet(@Arg('id', () => Id, { description: 'Which pet.' }) id: bigint, @Ctx() { session }: Context) {
+    return this.pets.delete(session, id);
+  }
+
+  @FieldResolver(() => Category, { description: 'The category that the animal belongs to.' })
+  category(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Info() info: GraphQLResolveInfo) {
+    return loaders.load(info, pet.categoryId, (ids) =>
+      this.categories.find(session, ids, requestedFields(info)),
+    );
+  }
+
+  @FieldResolver(() => InventoryItem, {
+    nullable: true,
+    description: 'Its stock; null while it is not tracked.',
+  })
+  inventory(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Info() info: GraphQLResolveInfo) {
+    return loaders.load(info, pet.id, (ids) => this.stock.find(session, ids, requestedFields(info)));
+  }
+
+  @FieldResolver(() => OrderConnection, { description: 'Orders for it, a page at a time.' })
+  orders(
+    @Root() pet: PetRow,
+    @Args(() => OrderPageArgs) args: OrderPageArgs,
+    @Ctx() { loaders, session }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return loaders.load(info, pet.id, (ids) =>
+      this.orderService.listByPet(session, ids, args.filter, pageOf(args), requestedFields(info)),
+    );
+  }
+}

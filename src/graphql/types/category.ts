@@ -1,0 +1,14 @@
+import { Field, ObjectType } from 'type-graphql';
+import { Id } from '../scalars';
+
+@ObjectType({ simpleResolvers: true, description: 'A kind of animal.' })
+export class Category {
+  @Field(() => Id, { description: 'Assigned on creation.' })
+  id!: bigint;
+
+  @Field(() => String, { description: 'The name, 1 to 255 characters.' })
+  name!: string;
+
+  @Field(() => String, { nullable: true, description: 'A short description, up to 2000 characters.' })
+  description!: string | null;
+}

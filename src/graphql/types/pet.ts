@@ -1,0 +1,18 @@
+import { Field, ObjectType } from 'type-graphql';
+import { PetStatus } from '../enums';
+import { Id } from '../scalars';
+
+@ObjectType({ simpleResolvers: true, description: 'An animal of the store.' })
+export class Pet {
+  @Field(() => Id, { description: 'Assigned on creation.' })
+  id!: bigint;
+
+  @Field(() => String, { description: "The animal's name, 1 to 255 characters." })
+  name!: string;
+
+  @Field(() => PetStatus, { description: 'The status of the pet.' })
+  status!: PetStatus;
+
+  @Field(() => Id, { description: 'The category that the animal belongs to.' })
+  categoryId!: bigint;
+}

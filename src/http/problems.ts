@@ -1,0 +1,70 @@
+import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import { type ErrorCode, type Problem, ProblemError, problemOf } from '../graphql/errors';
+import { extensionsOf } from '../graphql/executor';
+import { errorBody } from '../rest/error-body';
+import { GRAPHQL_PATH } from './graphql-route';
+
+/** Seconds that a client should wait after a 503. */
+const RETRY_AFTER = 5;
+
+/** What Fastify refuses by itself, in the contract's codes. */
+const FASTIFY_CODES: Readonly<Record<string, [ErrorCode, string]>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'The body must not be larger than 100 KiB.'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['BAD_REQUEST', 'The body must not be empty.'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['BAD_REQUEST', 'The body is not valid JSON.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['BAD_REQUEST', 'The body is not as long as Content-Length says.'],
+};
+
+const BAD_URL_PATH = '/.bad-url';
+
+/**
+ * The URL that is routed: its own, unless it cannot be decoded. Fastify would answer that one past all hooks, without the
+ * headers that every response carries, so it goes to a route of ours.
+ */
+export function routableUrl({ url = '/' }: { url?: string }): string {
+  if (!url.includes('%')) return url;
+  try {
+    decodeURIComponent(url);
+    return url;
+  } catch {
+    return BAD_URL_PATH;
+  }
+}
+
+/** Answers every error and every unknown path with the contract's error, in the shape of the door it came to. */
+export function reportProblems(app: FastifyInstance): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const { internal, ...problem } = problemOf(fromFastify(error));
+    if (internal) request.log.error(error);
+    if (problem.status === 503) reply.header('retry-after', RETRY_AFTER);
+    return reply.code(problem.status).send(bodyFor(request, problem));
+  });
+  app.all(BAD_URL_PATH, () => {
+    throw new ProblemError('BAD_REQUEST', 'The URL is not valid: a percent sign must start a UTF-8 escape.');
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const message = `${request.method} ${pathOf(request)} does not exist.`;
+    const problem = { code: 'NOT_FOUND', message, status: 404 } as const;
+    return reply.code(404).send(bodyFor(request, problem));
+  });
+}
+
+function fromFastify(error: FastifyError): unknown {
+  const known = FASTIFY_CODES[error.code];
+  if (known) return new ProblemError(...known);
+  // What a parser throws carries the status of a client's fault, and a message that is not ours.
+  if (error.statusCode === 400) return new ProblemError('BAD_REQUEST', 'The request is malformed.');
+  if (error.statusCode === 415)
+    return new ProblemError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.');
+  return error;
+}
+
+function bodyFor(request: FastifyRequest, problem: Problem): object {
+  if (pathOf(request) !== GRAPHQL_PATH) return errorBody(problem, request.id);
+  return { errors: [{ message: problem.message, extensions: extensionsOf(problem, request.id) }] };
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? request.url;
+}

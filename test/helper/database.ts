@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import type { Database } from '../../src/database/database';
+import { EmbeddedDatabase, migrateOn, startEngine } from '../../src/database/embedded';
+import { openDatabase } from '../../src/database/open';
+import { statement } from '../../src/database/statement';
+
+/** Where the suite runs on real PostgreSQL: a URL of a role that may create databases. Without it: embedded. */
+export const TEST_DATABASE_URL = process.env.TEST_DATABASE_URL;
+
+/** A migrated, empty database of the test file's own, and what removes it. */
+export async function createDatabase(): Promise<{ database: Database; url?: string; drop(): Promise<void> }> {
+  if (!TEST_DATABASE_URL) {
+    const engine = await startEngine();
+    await migrateOn(engine);
+    const database = new EmbeddedDatabase(engine, 'embedded, in memory');
+    return { database, drop: () => database.close() };
+  }
+  const name = `petstore_test_${randomBytes(6).toString('hex')}`;
+  await administer(`create database ${name}`);
+  const url = new URL(TEST_DATABASE_URL);
+  url.pathname = `/${name}`;
+  const database = await openDatabase({ url: url.href, directory: '' });
+  return {
+    database,
+    url: url.href,
+    drop: async () => {
+      await database.close();
+      await administer(`drop database ${name} with (force)`);
+    },
+  };
+}
+
+/** Empties every table and starts the ids anew. */
+export async function emptyDatabase(database: Database): Promise<void> {
+  await database.query(statement('truncate orders, inventory, pets, categories restart identity'), []);
+}
+
+async function administer(sql: string): Promise<void> {
+  const client = new Client({ connectionString: TEST_DATABASE_URL });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
