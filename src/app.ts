@@ -1,4 +1,7 @@
 import type { FastifyInstance } from 'fastify';
+import { ApiKeyService } from './access/api-key-service';
+import type { AnonymousAccess } from './access/caller';
+import { KeyRing } from './access/key-ring';
 import type { Config } from './config';
 import type { Database } from './database/database';
 import { CategoryService } from './domain/category-service';
@@ -7,20 +10,77 @@ import { OrderService } from './domain/order-service';
 import { PetService } from './domain/pet-service';
 import { Executor } from './graphql/executor';
 import { buildSchema } from './graphql/schema';
+import { createLogger } from './http/logger';
 import { createServer } from './http/server';
+import { FallbackStore } from './rate-limit/fallback-store';
+import { MemoryStore } from './rate-limit/memory-store';
+import { connectRedis } from './rate-limit/redis-client';
+import { RedisStore } from './rate-limit/redis-store';
+import type { Store } from './rate-limit/store';
 
-/** The whole application over an open database: services, schema, server. It is not listening yet. */
-export async function createApp(config: Config, database: Database): Promise<FastifyInstance> {
+/** The application, not listening yet. Closing the server closes it whole, but for the database. */
+export interface App {
+  readonly server: FastifyInstance;
+  readonly anonymousAccess: AnonymousAccess;
+  /** The admin key that this first start has made: to be shown once. */
+  readonly newAdminKey: string | undefined;
+}
+
+/** Composes the application over an open database: keys and limits, services, schema, server. */
+export async function createApp(
+  config: Config,
+  database: Database,
+  now: () => number = Date.now,
+): Promise<App> {
+  const keys = new KeyRing(database, now);
+  const apiKeys = new ApiKeyService(keys);
+  const newAdminKey = await apiKeys.bootstrap(database, config.ADMIN_API_KEY);
+  const logger = createLogger(config.LOG_LEVEL);
+  const limits = await createStore(config, now, (state, error) =>
+    logger.warn({ limits: state, err: error }, 'where requests are counted has changed'),
+  );
   const schema = buildSchema({
     categories: new CategoryService(),
     pets: new PetService(),
     orders: new OrderService(),
     inventory: new InventoryService(),
+    apiKeys,
+    limits,
   });
-  return createServer({
+  const anonymousAccess = config.ANONYMOUS_ACCESS ?? defaultAccess(config);
+  const server = await createServer({
     database,
     executor: new Executor(schema),
-    logLevel: config.LOG_LEVEL,
+    keys,
+    limits,
+    now,
+    anonymousAccess,
+    logger,
     corsOrigins: config.CORS_ORIGINS,
+    trustProxy: config.TRUST_PROXY,
   });
+  server.addHook('onClose', () => limits.close());
+  return { server, anonymousAccess, newAdminKey };
+}
+
+async function createStore(
+  config: Config,
+  now: () => number,
+  onState: (state: 'redis' | 'fallback', error?: unknown) => void,
+): Promise<Store> {
+  const bans = {
+    banAfter: config.BAN_AFTER,
+    banSeconds: config.BAN_SECONDS,
+    banMaxSeconds: config.BAN_MAX_SECONDS,
+  };
+  const memory = new MemoryStore({ bans, now });
+  if (!config.REDIS_URL) return memory;
+  const redis = await connectRedis(config.REDIS_URL);
+  return new FallbackStore(new RedisStore(redis, { bans, now }), memory, { onState });
+}
+
+/** A first `curl -X POST` works on the laptop that the embedded database runs on, and nowhere else. */
+function defaultAccess({ DATABASE_URL, HOST }: Config): AnonymousAccess {
+  const isLoopback = HOST === 'localhost' || HOST === '::1' || HOST.startsWith('127.');
+  return !DATABASE_URL && isLoopback ? 'write' : 'read';
 }

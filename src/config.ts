@@ -1,4 +1,7 @@
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import type { AnonymousAccess } from './access/caller';
+import { parseKey } from './access/secret';
 
 /** One environment variable: how it is read, what it is without one, and what it means. */
 interface Setting<T> {
@@ -25,6 +28,37 @@ const SETTINGS = {
     resolve('data'),
     'the directory of the embedded PostgreSQL',
   ),
+  REDIS_URL: setting<string | undefined>(
+    url('redis:', 'rediss:'),
+    undefined,
+    'a redis:// URL; limits are then shared by all instances that use it',
+  ),
+  ANONYMOUS_ACCESS: setting<AnonymousAccess | undefined>(
+    oneOf('none', 'read', 'write'),
+    undefined,
+    'what callers without a key may do: none, read, write; without it read, or write on the embedded database bound to loopback',
+  ),
+  ADMIN_API_KEY: setting<string | undefined>(
+    apiKey,
+    undefined,
+    'the first admin key; without it the first start makes one and shows it once',
+  ),
+  TRUST_PROXY: setting<string[] | number | undefined>(
+    proxies,
+    undefined,
+    'proxies whose X-Forwarded-For is believed: addresses and CIDRs, comma-separated, or a number of hops',
+  ),
+  BAN_AFTER: setting(
+    integer(1, 1_000_000),
+    20,
+    'refused requests within a window until the caller is banned',
+  ),
+  BAN_SECONDS: setting(
+    integer(1, 86_400),
+    60,
+    'how long the first ban of a day lasts; each further one twice as long',
+  ),
+  BAN_MAX_SECONDS: setting(integer(1, 604_800), 3600, 'how long a ban lasts at most'),
   CORS_ORIGINS: setting<string[] | undefined>(
     list,
     undefined,
@@ -93,6 +127,27 @@ function url(...protocols: string[]) {
     // The value may hold a password, so it is not repeated.
     throw new Error(`must be a URL that starts with ${protocols[0]}//`);
   };
+}
+
+function apiKey(value: string): string {
+  if (parseKey(value)) return value;
+  throw new Error('must be of the form ps_<12 digits and lower-case letters>_<32 digits and letters>');
+}
+
+function proxies(value: string): string[] | number {
+  if (/^[0-9]+$/.test(value)) return Number(value);
+  const ranges = list(value);
+  const wrong = ranges.find((range) => !isRange(range));
+  if (wrong === undefined) return ranges;
+  throw new Error(`must be a number of hops, or addresses and CIDRs; "${wrong}" is neither`);
+}
+
+function isRange(range: string): boolean {
+  const [address = '', bits, ...rest] = range.split('/');
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return (
+    most > 0 && rest.length === 0 && (bits === undefined || (/^[0-9]+$/.test(bits) && Number(bits) <= most))
+  );
 }
 
 function list(value: string): string[] {

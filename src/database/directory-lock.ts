@@ -1,27 +1,36 @@
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isRunning, processMark } from './process-mark';
+
+const LOCK = /^lock\.([1-9][0-9]*)$/;
+const ATTEMPTS = 100;
+
+/** What this process holds: of its own pid it cannot tell otherwise whether it is an earlier process's. */
+const held = new Set<string>();
 
 /**
  * Takes `directory` for this process: PGlite does not lock it, and two processes that have it open lose each other's
- * committed rows. The lock is a file with the owner's pid, which appears whole or not at all (link is atomic); one whose
- * owner is gone is taken over.
+ * committed rows.
+ *
+ * The lock is a numbered file, `lock.7`, that says who its owner is; of several, the highest number counts. Who finds
+ * that owner gone makes the next number, which appears whole and for one contender only (link is atomic). Numbers never
+ * start anew, so a contender that looked long ago makes a number that has been passed by, and sees that.
  * @returns what gives it back.
- * @throws Error naming the owner when it is another live process.
+ * @throws Error naming the owner when it is a live process.
  */
 export function lockDirectory(directory: string): () => void {
-  const lock = join(directory, 'lock');
-  const mine = join(directory, `lock.${process.pid}`);
-  writeFileSync(mine, `${process.pid}\n`);
+  const path = realpathSync(directory);
+  const mine = join(path, `owner.${process.pid}`);
+  rmSync(mine, { force: true });
+  writeFileSync(mine, processMark(process.pid));
   try {
-    for (let attempt = 0; attempt < 5; attempt++) {
-      if (tryLink(mine, lock)) return () => release(lock);
-      const owner = ownerOf(lock);
-      if (owner !== undefined && owner !== process.pid && isAlive(owner)) {
-        throw new Error(
-          `${directory} is in use by process ${owner}. Stop it, or set DATA_DIR to another directory.`,
-        );
-      }
-      if (owner !== undefined) evict(lock, owner);
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const current = newestIn(path);
+      refuseIfOwned(path, current);
+      const next = current + 1;
+      if (!tryLink(mine, lockFile(path, next))) continue;
+      if (newestIn(path) === next) return hold(path, next);
+      rmSync(lockFile(path, next), { force: true });
     }
     throw new Error(`${directory} could not be locked: other processes keep trying to take it.`);
   } finally {
@@ -29,20 +38,37 @@ export function lockDirectory(directory: string): () => void {
   }
 }
 
-/** Moves a dead owner's lock away. Had somebody else taken it over meanwhile, it is theirs: it goes back. */
-function evict(lock: string, owner: number): void {
-  const aside = `${lock}.stale.${process.pid}`;
-  try {
-    renameSync(lock, aside);
-  } catch {
-    return; // somebody else was quicker
+function hold(path: string, number: number): () => void {
+  for (const older of locksIn(path)) {
+    if (older < number) rmSync(lockFile(path, older), { force: true });
   }
-  if (ownerOf(aside) !== owner) tryLink(aside, lock);
-  rmSync(aside, { force: true });
+  held.add(path);
+  return () => {
+    // The number stays, without an owner.
+    if (held.delete(path)) writeFileSync(lockFile(path, number), '');
+  };
 }
 
-function release(lock: string): void {
-  if (ownerOf(lock) === process.pid) rmSync(lock, { force: true });
+function refuseIfOwned(path: string, number: number): void {
+  const mark = number ? read(lockFile(path, number)) : '';
+  const pid = Number.parseInt(mark, 10);
+  if (Number.isNaN(pid) || !(pid === process.pid ? held.has(path) : isRunning(mark))) return;
+  throw new Error(`${path} is in use by process ${pid}. Stop it, or set DATA_DIR to another directory.`);
+}
+
+function lockFile(path: string, number: number): string {
+  return join(path, `lock.${number}`);
+}
+
+function locksIn(path: string): number[] {
+  return readdirSync(path)
+    .map((name) => Number(LOCK.exec(name)?.[1] ?? 0))
+    .filter(Boolean);
+}
+
+/** The number that counts; 0 if the directory was never locked. */
+function newestIn(path: string): number {
+  return Math.max(0, ...locksIn(path));
 }
 
 function tryLink(from: string, to: string): boolean {
@@ -55,20 +81,10 @@ function tryLink(from: string, to: string): boolean {
   }
 }
 
-function ownerOf(lock: string): number | undefined {
+function read(file: string): string {
   try {
-    return Number.parseInt(readFileSync(lock, 'utf8'), 10) || 0;
+    return readFileSync(file, 'utf8');
   } catch {
-    return undefined;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  if (pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return ''; // passed by meanwhile
   }
 }

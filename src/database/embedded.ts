@@ -11,7 +11,13 @@ import { transaction } from './prisma-session';
 /** PGlite 0.4 is PostgreSQL 17; it cannot open a directory of another major version. */
 const MAJOR_VERSION = '17';
 const INT8 = 20;
-const PARSERS = { parsers: { [INT8]: BigInt } };
+const TIMESTAMPTZ = 1184;
+const TYPES = {
+  parsers: { [INT8]: BigInt, [TIMESTAMPTZ]: parseTimestamp },
+  serializers: {
+    [TIMESTAMPTZ]: (value: Date | string) => (typeof value === 'string' ? value : value.toISOString()),
+  },
+};
 
 interface PGliteModule {
   PGlite: typeof PGlite;
@@ -50,7 +56,7 @@ export class EmbeddedDatabase implements Database {
   }
 
   async query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    const result = await this.engine.query<Row>(statement.text, values as unknown[], PARSERS);
+    const result = await this.engine.query<Row>(statement.text, values as unknown[], TYPES);
     return result.rows;
   }
 
@@ -81,7 +87,10 @@ export function migrateOn(engine: PGlite): Promise<void> {
 export async function startEngine(directory?: string): Promise<PGlite> {
   const { PGlite: Engine, pg_trgm } =
     (globalThis as { pgliteModule?: PGliteModule }).pgliteModule ?? (await loadModule());
-  return Engine.create({ ...(directory && { dataDir: directory }), extensions: { pg_trgm } });
+  const engine = await Engine.create({ ...(directory && { dataDir: directory }), extensions: { pg_trgm } });
+  // Prisma writes and reads timestamps as if every session were in UTC; PGlite takes the zone of this process.
+  await engine.exec("set timezone to 'UTC'");
+  return engine;
 }
 
 async function loadModule(): Promise<PGliteModule> {
@@ -90,6 +99,11 @@ async function loadModule(): Promise<PGliteModule> {
     import('@electric-sql/pglite/contrib/pg_trgm'),
   ]);
   return { PGlite, pg_trgm } as unknown as PGliteModule;
+}
+
+/** `0099-01-02 03:04:05.678+00`, in full ISO form: of anything else JavaScript guesses the century. */
+function parseTimestamp(text: string): Date {
+  return new Date(text.replace(' ', 'T').replace(/\+00$/, 'Z'));
 }
 
 function refuseOtherVersion(cluster: string): void {

@@ -34,6 +34,8 @@ export class PostgresDatabase implements Database {
       idleTimeoutMillis: 30_000,
       keepAlive: true,
       application_name: 'petstore-gateway',
+      // Prisma writes and reads timestamps as if every session were in UTC, whatever the server's own zone is.
+      onConnect: async (client) => void (await client.query("set timezone to 'UTC'")),
     });
     // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
     pool.on('error', () => undefined);
@@ -49,7 +51,7 @@ export class PostgresDatabase implements Database {
 
   async query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
     const { name, text } = statement;
-    const run = () => this.pool.query({ name, text, values: values as unknown[], types: typeParsers });
+    const run = () => this.pool.query({ name, text, values: values.map(exactDate), types: typeParsers });
     const result = await run().catch((error) => {
       // A statement of its own that lost a deadlock has changed nothing: it is its own retry.
       if (!isTransient(error)) throw error;
@@ -69,6 +71,11 @@ export class PostgresDatabase implements Database {
   async close(): Promise<void> {
     await this.prisma.$disconnect();
   }
+}
+
+/** node-postgres spells dates in the zone of this process, whose offset it rounds to minutes; before 1900 that is not exact. */
+function exactDate(value: unknown): unknown {
+  return value instanceof Date ? value.toISOString() : value;
 }
 
 /** On one connection, since the runner's lock belongs to it. */

@@ -8,10 +8,13 @@ export type OrderRow = Omit<Order, 'reserved'>;
 /** Stock with the status of its pet: one truth, one column. */
 export type InventoryRow = Inventory & Pick<Pet, 'status'>;
 
+/** The SQL type of an order key. */
+export type KeyType = 'bigint' | 'text' | 'integer' | 'timestamptz';
+
 /** One order of a table: the expression it sorts by, and its key in a row as text for a cursor. */
 export interface OrderKey<Row> {
   readonly expression: string;
-  readonly type: 'bigint' | 'text' | 'integer' | 'timestamptz';
+  readonly type: KeyType;
   /** The field that the expression is made of; read along with the page. */
   readonly field: keyof Row & string;
   keyOf(row: Row): string;

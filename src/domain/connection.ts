@@ -88,10 +88,11 @@ export async function connectAll<Row>(
 function pageQuery<Row>(table: Table<Row>, args: PageArgs): PageQuery {
   const { first, last, after, before, order, descending } = args;
   const list = listName(table, order, descending);
+  const type = table.orders[order]?.type ?? 'bigint';
   const checks = new Checks();
   const bound = (path: 'after' | 'before', cursor: string | null | undefined) => {
     if (cursor === undefined || cursor === null) return undefined;
-    const decoded = decodeCursor(list, cursor);
+    const decoded = decodeCursor(list, type, cursor);
     if (!decoded) checks.fail(path, 'is not a cursor of this list in this order');
     return decoded;
   };

@@ -1,5 +1,17 @@
 import { crc32 } from 'node:zlib';
 import type { Bound } from '../database/select';
+import type { KeyType } from '../database/tables';
+
+const MAX_INT64 = 9223372036854775807n;
+const MAX_INT32 = 2147483647;
+
+/** How keys are written, by the type of what they order: others would be refused by the database, as its own failure. */
+const KEYS: Readonly<Record<KeyType, (key: string) => boolean>> = {
+  bigint: (key) => /^[0-9]{1,19}$/.test(key) && BigInt(key) <= MAX_INT64,
+  integer: (key) => /^[0-9]{1,10}$/.test(key) && Number(key) <= MAX_INT32,
+  text: (key) => !key.includes('\0'),
+  timestamptz: (key) => key === 'infinity' || isTimestamp(key),
+};
 
 /**
  * An opaque cursor: the order key and id of a row, with a checksum over them and over the list and order that they
@@ -11,8 +23,8 @@ export function encodeCursor(list: string, { key, id }: Bound): string {
   return Buffer.from(`${checksum(list, content)}${content}`).toString('base64url');
 }
 
-/** The bound of a cursor of this list; `undefined` for everything else. */
-export function decodeCursor(list: string, cursor: string): Bound | undefined {
+/** The bound of a cursor of this list, whose key is of `type`; `undefined` for everything else. */
+export function decodeCursor(list: string, type: KeyType, cursor: string): Bound | undefined {
   const bytes = Buffer.from(cursor, 'base64url');
   const text = bytes.toString();
   const content = text.slice(8);
@@ -20,7 +32,12 @@ export function decodeCursor(list: string, cursor: string): Bound | undefined {
   if (space < 1 || bytes.toString('base64url') !== cursor || text.slice(0, 8) !== checksum(list, content)) {
     return undefined;
   }
-  return { id: content.slice(0, space), key: content.slice(space + 1) };
+  const bound = { id: content.slice(0, space), key: content.slice(space + 1) };
+  return KEYS.bigint(bound.id) && KEYS[type](bound.key) ? bound : undefined;
+}
+
+function isTimestamp(key: string): boolean {
+  return /^(?!0000)[0-9]{4}-/.test(key) && new Date(Date.parse(key) || 0).toISOString() === key;
 }
 
 function checksum(list: string, content: string): string {

@@ -9,12 +9,16 @@ import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin
 import type { Context } from './context';
 import { problemOf } from './errors';
 import { type Executor, extensionsOf } from './executor';
+import type { KnownDocuments } from './known-documents';
 
 /**
  * Apollo Server in front of the executor: it reads requests (POST, GET, automatic persisted queries, CSRF prevention),
  * parses and validates documents, and shows Sandbox to browsers. It runs nothing itself.
  */
-export async function createApollo(executor: Executor): Promise<ApolloServer<Context>> {
+export async function createApollo(
+  executor: Executor,
+  documents: KnownDocuments,
+): Promise<ApolloServer<Context>> {
   const apollo = new ApolloServer<Context>({
     schema: executor.schema,
     introspection: true,
@@ -41,7 +45,8 @@ export async function createApollo(executor: Executor): Promise<ApolloServer<Con
               if (extensions) extensions.requestId = requestId;
             }
           },
-          responseForOperation: async ({ document, request, contextValue }) => {
+          responseForOperation: async ({ document, source, request, contextValue }) => {
+            documents.add(source, document);
             const { operationName, variables = {} } = request;
             const { status, body } = await executor.run(document, operationName, variables, contextValue);
             return {

@@ -1,7 +1,7 @@
 import { registerEnumType } from 'type-graphql';
-import { PetStatus } from '../database/generated/enums';
+import { PetStatus, Plan, Scope } from '../database/generated/enums';
 
-export { PetStatus };
+export { PetStatus, Plan, Scope };
 
 export const OrderDirection = { ASC: 'ASC', DESC: 'DESC' } as const;
 export const PetOrderField = { ID: 'ID', NAME: 'NAME' } as const;
@@ -53,5 +53,24 @@ registerEnumType(InventoryOrderField, {
   valuesConfig: {
     PET_ID: { description: 'By pet.' },
     QUANTITY: { description: 'By stock count; entries of one count by pet.' },
+  },
+});
+registerEnumType(Plan, {
+  name: 'Plan',
+  description: 'What a caller may use up.',
+  valuesConfig: {
+    FREE: { description: '60 requests a minute, 1,000 a day. Callers without a key have it.' },
+    PRO: { description: '300 requests a minute, 10,000 a day.' },
+    BUSINESS: { description: '1,000 requests a minute, 100,000 a day.' },
+    ENTERPRISE: { description: "The key's own two numbers." },
+  },
+});
+registerEnumType(Scope, {
+  name: 'Scope',
+  description: 'What a caller may do.',
+  valuesConfig: {
+    READ: { description: 'Queries.' },
+    WRITE: { description: 'Mutations of the store, and all that READ allows.' },
+    ADMIN: { description: 'API keys and bans, and all that WRITE allows.' },
   },
 });

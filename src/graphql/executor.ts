@@ -6,10 +6,14 @@ import {
   type GraphQLError,
   type GraphQLFormattedError,
   type GraphQLSchema,
-  getOperationAST,
 } from 'graphql';
+import { getVariableValues } from 'graphql/execution/values';
+import type { Caller } from '../access/caller';
+import type { Standing } from '../rate-limit/standing';
 import type { Context } from './context';
 import { type Problem, ProblemError, problemOf } from './errors';
+import { Charge, refusalOf } from './limits';
+import { type Demand, type Operation, Operations } from './operation';
 import { variableErrors } from './variable-errors';
 
 export type Variables = Readonly<Record<string, unknown>>;
@@ -20,9 +24,16 @@ export interface Outcome {
   readonly body: FormattedExecutionResult;
 }
 
-/** Runs validated documents on the schema: the one way to the resolvers, for GraphQL and REST alike. */
+/**
+ * Runs validated documents on the schema: the one way to the resolvers, for GraphQL and REST alike. Access is checked and
+ * the operation is charged as a whole, before any of its root fields runs.
+ */
 export class Executor {
-  constructor(readonly schema: GraphQLSchema) {}
+  private readonly operations: Operations;
+
+  constructor(readonly schema: GraphQLSchema) {
+    this.operations = new Operations(schema);
+  }
 
   async run(
     document: DocumentNode,
@@ -30,36 +41,65 @@ export class Executor {
     variables: Variables,
     context: Context,
   ): Promise<Outcome> {
-    const result = await execute({
-      schema: this.schema,
-      document,
-      operationName,
-      variableValues: variables as Record<string, unknown>,
-      contextValue: context,
-    });
-    if (!result.errors) return { status: 200, body: result as FormattedExecutionResult };
-    if (result.data === undefined)
-      return this.refuse(document, operationName, variables, context, result.errors);
+    const operation = this.operations.find(document, operationName);
+    if (!operation) return refusal(unknownOperation(operationName), context);
+
+    const demand = operation.demand(variables);
+    const denied = deny(context.caller, demand);
+    if (denied) return refusal(denied, context);
+
+    context.charge = new Charge(context.meter, demand.cost);
+    if (demand.cost === 0) await context.meter.take(0);
+    const result = await this.execute(operation, variables, context);
+    const { standing } = context.meter;
+    const limited = standing && refusalOf(standing);
+    if (limited) return refusal(limited, context);
+    if (result.errors && result.data === undefined)
+      return this.refuseVariables(operation, variables, context, result);
     return {
       status: 200,
-      body: { ...result, errors: result.errors.map((error) => present(error, context)) },
+      body: {
+        ...(result.errors && { errors: result.errors.map((error) => present(error, context)) }),
+        data: result.data,
+        ...(standing && { extensions: { cost: costOf(demand.cost, standing) } }),
+      },
     };
   }
 
-  /** What graphql-js refuses before it runs a field: an operation that is not there, variables that do not fit. */
-  private refuse(
-    document: DocumentNode,
-    operationName: string | null | undefined,
+  /** By the plan where the operation has one and it succeeds, else by graphql-js. */
+  private async execute(
+    operation: Operation,
     variables: Variables,
     context: Context,
-    errors: NonNullable<ExecutionResult['errors']>,
-  ): Outcome {
-    const operation = getOperationAST(document, operationName);
-    if (!operation) {
-      const message = errors[0]?.message ?? 'Unknown operation.';
-      return refusal(new ProblemError('GRAPHQL_VALIDATION_FAILED', message), context);
+  ): Promise<ExecutionResult> {
+    const { document, node, name } = operation;
+    const { coerced } = operation.plan
+      ? getVariableValues(this.schema, node.variableDefinitions ?? [], variables)
+      : { coerced: undefined };
+    if (operation.plan && coerced) {
+      try {
+        return { data: await operation.plan.run(context, coerced) };
+      } catch {
+        // A caller without quota is refused as a whole; everything else is graphql-js's to say.
+        if (context.meter.standing && refusalOf(context.meter.standing)) return {};
+      }
     }
-    const details = variableErrors(this.schema, operation, variables);
+    return execute({
+      schema: this.schema,
+      document,
+      operationName: name,
+      variableValues: variables,
+      contextValue: context,
+    });
+  }
+
+  private refuseVariables(
+    operation: Operation,
+    variables: Variables,
+    context: Context,
+    { errors = [] }: ExecutionResult,
+  ): Outcome {
+    const details = variableErrors(this.schema, operation.node, variables);
     const message = details.map(({ path, message }) => `${path}: ${message}`).join('; ');
     return refusal(
       new ProblemError('BAD_USER_INPUT', message || String(errors[0]?.message), details),
@@ -80,6 +120,32 @@ export function refusal(error: unknown, context: Context): Outcome {
 /** The `extensions` of an error in GraphQL. */
 export function extensionsOf({ code, status, details }: Problem, requestId?: string) {
   return { code, status, ...(details && { details }), ...(requestId && { requestId }) };
+}
+
+/** Why this caller may not run what demands so much; `undefined` if it may. */
+function deny({ scopes, quota, apiKey }: Caller, demand: Demand): ProblemError | undefined {
+  const missing = demand.scopes.find((scope) => !scopes.has(scope));
+  if (missing) {
+    const needed = `needs an API key with the scope ${missing}`;
+    return apiKey
+      ? new ProblemError('FORBIDDEN', `This operation ${needed}; this key does not have it.`)
+      : new ProblemError('UNAUTHENTICATED', `This operation ${needed}.`);
+  }
+  if (demand.cost <= quota.perMinute) return undefined;
+  const message = `The operation has ${demand.cost} counted root fields, more than the ${quota.perMinute} requests a minute of this plan.`;
+  return new ProblemError('OPERATION_TOO_COMPLEX', message);
+}
+
+function unknownOperation(name: string | null | undefined): ProblemError {
+  const message = name
+    ? `The document has no operation named "${name}".`
+    : 'The document has more than one operation: operationName must say which to run.';
+  return new ProblemError('GRAPHQL_VALIDATION_FAILED', message);
+}
+
+/** What the operation cost, and what it left of each window. */
+function costOf(operation: number, { windows: [minute, day] }: Standing) {
+  return { operation, remaining: { minute: minute.remaining, day: day.remaining } };
 }
 
 function present(error: GraphQLError, context: Context): GraphQLFormattedError {

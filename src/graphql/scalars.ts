@@ -1,32 +1,53 @@
 import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { GraphQLDateTime } from 'graphql-scalars';
+import { KEY_ID_FORM } from '../access/secret';
 
 const MAX_ID = 9223372036854775807n;
 const DECIMAL = /^[1-9][0-9]{0,18}$/;
 
 /**
- * int64 identifiers under GraphQL's own name `ID`: `1` and `"1"` go in, a string comes out, since JSON numbers are not
- * exact beyond 2^53. Inside, an identifier is a `bigint`.
+ * Identifiers under GraphQL's own name `ID`: `1` and `"1"` go in, a string comes out, since JSON numbers are not exact
+ * beyond 2^53. Inside, an int64 identifier is a `bigint`; the id of an API key, which is none, is a {@link KeyId}.
  */
-export const Id = new GraphQLScalarType<bigint, string>({
+export const Id = new GraphQLScalarType<bigint | KeyId, string>({
   name: 'ID',
   description: 'An identifier: an integer from 1 to 9223372036854775807, answered as a string.',
   serialize: (value) => String(value),
   parseValue: parseId,
   parseLiteral: (node) =>
-    node.kind === Kind.STRING || node.kind === Kind.INT
-      ? parseId(node.value)
-      : refuse('ID must be an integer or a string of digits'),
+    node.kind === Kind.STRING || node.kind === Kind.INT ? parseId(node.value) : refuse(INT64),
 });
 
-/** @throws GraphQLError `BAD_USER_INPUT`. */
-export function parseId(value: unknown): bigint {
+/** The id of an API key, as an argument: only {@link keyIdOf} accepts it. */
+export class KeyId {
+  constructor(readonly text: string) {}
+}
+
+const INT64 = 'ID must be an integer from 1 to 9223372036854775807';
+
+function parseId(value: unknown): bigint | KeyId {
   const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value;
-  if (typeof text === 'string' && DECIMAL.test(text)) {
-    const id = BigInt(text);
-    if (id <= MAX_ID) return id;
+  if (typeof text === 'string') {
+    if (DECIMAL.test(text)) {
+      const id = BigInt(text);
+      if (id <= MAX_ID) return id;
+    }
+    if (KEY_ID_FORM.test(text)) return new KeyId(text);
   }
-  return refuse('ID must be an integer from 1 to 9223372036854775807');
+  return refuse(INT64);
+}
+
+/** The key id that an argument stands for. Key ids of digits alone arrive as integers. */
+export function keyIdOf(value: bigint | KeyId): string {
+  const text = typeof value === 'bigint' ? String(value) : value.text;
+  return KEY_ID_FORM.test(text) ? text : refuse('ID must be a key id: 12 digits and lower-case letters');
+}
+
+/** Refuses key ids in the arguments of fields that know nothing of keys, however deep they stand. */
+export function refuseKeyIds(value: unknown): void {
+  if (value instanceof KeyId) refuse(INT64);
+  if (typeof value === 'object' && value !== null && !(value instanceof Date))
+    Object.values(value).forEach(refuseKeyIds);
 }
 
 /** RFC 3339 date-times with an offset, of the years 1 to 9999; answered in UTC with milliseconds. */

@@ -1,14 +1,21 @@
 import 'reflect-metadata';
 import type { GraphQLArgument, GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
+import type { ApiKeyService } from '../access/api-key-service';
 import type { CategoryService } from '../domain/category-service';
 import type { InventoryService } from '../domain/inventory-service';
 import type { OrderService } from '../domain/order-service';
 import type { PetService } from '../domain/pet-service';
+import type { Store } from '../rate-limit/store';
+import { defineDirectives } from './directives';
+import { enforceRateLimits } from './limits';
+import { ApiKeyResolver } from './resolvers/api-key-resolver';
 import { CategoryResolver } from './resolvers/category-resolver';
 import { InventoryResolver } from './resolvers/inventory-resolver';
 import { OrderResolver } from './resolvers/order-resolver';
 import { PetResolver } from './resolvers/pet-resolver';
+import { ViewerResolver } from './resolvers/viewer-resolver';
+import { refuseKeyIds } from './scalars';
 
 /** What the resolvers call. */
 export interface Services {
@@ -16,23 +23,43 @@ export interface Services {
   readonly pets: PetService;
   readonly orders: OrderService;
   readonly inventory: InventoryService;
+  readonly apiKeys: ApiKeyService;
+  readonly limits: Store;
 }
 
-/** The schema over `services`. */
-export function buildSchema({ categories, pets, orders, inventory }: Services): GraphQLSchema {
+/** The schema over `services`, with the limiter in front of every counted field. */
+export function buildSchema({
+  categories,
+  pets,
+  orders,
+  inventory,
+  apiKeys,
+  limits,
+}: Services): GraphQLSchema {
   const resolvers = new Map<unknown, unknown>([
     [PetResolver, new PetResolver(pets, categories, orders, inventory)],
     [CategoryResolver, new CategoryResolver(categories, pets)],
     [OrderResolver, new OrderResolver(orders, pets)],
     [InventoryResolver, new InventoryResolver(inventory, pets)],
+    [ViewerResolver, new ViewerResolver()],
+    [ApiKeyResolver, new ApiKeyResolver(apiKeys, limits)],
   ]);
-  const schema = buildSchemaSync({
-    resolvers: [PetResolver, CategoryResolver, OrderResolver, InventoryResolver],
+  const built = buildSchemaSync({
+    resolvers: [
+      PetResolver,
+      CategoryResolver,
+      OrderResolver,
+      InventoryResolver,
+      ViewerResolver,
+      ApiKeyResolver,
+    ],
     container: { get: (resolver) => resolvers.get(resolver) },
-    validate: false,
+    validateFn: refuseKeyIds,
   });
+  const schema = enforceRateLimits(defineDirectives(built));
   // Decorators of parameters are evaluated last to first: a reader expects `updatePet(id, input)`.
-  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {}))
+  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     (field.args as GraphQLArgument[]).reverse();
+  }
   return schema;
 }

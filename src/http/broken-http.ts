@@ -2,6 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ErrorCode, ProblemError } from '../graphql/errors';
+import { refusalOf } from '../graphql/limits';
+import { subjectOfAddress } from '../rate-limit/client-address';
+import { rateLimitHeaders } from '../rate-limit/headers';
+import { PLANS } from '../rate-limit/plans';
+import type { Store } from '../rate-limit/store';
 import { errorBody } from '../rest/error-body';
 
 const CODES: Readonly<Record<string, [ErrorCode, string]>> = {
@@ -9,25 +14,33 @@ const CODES: Readonly<Record<string, [ErrorCode, string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request took too long to arrive.'],
 };
 
-/** Answers what Node's HTTP parser refuses, which never becomes a request: the same error, written by hand. */
-export function refuseBrokenHttp(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const [code, message] = CODES[error.code ?? ''] ?? ['BAD_REQUEST', 'The request is not valid HTTP.'];
-  const id = randomUUID();
-  const problem = new ProblemError(code, message);
-  const body = JSON.stringify(errorBody(problem, id));
-  socket.end(
-    [
-      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      `X-Request-Id: ${id}`,
-      'Connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  );
+/**
+ * Answers what Node's HTTP parser refuses, which never becomes a request: the same error and the same headers, counted
+ * against the client's address, written by hand.
+ */
+export function refuseBrokenHttp(limits: Store, now: () => number) {
+  return async (error: NodeJS.ErrnoException, socket: Socket): Promise<void> => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const id = subjectOfAddress(socket.remoteAddress ?? '');
+    const standing = await limits.take({ id, quota: PLANS.FREE }, 1, 'counted');
+    const [code, message] = CODES[error.code ?? ''] ?? ['BAD_REQUEST', 'The request is not valid HTTP.'];
+    write(socket, refusalOf(standing) ?? new ProblemError(code, message), rateLimitHeaders(standing, now()));
+  };
+}
+
+function write(socket: Socket, problem: ProblemError, headers: Record<string, string>): void {
+  const requestId = randomUUID();
+  const body = JSON.stringify(errorBody(problem, requestId));
+  const fields = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-Id': requestId,
+    ...headers,
+    Connection: 'close',
+  };
+  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`, ...head, '', body].join('\r\n'));
 }

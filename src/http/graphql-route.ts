@@ -1,19 +1,66 @@
 import type { ApolloServer } from '@apollo/server';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { DocumentNode } from 'graphql';
 import type { Context } from '../graphql/context';
+import type { Executor, Variables } from '../graphql/executor';
+import type { KnownDocuments } from '../graphql/known-documents';
+import { answerType } from './media-type';
 
 export const GRAPHQL_PATH = '/graphql';
 
-/** `POST /graphql`, and `GET /graphql` for queries and for browsers. */
-export async function graphqlRoute(
-  app: FastifyInstance,
-  options: { apollo: ApolloServer<Context>; contextOf(request: FastifyRequest): Context },
-): Promise<void> {
-  const { apollo, contextOf } = options;
-  app.route({
-    method: ['GET', 'POST'],
-    url: GRAPHQL_PATH,
-    handler: fastifyApolloHandler(apollo, { context: async (request) => contextOf(request) }),
+export interface GraphQLRouteOptions {
+  readonly apollo: ApolloServer<Context>;
+  readonly executor: Executor;
+  readonly documents: KnownDocuments;
+  contextOf(request: FastifyRequest): Context;
+}
+
+/**
+ * `POST /graphql`, and `GET /graphql` for queries and for browsers. A plain request for a document that is known goes to
+ * the executor at once; everything else goes through Apollo, which ends at the same executor.
+ */
+export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
+  const { apollo, executor, documents, contextOf } = options;
+  const throughApollo = fastifyApolloHandler(apollo, { context: async (request) => contextOf(request) });
+
+  app.get(GRAPHQL_PATH, throughApollo);
+  app.post(GRAPHQL_PATH, async function (this: FastifyInstance, request, reply: FastifyReply) {
+    const known = plainRequest(request, documents);
+    if (!known) return throughApollo.call(this, request, reply);
+    const { document, operationName, variables, type } = known;
+    const outcome = await executor.run(document, operationName, variables, contextOf(request));
+    reply.code(outcome.status).header('content-type', type);
+    return JSON.stringify(outcome.body);
   });
+}
+
+interface PlainRequest {
+  document: DocumentNode;
+  operationName: string | undefined;
+  variables: Variables;
+  /** The media type of the answer. */
+  type: string;
+}
+
+/** What most requests are: a known document, sent as JSON, without anything that Apollo would have to decide. */
+function plainRequest(
+  { headers, body }: FastifyRequest,
+  documents: KnownDocuments,
+): PlainRequest | undefined {
+  const type = answerType(headers.accept);
+  if (!type || headers['content-type'] !== 'application/json') return undefined;
+  if (typeof body !== 'object' || body === null) return undefined;
+  const { query, operationName, variables, extensions } = body as Record<string, unknown>;
+  if (typeof query !== 'string' || extensions !== undefined) return undefined;
+  if (operationName != null && typeof operationName !== 'string') return undefined;
+  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables))) return undefined;
+  const document = documents.find(query);
+  if (!document) return undefined;
+  return {
+    type,
+    document,
+    operationName: operationName ?? undefined,
+    variables: (variables ?? {}) as Variables,
+  };
 }

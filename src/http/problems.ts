@@ -4,9 +4,6 @@ import { extensionsOf } from '../graphql/executor';
 import { errorBody } from '../rest/error-body';
 import { GRAPHQL_PATH } from './graphql-route';
 
-/** Seconds that a client should wait after a 503. */
-const RETRY_AFTER = 5;
-
 /** What Fastify refuses by itself, in the contract's codes. */
 const FASTIFY_CODES: Readonly<Record<string, [ErrorCode, string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.'],
@@ -37,8 +34,7 @@ export function reportProblems(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { internal, ...problem } = problemOf(fromFastify(error));
     if (internal) request.log.error(error);
-    if (problem.status === 503) reply.header('retry-after', RETRY_AFTER);
-    return reply.code(problem.status).send(bodyFor(request, problem));
+    return reply.code(problem.status).send(problemBody(request, problem));
   });
   app.all(BAD_URL_PATH, () => {
     throw new ProblemError('BAD_REQUEST', 'The URL is not valid: a percent sign must start a UTF-8 escape.');
@@ -46,7 +42,7 @@ export function reportProblems(app: FastifyInstance): void {
   app.setNotFoundHandler((request, reply) => {
     const message = `${request.method} ${pathOf(request)} does not exist.`;
     const problem = { code: 'NOT_FOUND', message, status: 404 } as const;
-    return reply.code(404).send(bodyFor(request, problem));
+    return reply.code(404).send(problemBody(request, problem));
   });
 }
 
@@ -60,7 +56,8 @@ function fromFastify(error: FastifyError): unknown {
   return error;
 }
 
-function bodyFor(request: FastifyRequest, problem: Problem): object {
+/** The body of an error in the shape of the door that the request came to. */
+export function problemBody(request: FastifyRequest, problem: Problem): object {
   if (pathOf(request) !== GRAPHQL_PATH) return errorBody(problem, request.id);
   return { errors: [{ message: problem.message, extensions: extensionsOf(problem, request.id) }] };
 }

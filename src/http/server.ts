@@ -1,22 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import cors from '@fastify/cors';
-import fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify';
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  type FastifyServerOptions,
+} from 'fastify';
 import type { Database } from '../database/database';
 import { createApollo } from '../graphql/apollo';
 import { Context } from '../graphql/context';
 import type { Executor } from '../graphql/executor';
+import { KnownDocuments } from '../graphql/known-documents';
+import { RATE_LIMIT_HEADER_NAMES } from '../rate-limit/headers';
 import { restAdapter } from '../rest/adapter';
+import { completeAnswers } from './answer-headers';
 import { refuseBrokenHttp } from './broken-http';
+import { type Recognition, recogniseCallers, refuseWrongKeys } from './caller';
 import { graphqlRoute } from './graphql-route';
 import { reportProblems, routableUrl } from './problems';
 import { RequestLog } from './request-log';
 
-export interface ServerOptions {
+export interface ServerOptions extends Recognition {
   readonly database: Database;
   readonly executor: Executor;
-  readonly logLevel: string;
+  /** The clock of limits, milliseconds of the Unix epoch. */
+  readonly now: () => number;
+  readonly logger: FastifyBaseLogger;
   /** Origins that browsers may call from; `undefined` is any. */
   readonly corsOrigins?: readonly string[];
+  /** Proxies whose `X-Forwarded-For` is believed: addresses and CIDRs, or a number of hops. */
+  readonly trustProxy?: string[] | number;
 }
 
 /** Bytes of a request body (contract, section 4: 413 over 100 KiB). */
@@ -25,55 +38,59 @@ const BODY_LIMIT = 100 * 1024;
 const URL_LIMIT = 16 * 1024;
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
+/** What scripts of other origins may read of an answer. */
+const EXPOSED_HEADERS = [
+  ...RATE_LIMIT_HEADER_NAMES,
+  'ETag',
+  'Link',
+  'Location',
+  'X-Request-Id',
+  'Deprecation',
+  'Sunset',
+  'X-Stability',
+  'WWW-Authenticate',
+];
+
 /** The HTTP server with both doors, ready to listen or to be injected into. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { database, executor } = options;
   const app = fastify({
-    logger: loggerOptions(options.logLevel),
+    loggerInstance: options.logger,
     logController: new RequestLog(),
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: URL_LIMIT },
     rewriteUrl: routableUrl,
-    clientErrorHandler: refuseBrokenHttp,
+    trustProxy: trusted(options.trustProxy),
+    clientErrorHandler: refuseBrokenHttp(options.limits, options.now),
   });
-  app.addHook('onSend', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-  });
+  recogniseCallers(app, options);
+  completeAnswers(app, options.now);
   reportProblems(app);
   await app.register(cors, {
     origin: options.corsOrigins ? [...options.corsOrigins] : '*',
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposedHeaders: [
-      'ETag',
-      'Link',
-      'Location',
-      'X-Request-Id',
-      'Deprecation',
-      'Sunset',
-      'X-Stability',
-      'Retry-After',
-    ],
+    exposedHeaders: EXPOSED_HEADERS,
     maxAge: 600,
   });
 
+  refuseWrongKeys(app);
+
   const contextOf = (request: FastifyRequest): Context =>
-    new Context(database, request.id, (error) => request.log.error(error));
-  await app.register(graphqlRoute, { apollo: await createApollo(executor), contextOf });
+    new Context(database, request.caller, request.meter, request.id, (error) => request.log.error(error));
+  const documents = new KnownDocuments();
+  const apollo = await createApollo(executor, documents);
+  await app.register(graphqlRoute, { apollo, executor, documents, contextOf });
   await app.register(restAdapter, { executor, contextOf });
   return app;
+}
+
+function trusted(proxies: string[] | number | undefined): FastifyServerOptions['trustProxy'] {
+  return typeof proxies === 'number' ? (_address, hop) => hop < proxies : (proxies ?? false);
 }
 
 /** The caller's own id for the request, so that both sides' logs can be joined, or a new one. */
 function requestId(request: { headers: Record<string, unknown> }): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
-}
-
-function loggerOptions(level: string): FastifyServerOptions['logger'] {
-  return {
-    level,
-    formatters: { level: (label) => ({ level: label }) },
-    timestamp: () => `,"time":"${new Date().toISOString()}"`,
-  };
 }

@@ -1,8 +1,90 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import accepts from '@fastify/accepts';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Context } from '../graphql/context';
+import { ProblemError } from '../graphql/errors';
 import type { Executor } from '../graphql/executor';
+import { answer, JSON_TYPE } from './answer';
+import { docs } from './docs';
+import { acceptJsonBodies, emptyBody } from './json-body';
+import { markerOf } from './markers';
+import { answerOtherMethods, routeEveryMethod } from './methods';
+import { OPERATIONS } from './operations';
+import { type PreparedOperation, prepare } from './prepare';
+import { dataOf, nothingThere } from './problems';
+import type { RestRequest } from './request';
+import { variablesOf } from './variables';
 
-export async function restAdapter(
-  _app: FastifyInstance,
-  _options: { executor: Executor; contextOf(request: FastifyRequest): Context },
-): Promise<void> {}
+export interface RestOptions {
+  readonly executor: Executor;
+  /** The context that the operation of a request runs with. */
+  contextOf(request: FastifyRequest): Context;
+}
+
+/**
+ * The REST interface: each row of the table of operations runs its prepared document on the executor. Everything that
+ * is wrong is thrown, for the server's error handler to answer. @throws Error when a row does not fit the schema.
+ */
+export async function restAdapter(app: FastifyInstance, { executor, contextOf }: RestOptions): Promise<void> {
+  const operations = OPERATIONS.map((operation) => prepare(executor.schema, operation));
+  await app.register(accepts);
+  acceptJsonBodies(app);
+  routeEveryMethod(app);
+
+  const methods = new Map<string, string[]>();
+  for (const operation of operations) {
+    const url = routerPath(operation.path);
+    const method = operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method];
+    methods.set(url, [...(methods.get(url) ?? []), ...method]);
+    app.route({
+      method,
+      url,
+      onRequest: welcome(operation),
+      handler: (request, reply) =>
+        run(executor, operation, request as RestRequest, reply, contextOf(request)),
+    });
+  }
+  for (const [url, allowed] of methods) answerOtherMethods(app, url, allowed);
+  await app.register(docs, { operations });
+}
+
+/** `/pets/{petId}` as Fastify writes it; what stands for a parameter is not empty. */
+function routerPath(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1([\\s\\S]+)');
+}
+
+/** Puts the operation's markers on the answer, whatever it will be, and refuses clients that do not read JSON. */
+function welcome(operation: PreparedOperation): onRequestHookHandler {
+  const marker = markerOf(operation);
+  return (request, reply, done) => {
+    if (marker) {
+      const { params, query } = request as RestRequest;
+      const headers = marker(params, query);
+      if (headers) reply.headers(headers);
+    }
+    done(
+      readsJson(request) ? undefined : new ProblemError('NOT_ACCEPTABLE', 'Answers are application/json.'),
+    );
+  };
+}
+
+function readsJson(request: FastifyRequest): boolean {
+  const { accept } = request.headers;
+  if (!accept || accept === '*/*' || accept === 'application/json') return true;
+  return request.accepts().type(['application/json', JSON_TYPE]) !== false;
+}
+
+async function run(
+  executor: Executor,
+  operation: PreparedOperation,
+  request: RestRequest,
+  reply: FastifyReply,
+  context: Context,
+): Promise<FastifyReply> {
+  const { params: path, query, body } = request;
+  if (operation.bodyRules && body === undefined) throw emptyBody();
+  const variables = variablesOf(operation, { path, query, body });
+  const outcome = await executor.run(operation.parsed, null, variables, context);
+  const result = dataOf(operation, outcome.body)[operation.root];
+  if (result === null || result === undefined) throw nothingThere(operation, path);
+  return answer(operation, result, request, reply);
+}

@@ -1,8 +1,9 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse as Response } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
 import { createApp } from '../../src/app';
 import { readConfig } from '../../src/config';
 import type { Database } from '../../src/database/database';
+import { statement } from '../../src/database/statement';
 import { createDatabase } from './database';
 
 /** A JSON tree whose fields a test names freely. */
@@ -16,21 +17,40 @@ export interface GraphQLAnswer<Data = Json> {
   extensions?: Json;
 }
 
-/** The whole application on a database of its own, called from outside. */
+type Headers = Record<string, string | string[] | number | undefined>;
+
+/** A key with its id, its whole text, and the headers of a request that comes with it. */
+export interface TestKey {
+  readonly id: string;
+  readonly whole: string;
+  readonly headers: { 'x-api-key': string };
+}
+
+/** The admin key of every test gateway; its quota is more than a test can use up. */
+export const ADMIN_KEY = 'ps_testadmin000_TestAdminTestAdminTestAdminTestA';
+
+/** The whole application on a database of its own, called from outside: with the admin key unless a test says otherwise. */
 export class Gateway {
+  readonly app = {
+    inject: (options: InjectOptions): Promise<Response> =>
+      this.server.inject({ ...options, headers: given({ 'x-api-key': ADMIN_KEY, ...options.headers }) }),
+  };
+
   constructor(
-    readonly app: FastifyInstance,
+    readonly server: FastifyInstance,
     readonly database: Database,
     private readonly drop: () => Promise<void>,
   ) {}
 
-  /** Runs a GraphQL operation. */
+  /** Runs a GraphQL operation; a header that is `undefined` is not sent: `{ 'x-api-key': undefined }` is anonymous. */
   async graphql<Data = Json>(
     query: string,
     variables?: object,
-    headers: Record<string, string> = {},
+    headers: Headers = {},
+    remoteAddress?: string,
   ): Promise<GraphQLAnswer<Data>> {
     const response = await this.app.inject({
+      ...(remoteAddress && { remoteAddress }),
       method: 'POST',
       url: '/graphql',
       headers: { 'content-type': 'application/json', ...headers },
@@ -48,19 +68,61 @@ export class Gateway {
     return data;
   }
 
+  /** Makes a key, of the plan Free unless the input says otherwise: a caller that has not been seen before. */
+  async createKey(input: object = {}): Promise<TestKey> {
+    const { createApiKey } = await this.data<{ createApiKey: { secret: string; apiKey: { id: string } } }>(
+      'mutation ($input: NewApiKey!) { createApiKey(input: $input) { secret apiKey { id } } }',
+      { input: { name: 'test', ...input } },
+    );
+    const { secret, apiKey } = createApiKey;
+    return { id: apiKey.id, whole: secret, headers: { 'x-api-key': secret } };
+  }
+
+  /** Another instance of the application on this one's database. Close it first. */
+  async another(environment: Record<string, string> = {}, now: () => number = Date.now): Promise<Gateway> {
+    return new Gateway(await compose(environment, this.database, now), this.database, async () => undefined);
+  }
+
+  /** Takes connections on a free port. @returns the URL. */
+  listen(): Promise<string> {
+    return this.server.listen({ host: '127.0.0.1', port: 0 });
+  }
+
   async close(): Promise<void> {
-    await this.app.close();
+    await this.server.close();
     await this.drop();
   }
 }
 
 /** Starts the application; `environment` is what its process would have. */
-export async function startGateway(environment: Record<string, string> = {}): Promise<Gateway> {
+export async function startGateway(
+  environment: Record<string, string> = {},
+  now: () => number = Date.now,
+): Promise<Gateway> {
   const { database, drop } = await createDatabase();
-  const app = await createApp(
-    readConfig({ LOG_LEVEL: 'silent', NODE_ENV: 'test', ...environment }),
-    database,
+  const server = await compose(environment, database, now);
+  await database.query(statement('update api_keys set per_minute = 2147483647, per_day = 2147483647'), []);
+  return new Gateway(server, database, drop);
+}
+
+async function compose(
+  environment: Record<string, string>,
+  database: Database,
+  now: () => number,
+): Promise<FastifyInstance> {
+  const config = readConfig({
+    LOG_LEVEL: 'silent',
+    NODE_ENV: 'test',
+    ADMIN_API_KEY: ADMIN_KEY,
+    ...environment,
+  });
+  const { server } = await createApp(config, database, now);
+  await server.ready();
+  return server;
+}
+
+function given(headers: Headers): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
   );
-  await app.ready();
-  return new Gateway(app, database, drop);
 }

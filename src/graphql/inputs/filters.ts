@@ -3,6 +3,7 @@ import type { CategoryFilter as CategoryFilterShape } from '../../domain/categor
 import type { InventoryFilter as InventoryFilterShape } from '../../domain/inventory-service';
 import type { OrderFilter as OrderFilterShape } from '../../domain/order-service';
 import type { PetFilter as PetFilterShape } from '../../domain/pet-service';
+import { Stability } from '../directives';
 import { PetStatus } from '../enums';
 import { Id } from '../scalars';
 
@@ -44,6 +45,7 @@ export class InventoryFilter implements InventoryFilterShape {
   @Field(() => [PetStatus], { nullable: true, description: 'Those of pets of any of these statuses.' })
   status?: PetStatus[] | null;
 
+  @Stability('BETA')
   @Field(() => Int, { nullable: true, description: 'Those with at most this stock: what runs low.' })
   maxQuantity?: number | null;
 }

@@ -4,6 +4,7 @@ import type { CategoryRow } from '../../database/tables';
 import type { CategoryService } from '../../domain/category-service';
 import type { PetService } from '../../domain/pet-service';
 import type { Context } from '../context';
+import { Counted, Requires } from '../directives';
 import { CategoryPageArgs, PetPageArgs, pageOf } from '../inputs/pages';
 import { CategoryUpdate, NewCategory } from '../inputs/payloads';
 import { requestedFields } from '../requested-fields';
@@ -18,6 +19,8 @@ export class CategoryResolver {
     private readonly petService: PetService,
   ) {}
 
+  @Counted()
+  @Requires('READ')
   @Query(() => Category, { nullable: true, description: 'The category of this id; null if there is none.' })
   async category(
     @Arg('id', () => Id, { description: 'Which category.' }) id: bigint,
@@ -27,6 +30,8 @@ export class CategoryResolver {
     return (await this.categories.find(session, [id], requestedFields(info))).get(id);
   }
 
+  @Counted()
+  @Requires('READ')
   @Query(() => CategoryConnection, { name: 'categories', description: 'Categories, a page at a time.' })
   list(
     @Args(() => CategoryPageArgs) args: CategoryPageArgs,
@@ -36,6 +41,8 @@ export class CategoryResolver {
     return this.categories.list(session, args.filter, pageOf(args), requestedFields(info));
   }
 
+  @Counted()
+  @Requires('WRITE')
   @Mutation(() => Category, { description: 'Adds a category.' })
   createCategory(
     @Arg('input', () => NewCategory, { description: 'What to create it from.' }) input: NewCategory,
@@ -44,6 +51,8 @@ export class CategoryResolver {
     return this.categories.create(session, input);
   }
 
+  @Counted()
+  @Requires('WRITE')
   @Mutation(() => Category, { description: 'Changes what the input gives; the rest stays.' })
   updateCategory(
     @Arg('id', () => Id, { description: 'Which category.' }) id: bigint,
@@ -53,6 +62,8 @@ export class CategoryResolver {
     return this.categories.update(session, id, input);
   }
 
+  @Counted()
+  @Requires('WRITE')
   @Mutation(() => Category, { description: 'Deletes a category that has no pets. Answers it as it was.' })
   deleteCategory(
     @Arg('id', () => Id, { description: 'Which category.' }) id: bigint,

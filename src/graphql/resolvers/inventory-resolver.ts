@@ -4,6 +4,7 @@ import type { InventoryRow } from '../../database/tables';
 import type { InventoryService } from '../../domain/inventory-service';
 import type { PetService } from '../../domain/pet-service';
 import type { Context } from '../context';
+import { Counted, Requires, Stability } from '../directives';
 import { InventoryPageArgs, pageOf } from '../inputs/pages';
 import { InventoryUpdate } from '../inputs/payloads';
 import { requestedFields } from '../requested-fields';
@@ -19,6 +20,8 @@ export class InventoryResolver {
     private readonly pets: PetService,
   ) {}
 
+  @Counted()
+  @Requires('READ')
   @Query(() => InventoryItem, {
     nullable: true,
     description: 'The stock of a pet; null while it is not tracked.',
@@ -31,6 +34,8 @@ export class InventoryResolver {
     return (await this.stock.find(session, [petId], requestedFields(info))).get(petId);
   }
 
+  @Counted()
+  @Requires('READ')
   @Query(() => InventoryItemConnection, { description: 'Stock counts, a page at a time.' })
   inventory(
     @Args(() => InventoryPageArgs) args: InventoryPageArgs,
@@ -40,6 +45,8 @@ export class InventoryResolver {
     return this.stock.list(session, args.filter, pageOf(args, 'PET_ID'), requestedFields(info));
   }
 
+  @Counted()
+  @Requires('WRITE')
   @Mutation(() => InventoryItem, { description: 'Sets the stock of a pet, and tracks it from then on.' })
   setInventory(
     @Arg('petId', () => Id, { description: 'Which pet.' }) petId: bigint,
@@ -49,6 +56,9 @@ export class InventoryResolver {
     return this.stock.set(session, petId, input);
   }
 
+  @Stability('BETA')
+  @Counted()
+  @Requires('WRITE')
   @Mutation(() => InventoryItem, {
     description: 'Stops tracking the stock of a pet. Answers the entry as it was.',
   })

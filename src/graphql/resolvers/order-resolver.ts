@@ -4,6 +4,7 @@ import type { OrderRow } from '../../database/tables';
 import type { OrderService } from '../../domain/order-service';
 import type { PetService } from '../../domain/pet-service';
 import type { Context } from '../context';
+import { Counted, Requires } from '../directives';
 import { OrderPageArgs, pageOf } from '../inputs/pages';
 import { NewOrder, OrderUpdate } from '../inputs/payloads';
 import { requestedFields } from '../requested-fields';
@@ -19,6 +20,8 @@ export class OrderResolver {
     private readonly pets: PetService,
   ) {}
 
+  @Counted()
+  @Requires('READ')
   @Query(() => Order, { nullable: true, description: 'The order of this id; null if there is none.' })
   async order(
     @Arg('id', () => Id, { description: 'Which order.' }) id: bigint,
@@ -28,6 +31,8 @@ export class OrderResolver {
     return (await this.orders.find(session, [id], requestedFields(info))).get(id);
   }
 
+  @Counted()
+  @Requires('READ')
   @Query(() => OrderConnection, { name: 'orders', description: 'Orders, a page at a time.' })
   list(
     @Args(() => OrderPageArgs) args: OrderPageArgs,
@@ -37,6 +42,8 @@ export class OrderResolver {
     return this.orders.list(session, args.filter, pageOf(args), requestedFields(info));
   }
 
+  @Counted()
+  @Requires('WRITE')
   @Mutation(() => Order, {
     description:
       'Places an order. Units of a pet whose stock is tracked are taken from it at once, or the order is refused with `INSUFFICIENT_STOCK`.',
@@ -48,6 +55,8 @@ export class OrderResolver {
     return this.orders.place(session, input);
   }
 
+  @Counted()
+  @Requires('WRITE')
   @Mutation(() => Order, {
     description:
       'Changes what the input gives; the rest stays. Reserved stock moves with the pet and the quantity, which no longer change once the order is complete.',
@@ -60,6 +69,8 @@ export class OrderResolver {
     return this.orders.update(session, id, input);
   }
 
+  @Counted()
+  @Requires('WRITE')
   @Mutation(() => Order, {
     description:
       'Deletes an order and gives its reserved stock back, unless it is complete. Answers it as it was.',

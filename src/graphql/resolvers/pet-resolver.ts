@@ -6,6 +6,7 @@ import type { InventoryService } from '../../domain/inventory-service';
 import type { OrderService } from '../../domain/order-service';
 import type { PetService } from '../../domain/pet-service';
 import type { Context } from '../context';
+import { Counted, Requires } from '../directives';
 import { OrderPageArgs, PetPageArgs, pageOf } from '../inputs/pages';
 import { NewPet, PetUpdate } from '../inputs/payloads';
 import { requestedFields } from '../requested-fields';
@@ -24,6 +25,8 @@ export class PetResolver {
     private readonly stock: InventoryService,
   ) {}
 
+  @Counted()
+  @Requires('READ')
   @Query(() => Pet, { nullable: true, description: 'The pet of this id; null if there is none.' })
   async pet(
     @Arg('id', () => Id, { description: 'Which pet.' }) id: bigint,
@@ -33,6 +36,8 @@ export class PetResolver {
     return (await this.pets.find(session, [id], requestedFields(info))).get(id);
   }
 
+  @Counted()
+  @Requires('READ')
   @Query(() => PetConnection, { name: 'pets', description: 'Pets, a page at a time.' })
   list(
     @Args(() => PetPageArgs) args: PetPageArgs,
@@ -42,6 +47,8 @@ export class PetResolver {
     return this.pets.list(session, args.filter, pageOf(args), requestedFields(info));
   }
 
+  @Counted()
+  @Requires('WRITE')
   @Mutation(() => Pet, { description: 'Adds a pet to the store.' })
   createPet(
     @Arg('input', () => NewPet, { description: 'What to create it from.' }) input: NewPet,
@@ -50,6 +57,8 @@ export class PetResolver {
     return this.pets.create(session, input);
   }
 
+  @Counted()
+  @Requires('WRITE')
   @Mutation(() => Pet, { description: 'Changes what the input gives; the rest stays.' })
   updatePet(
     @Arg('id', () => Id, { description: 'Which pet.' }) id: bigint,
@@ -59,6 +68,8 @@ export class PetResolver {
     return this.pets.update(session, id, input);
   }
 
+  @Counted()
+  @Requires('WRITE')
   @Mutation(() => Pet, {
     description: 'Deletes a pet that has no orders, and its inventory entry. Answers the pet as it was.',
   })

@@ -1,5 +1,6 @@
 import { type ClassType, Field, Int, ObjectType } from 'type-graphql';
 import type { Connection } from '../../domain/connection';
+import { ApiKey } from './api-key';
 import { Category } from './category';
 import { InventoryItem } from './inventory-item';
 import { Order } from './order';
@@ -57,3 +58,4 @@ export const PetConnection = connectionOf(Pet, 'Pet', 'pets');
 export const CategoryConnection = connectionOf(Category, 'Category', 'categories');
 export const OrderConnection = connectionOf(Order, 'Order', 'orders');
 export const InventoryItemConnection = connectionOf(InventoryItem, 'InventoryItem', 'inventory entries');
+export const ApiKeyConnection = connectionOf(ApiKey, 'ApiKey', 'API keys');

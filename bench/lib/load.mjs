@@ -1,0 +1,103 @@
+import { connect } from 'node:net';
+import { API_KEY } from './servers.mjs';
+import { accept } from './works.mjs';
+
+/** How many different requests are made ready; they are sent in turn. */
+const PREPARED = 2_000;
+
+/** The bytes of one work's requests, made before the clock starts. */
+export function prepare(work, port) {
+  return Array.from({ length: PREPARED }, (_, i) => bytesOf(work, work.request(i), port));
+}
+
+function bytesOf({ face }, { method, path, body }, port) {
+  const head = [
+    `${method} ${path} HTTP/1.1`,
+    `host: 127.0.0.1:${port}`,
+    `accept: ${accept[face]}`,
+    `x-api-key: ${API_KEY}`,
+  ];
+  const text = body ? JSON.stringify(body) : '';
+  if (body) head.push('content-type: application/json', `content-length: ${Buffer.byteLength(text)}`);
+  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${text}`);
+}
+
+/**
+ * Sends prepared requests over `connections` keep-alive connections, one at a time on each, for `seconds`.
+ * It parses no more of HTTP than it needs: the load generator must never be what is measured.
+ * @returns the number of `requests` answered, their `latencies` in ms (sorted), `failures` as text and count
+ */
+export async function load(port, requests, { connections, seconds }) {
+  const run = { latencies: [], failures: new Map(), sent: 0, until: performance.now() + seconds * 1000 };
+  const started = performance.now();
+  await Promise.all(Array.from({ length: connections }, () => converse(port, requests, run)));
+  return {
+    requests: run.latencies.length,
+    seconds: (performance.now() - started) / 1000,
+    latencies: Float64Array.from(run.latencies).sort(),
+    failures: run.failures,
+  };
+}
+
+/** One connection's conversation, until the time is up. */
+function converse(port, requests, run) {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1').setNoDelay();
+    let sentAt = 0;
+    let answer = Buffer.alloc(0);
+    let missing = 0;
+
+    const send = () => {
+      sentAt = performance.now();
+      if (sentAt >= run.until) return socket.end();
+      answer = Buffer.alloc(0);
+      missing = 0;
+      socket.write(requests[run.sent++ % requests.length]);
+    };
+
+    socket.on('connect', send);
+    socket.on('data', (chunk) => {
+      if (missing > 0) missing -= chunk.length;
+      else {
+        answer = answer.length ? Buffer.concat([answer, chunk]) : chunk;
+        missing = missingOf(answer);
+        if (missing < 0) return;
+        if (failed(answer)) count(run.failures, summaryOf(answer));
+      }
+      if (missing > 0) return;
+      run.latencies.push(performance.now() - sentAt);
+      send();
+    });
+    socket.on('error', ({ message }) => count(run.failures, message));
+    socket.on('close', () => {
+      if (performance.now() < run.until) count(run.failures, 'by closing the connection');
+      resolve();
+    });
+  });
+}
+
+/** How many bytes of the answer are still to come; -1 while that cannot be known. */
+function missingOf(answer) {
+  const end = answer.indexOf('\r\n\r\n');
+  if (end < 0) return -1;
+  const head = answer.latin1Slice(0, end);
+  const length = /\r\ncontent-length: (\d+)/i.exec(head);
+  if (length) return end + 4 + Number(length[1]) - answer.length;
+  return answer.subarray(-5).equals(LAST_CHUNK) ? 0 : -1;
+}
+
+const LAST_CHUNK = Buffer.from('0\r\n\r\n');
+
+/** Anything but a 2xx, and a GraphQL answer with errors. */
+function failed(answer) {
+  return answer[9] !== 0x32 || answer.includes('"errors":');
+}
+
+function summaryOf(answer) {
+  const text = answer.latin1Slice();
+  return `${text.slice(9, 12)} ${text.slice(text.indexOf('\r\n\r\n') + 4).slice(0, 200)}`;
+}
+
+function count(map, key) {
+  map.set(key, (map.get(key) ?? 0) + 1);
+}

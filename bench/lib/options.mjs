@@ -1,0 +1,49 @@
+import { parseArgs } from 'node:util';
+
+const names = { type: 'string' };
+
+/** What the command line asks for; the defaults are what the table in the README was made with. */
+export function readOptions() {
+  const { values } = parseArgs({
+    options: {
+      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '3' },
+      warmup: { type: 'string', default: '3' },
+      connections: { type: 'string', default: '16' },
+      database: { type: 'string', default: 'petstore_bench' },
+      only: names,
+      work: names,
+      write: { type: 'boolean', default: false },
+    },
+  });
+  return {
+    rounds: positive('rounds', values.rounds),
+    seconds: positive('seconds', values.seconds),
+    warmup: positive('warmup', values.warmup),
+    connections: positive('connections', values.connections),
+    database: values.database,
+    only: values.only?.split(','),
+    work: values.work?.split(','),
+    write: values.write,
+  };
+}
+
+/** The entries of a table that `wanted` names; all of them where nothing is named. */
+export function pick(table, wanted, flag) {
+  const unknown = wanted?.filter((name) => !table.some((entry) => entry.name === name)) ?? [];
+  if (unknown.length) {
+    refuse(`--${flag} ${unknown.join(',')}: there is ${table.map(({ name }) => name).join(', ')}`);
+  }
+  return wanted ? table.filter(({ name }) => wanted.includes(name)) : table;
+}
+
+function positive(flag, text) {
+  const value = Number(text);
+  if (!(value > 0)) refuse(`--${flag} wants a positive number, not ${text}`);
+  return value;
+}
+
+function refuse(message) {
+  console.error(message);
+  process.exit(2);
+}

@@ -1,0 +1,31 @@
+import { API_KEY } from './servers.mjs';
+
+const MOST = 2_147_483_647;
+
+const KEY = 'query Key { viewer { apiKey { id } } }';
+const RAISE = `mutation Raise($id: ID!, $input: ApiKeyUpdate!) {
+  updateApiKey(id: $id, input: $input) { perMinute perDay }
+}`;
+
+/** Gives the benchmark's key a quota that no run uses up; says so where the gateway cannot (yet). */
+export async function raiseQuota({ name, url }) {
+  try {
+    const { viewer } = await graphql(url, KEY);
+    await graphql(url, RAISE, { id: viewer.apiKey.id, input: { perMinute: MOST, perDay: MOST } });
+  } catch (error) {
+    console.error(
+      `${name}: the key's quota was not raised, its limits may refuse requests: ${error.message}`,
+    );
+  }
+}
+
+async function graphql(url, query, variables) {
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': API_KEY },
+    body: JSON.stringify({ query, variables }),
+  });
+  const { data, errors } = await response.json();
+  if (errors) throw new Error(errors[0].message);
+  return data;
+}

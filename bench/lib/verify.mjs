@@ -1,0 +1,96 @@
+import { match, ok, strictEqual } from 'node:assert';
+import { isDeepStrictEqual } from 'node:util';
+import { restore, totals } from './database.mjs';
+import { API_KEY } from './servers.mjs';
+import { accept } from './works.mjs';
+
+/** Requests of each work that all servers must answer alike. */
+const SAMPLES = [0, 1, 2, 1234];
+
+/**
+ * Asks every server the same and compares status, payload and, for GraphQL, the order of the fields with the baseline's.
+ * Of a write's answer only the id that the service assigned is taken out, and the tables must have changed by that write.
+ * @returns what is wrong, by the name of the server; empty when all agree
+ */
+export async function verify(work, running, databaseUrl) {
+  const reference = running.find(({ baselineOf }) => baselineOf?.includes(work.face)) ?? running[0];
+  const wrong = new Map();
+  let expected;
+  for (const server of [reference, ...running.filter((other) => other !== reference)]) {
+    try {
+      const answers = await changing(work, databaseUrl, () => ask(server, work));
+      expected ??= answers;
+      answers.forEach((actual, sample) => {
+        same(actual, expected[sample]);
+      });
+    } catch (error) {
+      const message = error.message.replace(/\s+/g, ' ').slice(0, 300);
+      wrong.set(server.name, `not the answer of ${reference.name}: ${message}`);
+    }
+  }
+  if (work.writes) await restore(databaseUrl);
+  return wrong;
+}
+
+/** What `action` answers, once the tables have changed by exactly the samples' writes. */
+async function changing(work, databaseUrl, action) {
+  const before = await totals(databaseUrl);
+  const result = await action();
+  same(change(before, await totals(databaseUrl)), expectedChange(work));
+  return result;
+}
+
+/** Equal as values; otherwise says where the texts part, not all of both. */
+function same(actual, expected) {
+  if (isDeepStrictEqual(actual, expected)) return;
+  const [a, b] = [JSON.stringify(actual), JSON.stringify(expected)];
+  let at = 0;
+  while (a[at] === b[at] && at < a.length) at++;
+  const near = (text) => text.slice(Math.max(0, at - 60), at + 60);
+  throw new Error(`${near(a)} instead of ${near(b)}`);
+}
+
+async function ask(server, work) {
+  const answers = [];
+  for (const i of SAMPLES) answers.push(comparable(work, await answer(server, work, i)));
+  return answers;
+}
+
+async function answer({ url }, work, i) {
+  const { method, path, body } = work.request(i);
+  const headers = { 'x-api-key': API_KEY, accept: accept[work.face] };
+  if (body) headers['content-type'] = 'application/json';
+  const response = await fetch(url + path, { method, headers, body: body && JSON.stringify(body) });
+  return { status: response.status, payload: await response.json() };
+}
+
+function comparable({ face, writes }, { status, payload }) {
+  const text = JSON.stringify(payload);
+  if (face === 'rest') {
+    strictEqual(status, writes ? 201 : 200, text);
+    return { status, payload: writes ? withoutId(payload, 'number') : payload };
+  }
+  ok(!payload.errors && payload.data && status === 200, `${status} ${text}`);
+  const [[field, value]] = Object.entries(payload.data);
+  const data = { [field]: writes ? withoutId(value, 'string') : value };
+  return { status, payload: JSON.stringify(data) };
+}
+
+function withoutId(value, type) {
+  strictEqual(typeof value.id, type);
+  match(String(value.id), /^[1-9]\d*$/);
+  return { ...value, id: 'assigned' };
+}
+
+function change(before, after) {
+  return Object.fromEntries(Object.keys(before).map((key) => [key, after[key] - before[key]]));
+}
+
+function expectedChange({ name }) {
+  const count = SAMPLES.length;
+  return {
+    pets: name.endsWith('create-pet') ? count : 0,
+    orders: name === 'place-order' ? count : 0,
+    sold: name === 'place-order' ? count : 0,
+  };
+}

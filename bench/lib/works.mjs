@@ -1,0 +1,86 @@
+import { PETS } from './database.mjs';
+
+/**
+ * The works, in the order in which they run.
+ * @typedef {object} Work
+ * @property {string} name what `--work` calls it
+ * @property {string} title its row in the table
+ * @property {'graphql' | 'rest'} face
+ * @property {boolean} [writes] its answers carry an id that the service assigns
+ * @property {(i: number) => { method: string, path: string, body?: object }} request the i-th request of a deterministic sequence
+ */
+
+/** The Accept header of each face: Apollo Client's, and a REST client's. */
+export const accept = {
+  graphql: 'application/graphql-response+json,application/json;q=0.9',
+  rest: 'application/json',
+};
+
+/** Spreads consecutive requests over the pets: 7919 is prime to their number, so each is asked for equally often. */
+const petId = (i) => 1 + ((i * 7919) % PETS);
+const categoryId = (i) => 1 + (i % 50);
+
+/** A GraphQL work: one operation, sent as Apollo Client sends it. */
+function graphql(name, title, query, variables = () => ({}), more = {}) {
+  const [, operationName] = /^\w+ (\w+)/.exec(query);
+  const request = (i) => ({
+    method: 'POST',
+    path: '/graphql',
+    body: { operationName, variables: variables(i), query },
+  });
+  return { name, title, face: 'graphql', request, ...more };
+}
+
+/** @type {Work[]} */
+export const works = [
+  graphql('pet', 'one pet by id', 'query Pet($id: ID!) { pet(id: $id) { id name status } }', (i) => ({
+    id: String(petId(i)),
+  })),
+  graphql(
+    'pet-category',
+    'pet with its category',
+    'query PetWithCategory($id: ID!) { pet(id: $id) { id name status category { id name } } }',
+    (i) => ({ id: String(petId(i)) }),
+  ),
+  graphql(
+    'pets',
+    '50 pets, each with category name',
+    'query Pets { pets(first: 50) { nodes { id name status category { name } } } }',
+  ),
+  graphql(
+    'categories',
+    '20 categories × first 10 pets',
+    'query Categories { categories(first: 20) { nodes { id name pets(first: 10) { nodes { id name status } } } } }',
+  ),
+  { name: 'rest-pet', title: 'REST: one pet', face: 'rest', request: (i) => get(`/pets/${petId(i)}`) },
+  { name: 'rest-pets', title: 'REST: 50 pets', face: 'rest', request: () => get('/pets?limit=50') },
+  graphql(
+    'create-pet',
+    'createPet',
+    'mutation CreatePet($input: NewPet!) { createPet(input: $input) { id name status } }',
+    (i) => ({ input: { name: `New pet ${i}`, categoryId: String(categoryId(i)), status: 'pending' } }),
+    { writes: true },
+  ),
+  graphql(
+    'place-order',
+    'placeOrder (order + stock)',
+    'mutation PlaceOrder($input: NewOrder!) { placeOrder(input: $input) { id petId quantity complete } }',
+    (i) => ({ input: { petId: String(petId(i)), quantity: 1 } }),
+    { writes: true },
+  ),
+  {
+    name: 'rest-create-pet',
+    title: 'REST: create pet',
+    face: 'rest',
+    writes: true,
+    request: (i) => ({
+      method: 'POST',
+      path: '/pets',
+      body: { name: `New pet ${i}`, categoryId: categoryId(i), status: 'pending' },
+    }),
+  },
+];
+
+function get(path) {
+  return { method: 'GET', path };
+}

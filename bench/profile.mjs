@@ -1,0 +1,56 @@
+// Where the time of one work goes, by package and by room of src/. See README.md.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { dropDatabase } from './lib/database.mjs';
+import { load, prepare } from './lib/load.mjs';
+import { pick, readOptions } from './lib/options.mjs';
+import { pinLoad, stopAll } from './lib/process.mjs';
+import { selfTimes, table } from './lib/self-time.mjs';
+import { servers, startable } from './lib/servers.mjs';
+import { setStage } from './lib/stage.mjs';
+import { works } from './lib/works.mjs';
+
+const TOP = 40;
+
+const options = readOptions();
+const [work] = pick(works, options.work ?? ['pets'], 'work');
+const [server] = startable(pick(servers, options.only ?? ['gateway'], 'only'));
+const directory = mkdtempSync(join(tmpdir(), 'petstore-profile-'));
+
+/** The monotonic clock that V8 stamps its profiles with, in microseconds. */
+const now = () => Number(process.hrtime.bigint() / 1000n);
+
+process.once('SIGINT', async () => {
+  await stopAll();
+  process.exit(130);
+});
+
+try {
+  if (!server?.faces.includes(work.face)) throw new Error(`Nothing to profile under ${work.name}`);
+  pinLoad();
+  const flags = ['--cpu-prof', '--cpu-prof-interval', '250', '--cpu-prof-dir', directory];
+  const { running } = await setStage([server], options.database, flags);
+  const [{ port, stop }] = running;
+  const requests = prepare(work, port);
+  await load(port, requests, { ...options, seconds: options.warmup });
+  const from = now();
+  const { requests: count, failures } = await load(port, requests, options);
+  const to = now();
+  await stop();
+
+  if (failures.size) console.error('failures:', [...failures.keys()][0]);
+  const profiles = readdirSync(directory).map((file) =>
+    JSON.parse(readFileSync(join(directory, file), 'utf8')),
+  );
+  const { byPlace, byFunction, totalUs } = selfTimes(profiles, from, to);
+  console.log(
+    `${server.title}, ${work.title}: ${count} requests, ${(totalUs / count / 1000).toFixed(3)} ms of profiled time each\n`,
+  );
+  console.log(table('package or room', byPlace, totalUs, count));
+  console.log(table('function', byFunction, totalUs, count, TOP));
+} finally {
+  await stopAll();
+  await dropDatabase(options.database);
+  rmSync(directory, { recursive: true, force: true });
+}

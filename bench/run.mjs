@@ -1,0 +1,77 @@
+// What a request costs: the gateway against its baselines. See README.md.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dropDatabase, restore, serverVersion } from './lib/database.mjs';
+import { load, prepare } from './lib/load.mjs';
+import { best, measure } from './lib/measure.mjs';
+import { pick, readOptions } from './lib/options.mjs';
+import { pinLoad, pinned, stopAll } from './lib/process.mjs';
+import { circumstances, report, writeReadme } from './lib/report.mjs';
+import { servers, startable } from './lib/servers.mjs';
+import { setStage } from './lib/stage.mjs';
+import { verify } from './lib/verify.mjs';
+import { works } from './lib/works.mjs';
+
+const options = readOptions();
+const chosenWorks = pick(works, options.work, 'work');
+const chosenServers = startable(pick(servers, options.only, 'only')).filter(({ faces }) =>
+  chosenWorks.some(({ face }) => faces.includes(face)),
+);
+
+process.once('SIGINT', async () => {
+  await stopAll();
+  process.exit(130);
+});
+
+/** One work: all answers compared, all servers warm, then the rounds, each server once in each. */
+async function compete(work, running, url) {
+  const field = running
+    .filter(({ faces }) => faces.includes(work.face))
+    .map((server) => ({ server, requests: prepare(work, server.port), rounds: [] }));
+  const wrong = await verify(
+    work,
+    field.map(({ server }) => server),
+    url,
+  );
+  for (const [name, failure] of wrong) console.error(`${work.name} ${name}: ${failure}`);
+  const sound = field.filter(({ server }) => !wrong.has(server.name));
+  for (const { server, requests } of sound) {
+    await load(server.port, requests, { ...options, seconds: options.warmup });
+  }
+  for (let round = 1; round <= options.rounds; round++) {
+    for (const { server, requests, rounds } of rotated(sound, round)) {
+      const figures = await measure(server, requests, options);
+      rounds.push(figures);
+      console.error(
+        `${work.name} ${round}/${options.rounds} ${server.name}: ${figures.cpuMs.toFixed(3)} CPU-ms/request`,
+      );
+    }
+  }
+  if (work.writes) await restore(url);
+  return field.map(({ server, rounds }) => {
+    const failure = wrong.get(server.name) ?? rounds.find(({ failure }) => failure)?.failure;
+    return { work, server, failure, figures: failure ? undefined : best(rounds) };
+  });
+}
+
+/** Another one begins in each round. */
+function rotated(list, by) {
+  const at = by % list.length;
+  return [...list.slice(at), ...list.slice(0, at)];
+}
+
+try {
+  if (!chosenServers.length) throw new Error('Nothing to measure');
+  pinLoad();
+  const { url, running } = await setStage(chosenServers, options.database);
+  const results = [];
+  for (const work of chosenWorks) results.push(...(await compete(work, running, url)));
+  const text = `${circumstances(await serverVersion(), pinned, options)}\n\n${report(results, chosenWorks, chosenServers)}`;
+  console.log(text);
+  mkdirSync(new URL('results/', import.meta.url), { recursive: true });
+  writeFileSync(new URL('results/latest.md', import.meta.url), `${text}\n`);
+  if (options.write) writeReadme(text);
+  if (results.some(({ failure }) => failure)) process.exitCode = 1;
+} finally {
+  await stopAll();
+  await dropDatabase(options.database);
+}

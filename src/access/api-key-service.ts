@@ -1,0 +1,162 @@
+import type { Database, Session } from '../database/database';
+import type { Plan, Scope } from '../database/generated/client';
+import { Checks, MAX_QUANTITY } from '../domain/checks';
+import { Connection, DEFAULT_PAGE, MAX_PAGE } from '../domain/connection';
+import { decodeCursor, encodeCursor } from '../domain/cursor';
+import { DomainError } from '../domain/errors';
+import type { StoredKey } from './caller';
+import type { KeyRing } from './key-ring';
+import { formatKey, hashSecret, newKey, type PresentedKey, parseKey } from './secret';
+
+export interface NewApiKey {
+  name: string;
+  plan: Plan;
+  scopes: Scope[];
+  perMinute?: number | null;
+  perDay?: number | null;
+  expiresAt?: Date | null;
+}
+
+export type ApiKeyUpdate = { [field in keyof NewApiKey]?: NewApiKey[field] | null };
+
+const LIST = 'apiKeys';
+/** The last moment of year 9999, in milliseconds. */
+const LATEST = 253402300799999;
+/** Never the hash of the secret. */
+const omit = { secretHash: true } as const;
+const BOOTSTRAP_LOCK = 72707370;
+
+/** Makes, changes and revokes API keys (contract, section 6). */
+export class ApiKeyService {
+  constructor(private readonly ring: KeyRing) {}
+
+  /** @returns the key and its whole text, which is nowhere kept. @throws DomainError `BAD_USER_INPUT`. */
+  async create(session: Session, input: NewApiKey): Promise<{ apiKey: StoredKey; secret: string }> {
+    const data = check(input);
+    const key = newKey();
+    const apiKey = await session.prisma.apiKey.create({
+      data: { ...data, id: key.id, secretHash: hashSecret(key.secret) },
+      omit,
+    });
+    return { apiKey, secret: formatKey(key) };
+  }
+
+  /** Changes what the input gives. @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`. */
+  async update(session: Session, id: string, input: ApiKeyUpdate): Promise<StoredKey> {
+    const checks = new Checks();
+    for (const field of ['name', 'plan', 'scopes'] as const) checks.notNull(`input.${field}`, input[field]);
+    checks.done();
+    const updated = await session.transaction(async (tx) => {
+      await lock(tx);
+      const known = await tx.prisma.apiKey.findUnique({ where: { id }, omit });
+      if (!known) throw unknownKey(id);
+      return tx.prisma.apiKey.update({ where: { id }, data: check(merge(known, input)), omit });
+    });
+    this.ring.forget(id);
+    return updated;
+  }
+
+  /** Takes effect here at once, on other instances within seconds. Revoking again changes nothing. @throws DomainError `NOT_FOUND`. */
+  async revoke(session: Session, id: string): Promise<StoredKey> {
+    await session.prisma.apiKey.updateMany({
+      where: { id, revokedAt: null },
+      data: { revokedAt: new Date() },
+    });
+    this.ring.forget(id);
+    const revoked = await session.prisma.apiKey.findUnique({ where: { id }, omit });
+    if (!revoked) throw unknownKey(id);
+    return revoked;
+  }
+
+  /** All keys, the newest first. @throws DomainError `BAD_USER_INPUT`. */
+  async list(session: Session, first?: number | null, after?: string | null): Promise<Connection<StoredKey>> {
+    const checks = new Checks();
+    const limit = checks.integer('first', first ?? DEFAULT_PAGE, 1, MAX_PAGE);
+    const bound = after == null ? undefined : decodeCursor(LIST, 'text', after);
+    const createdAt = bound && new Date(Math.min(Number(bound.id), LATEST));
+    if (after != null && !bound) checks.fail('after', 'is not a cursor of this list');
+    checks.done();
+    const keys = await session.prisma.apiKey.findMany({
+      where: createdAt && { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: bound.key } }] },
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      take: limit + 1,
+      omit,
+    });
+    const next = keys.length > limit;
+    return new Connection(
+      keys.slice(0, limit),
+      ({ id, createdAt }) => encodeCursor(LIST, { id: String(createdAt.getTime()), key: id }),
+      { next, previous: bound !== undefined },
+      () => session.prisma.apiKey.count(),
+    );
+  }
+
+  /**
+   * Sees to it that there is an admin key: `given` where it is set, else, in a database without any key, a new one.
+   * @returns the whole text of a key that was made, to be shown once.
+   */
+  async bootstrap(database: Database, given: string | undefined): Promise<string | undefined> {
+    const key = given === undefined ? newKey() : parseKey(given);
+    if (!key) throw new Error('ADMIN_API_KEY is not of the form ps_<key id>_<secret>');
+    return database.transaction(async (tx) => {
+      await lock(tx);
+      const known = await tx.prisma.apiKey.count(given === undefined ? undefined : { where: { id: key.id } });
+      if (known) return undefined;
+      await tx.prisma.apiKey.create({ data: adminKey(key) });
+      return given === undefined ? formatKey(key) : undefined;
+    });
+  }
+}
+
+function adminKey({ id, secret }: PresentedKey) {
+  return {
+    id,
+    secretHash: hashSecret(secret),
+    name: 'first admin key',
+    plan: 'ENTERPRISE' as const,
+    scopes: ['ADMIN' as const],
+    perMinute: 10_000,
+    perDay: 1_000_000,
+  };
+}
+
+/** Changes of keys are rare: one at a time keeps what is checked and what is written the same. */
+async function lock(session: Session): Promise<void> {
+  await session.prisma.$executeRaw`select pg_advisory_xact_lock(${BOOTSTRAP_LOCK})`;
+}
+
+/** A key whose plan is no longer ENTERPRISE loses the numbers that it had, unless the input gives them too. */
+function merge(known: StoredKey, input: ApiKeyUpdate): NewApiKey {
+  const plan = input.plan ?? known.plan;
+  const kept = plan === 'ENTERPRISE' ? known : { perMinute: null, perDay: null };
+  return {
+    name: input.name ?? known.name,
+    plan,
+    scopes: input.scopes ?? known.scopes,
+    perMinute: input.perMinute === undefined ? kept.perMinute : input.perMinute,
+    perDay: input.perDay === undefined ? kept.perDay : input.perDay,
+    expiresAt: input.expiresAt === undefined ? known.expiresAt : input.expiresAt,
+  };
+}
+
+function check(input: NewApiKey): NewApiKey {
+  const { plan, expiresAt = null } = input;
+  const checks = new Checks();
+  const name = checks.name('input.name', input.name);
+  const scopes = [...new Set(input.scopes)];
+  if (!scopes.length) checks.fail('input.scopes', 'must name at least one scope');
+  const limit = (field: 'perMinute' | 'perDay') => {
+    const value = input[field] ?? null;
+    const path = `input.${field}`;
+    if (plan === 'ENTERPRISE' && value === null) checks.fail(path, 'must be given for the plan ENTERPRISE');
+    if (plan !== 'ENTERPRISE' && value !== null) checks.fail(path, `must not be given for the plan ${plan}`);
+    return value === null ? null : checks.integer(path, value, 1, MAX_QUANTITY);
+  };
+  const checked = { name, plan, scopes, perMinute: limit('perMinute'), perDay: limit('perDay'), expiresAt };
+  checks.done();
+  return checked;
+}
+
+function unknownKey(id: string): DomainError {
+  return new DomainError('NOT_FOUND', `API key ${id} does not exist.`);
+}

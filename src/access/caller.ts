@@ -1,0 +1,45 @@
+import type { ApiKey, Scope } from '../database/generated/client';
+import { PLANS, type Plan, type Quota } from '../rate-limit/plans';
+import type { Subject } from '../rate-limit/standing';
+import { scopesOf } from './scopes';
+
+/** Who sent a request: what is counted, and what it may do. */
+export interface Caller extends Subject {
+  readonly plan: Plan;
+  readonly scopes: ReadonlySet<Scope>;
+  /** The key that the request came with; `undefined` for anonymous callers. */
+  readonly apiKey?: StoredKey;
+}
+
+/** A key as it is read: everything but the hash of its secret. */
+export type StoredKey = Omit<ApiKey, 'secretHash'>;
+
+/** What an anonymous caller may do (`ANONYMOUS_ACCESS`). */
+export type AnonymousAccess = 'none' | 'read' | 'write';
+
+const ANONYMOUS_SCOPES: Readonly<Record<AnonymousAccess, ReadonlySet<Scope>>> = {
+  none: new Set(),
+  read: scopesOf(['READ']),
+  write: scopesOf(['WRITE']),
+};
+
+/** @param address the subject of the client's address (an IPv4 address, an IPv6 /64). */
+export function anonymousCaller(address: string, access: AnonymousAccess): Caller {
+  return { id: address, quota: PLANS.FREE, plan: 'FREE', scopes: ANONYMOUS_SCOPES[access] };
+}
+
+/** The caller of a key: its subject is the key, whatever address it comes from. */
+export function keyCaller(apiKey: StoredKey): Caller {
+  return {
+    id: apiKey.id,
+    quota: quotaOf(apiKey),
+    plan: apiKey.plan,
+    scopes: scopesOf(apiKey.scopes),
+    apiKey,
+  };
+}
+
+export function quotaOf({ plan, perMinute, perDay }: Pick<ApiKey, 'plan' | 'perMinute' | 'perDay'>): Quota {
+  if (plan !== 'ENTERPRISE') return PLANS[plan];
+  return { perMinute: perMinute ?? PLANS.FREE.perMinute, perDay: perDay ?? PLANS.FREE.perDay };
+}

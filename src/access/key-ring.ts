@@ -1,0 +1,78 @@
+import { LRUCache } from 'lru-cache';
+import type { Database } from '../database/database';
+import type { ApiKey } from '../database/generated/client';
+import { type Caller, keyCaller } from './caller';
+import { isSecret, parseKey } from './secret';
+
+/** How long a key is believed to be what it was: a revocation on another instance takes effect within it. */
+const BELIEVED_MS = 5_000;
+/** The least time between two notes of a key's last use. */
+const USE_NOTED_MS = 60_000;
+const MAX_KEYS = 10_000;
+
+/** Compared with where there is no such key, so that the answer takes as long as for a wrong secret. */
+const NOBODY = new Uint8Array(32);
+
+interface Entry {
+  readonly key?: ApiKey;
+  readonly caller?: Caller;
+  useNotedAt: number;
+}
+
+/** Recognises callers by their keys. */
+export class KeyRing {
+  private readonly entries = new LRUCache<string, Entry>({ max: MAX_KEYS, ttl: BELIEVED_MS });
+
+  constructor(
+    private readonly database: Database,
+    private readonly now: () => number,
+  ) {}
+
+  /**
+   * The caller of a whole key as it was presented; `undefined` when it is malformed, unknown, wrong, revoked or expired.
+   * Answers at once for a key that was seen within seconds, existing or not.
+   */
+  recognise(presented: string): Caller | undefined | Promise<Caller | undefined> {
+    const parsed = parseKey(presented);
+    if (!parsed) return undefined;
+    const entry = this.entries.get(parsed.id);
+    if (entry) return this.admit(entry, parsed.secret);
+    return this.fetch(parsed.id).then((fetched) => this.admit(fetched, parsed.secret));
+  }
+
+  /** Makes the next look-up of a key read it anew: after it was changed here. */
+  forget(id: string): void {
+    this.entries.delete(id);
+  }
+
+  private admit(entry: Entry, secret: string): Caller | undefined {
+    const { key, caller } = entry;
+    const isRight = isSecret(secret, key?.secretHash ?? NOBODY);
+    if (!isRight || !key || !caller) return undefined;
+    const now = this.now();
+    if (key.revokedAt || (key.expiresAt && key.expiresAt.getTime() <= now)) return undefined;
+    if (now - entry.useNotedAt > USE_NOTED_MS) this.noteUse(key.id, entry, now);
+    return caller;
+  }
+
+  private async fetch(id: string): Promise<Entry> {
+    const key = await this.database.prisma.apiKey.findUnique({ where: { id } });
+    const entry = key
+      ? { key, caller: keyCaller(withoutHash(key)), useNotedAt: key.lastUsedAt?.getTime() ?? 0 }
+      : { useNotedAt: 0 };
+    this.entries.set(id, entry);
+    return entry;
+  }
+
+  /** Not waited for, and lost if it fails: the next use is noted again. */
+  private noteUse(id: string, entry: Entry, now: number): void {
+    entry.useNotedAt = now;
+    this.database.prisma.apiKey
+      .updateMany({ where: { id }, data: { lastUsedAt: new Date(now) } })
+      .catch(() => undefined);
+  }
+}
+
+function withoutHash({ secretHash: _, ...rest }: ApiKey) {
+  return rest;
+}

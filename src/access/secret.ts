@@ -1,0 +1,42 @@
+import { hash, randomInt, timingSafeEqual } from 'node:crypto';
+
+/** The form of a key: `ps_`, the key id, `_`, the secret. */
+const FORM = /^ps_([0-9a-z]{12})_([0-9A-Za-z]{32})$/;
+export const KEY_ID_FORM = /^[0-9a-z]{12}$/;
+
+const ID_ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
+const SECRET_ALPHABET = `${ID_ALPHABET}ABCDEFGHIJKLMNOPQRSTUVWXYZ`;
+
+export interface PresentedKey {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** Takes a whole key apart; `undefined` if it is not of a key's form. */
+export function parseKey(key: string): PresentedKey | undefined {
+  const match = FORM.exec(key);
+  return match?.[1] && match[2] ? { id: match[1], secret: match[2] } : undefined;
+}
+
+/** A new key: about 62 bits of id and 190 bits of secret, from the system's random numbers. */
+export function newKey(): PresentedKey {
+  return { id: randomText(12, ID_ALPHABET), secret: randomText(32, SECRET_ALPHABET) };
+}
+
+export function formatKey({ id, secret }: PresentedKey): string {
+  return `ps_${id}_${secret}`;
+}
+
+/** The SHA-256 of a secret. A secret has 190 random bits, so a slow password hash would protect nothing more. */
+export function hashSecret(secret: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(hash('sha256', secret, 'buffer'));
+}
+
+/** Compares in constant time. */
+export function isSecret(secret: string, hash: Uint8Array): boolean {
+  return timingSafeEqual(hashSecret(secret), hash);
+}
+
+function randomText(length: number, alphabet: string): string {
+  return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
+}

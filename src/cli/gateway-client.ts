@@ -1,0 +1,43 @@
+/** A failure to tell the user of, in one or a few lines. */
+export class CommandError extends Error {}
+
+export interface Connection<Node> {
+  nodes: Node[];
+  pageInfo: { hasNextPage: boolean; endCursor: string | null };
+}
+
+/** Runs a GraphQL operation on a running gateway. @throws CommandError that says what to do. */
+export async function callGateway<Data>(
+  url: string,
+  key: string,
+  query: string,
+  variables?: object,
+): Promise<Data> {
+  if (!URL.canParse(url)) throw new CommandError(`${url} is not a URL.`);
+  const headers = { 'content-type': 'application/json', ...(key && { 'x-api-key': key }) };
+  const response = await fetch(new URL('/graphql', url), {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ query, variables }),
+    signal: AbortSignal.timeout(15_000),
+  }).catch((error: Error) => {
+    const { cause } = error;
+    throw new CommandError(
+      `No gateway answers at ${url}: ${cause instanceof Error ? cause.message : error.message}`,
+    );
+  });
+  const body = (await response.json().catch(() => undefined)) as
+    | { data?: Data; errors?: { message: string; extensions?: { code?: string } }[] }
+    | undefined;
+  if (!body)
+    throw new CommandError(`${url} is not a Petstore Gateway: it answered ${response.status} without JSON.`);
+  const [error] = body.errors ?? [];
+  if (error) {
+    const hint =
+      error.extensions?.code === 'UNAUTHENTICATED'
+        ? ' Give an admin key with --key or PETSTORE_API_KEY.'
+        : '';
+    throw new CommandError(`${error.message}${hint}`);
+  }
+  return body.data as Data;
+}

@@ -1,0 +1,58 @@
+import { rateLimitDirective } from 'graphql-rate-limit-directive';
+import type { RateLimiterAbstract } from 'rate-limiter-flexible';
+import type { Meter } from '../rate-limit/meter';
+import type { Standing } from '../rate-limit/standing';
+import type { Context } from './context';
+import { ProblemError } from './errors';
+
+/** What an operation costs, and the meter that it is taken from: once, whole, by whichever field comes first. */
+export class Charge {
+  constructor(
+    readonly meter: Meter,
+    /** How many counted root fields would run; 0 for an operation that is free of quota. */
+    readonly cost: number,
+  ) {}
+
+  /** Settles the charge of the whole operation. @throws ProblemError `RATE_LIMITED`, `KEY_BANNED`. */
+  async settle(): Promise<Standing> {
+    const standing = await this.meter.take(this.cost);
+    const refusal = refusalOf(standing);
+    if (refusal) throw refusal;
+    return standing;
+  }
+}
+
+/** The error of a request that its caller's standing refuses; `undefined` if it may pass. */
+export function refusalOf({ verdict, inForce, retryAfterMs = 0 }: Standing): ProblemError | undefined {
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
+  const retry = `Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`;
+  if (verdict === 'banned') {
+    return new ProblemError('KEY_BANNED', `Banned for going on after too many refusals. ${retry}`);
+  }
+  if (verdict === 'limited') {
+    return new ProblemError('RATE_LIMITED', `Only ${inForce.limit} ${UNITS[inForce.name]}. ${retry}`);
+  }
+  return undefined;
+}
+
+const UNITS = {
+  minute: 'requests a minute are in this plan',
+  day: 'requests a day are in this plan',
+  uncounted: 'requests a minute that are free of quota are allowed',
+};
+
+/**
+ * The limiter behind every `@rateLimit`. Its key is the charge of the operation that the field belongs to, which knows
+ * the caller, the plan's two windows and the whole cost: so no field of an operation runs before all of it is paid.
+ */
+class OperationLimiter {
+  consume(charge: unknown): Promise<Standing> {
+    return (charge as Charge).settle();
+  }
+}
+
+/** Puts the limiter in front of every field that bears `@rateLimit`. */
+export const { rateLimitDirectiveTransformer: enforceRateLimits } = rateLimitDirective<Context, object>({
+  limiterClass: OperationLimiter as unknown as typeof RateLimiterAbstract,
+  keyGenerator: (_directive, _source, _args, context) => context.charge as unknown as string,
+});

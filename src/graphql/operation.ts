@@ -1,0 +1,121 @@
+import {
+  BREAK,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getDirectiveValues,
+  getOperationAST,
+  type OperationDefinitionNode,
+  visit,
+} from 'graphql';
+import { collectFields } from 'graphql/execution/collectFields';
+import { getVariableValues } from 'graphql/execution/values';
+import type { Scope } from '../database/generated/enums';
+import { Plan } from './plan';
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** What running an operation takes: how many counted root fields, and which scopes. */
+export interface Demand {
+  readonly cost: number;
+  readonly scopes: readonly Scope[];
+}
+
+/** One operation of a validated document, with what can be known of it before it runs. */
+export class Operation {
+  readonly name: string | undefined;
+  readonly hasDirectives: boolean;
+  readonly fragments: Record<string, FragmentDefinitionNode> = {};
+  /** Where no directive stands in the document, all runs of the operation demand the same. */
+  private readonly constant: Demand | undefined;
+  private compiled: Plan | null | undefined;
+
+  constructor(
+    private readonly schema: GraphQLSchema,
+    readonly document: DocumentNode,
+    readonly node: OperationDefinitionNode,
+  ) {
+    this.name = node.name?.value;
+    for (const definition of document.definitions) {
+      if (definition.kind === 'FragmentDefinition') this.fragments[definition.name.value] = definition;
+    }
+    this.hasDirectives = hasDirectives(document);
+    this.constant = this.hasDirectives ? undefined : this.demandOf({});
+  }
+
+  /** How to run it without graphql-js's general machinery; made when it is first asked for. */
+  get plan(): Plan | undefined {
+    if (this.compiled === undefined) this.compiled = Plan.compile(this.schema, this) ?? null;
+    return this.compiled ?? undefined;
+  }
+
+  /** What a run with these variables demands; what aliases, fragments, `@skip` and `@include` hide is seen. */
+  demand(variables: Variables): Demand {
+    if (this.constant) return this.constant;
+    const { coerced } = getVariableValues(this.schema, this.node.variableDefinitions ?? [], variables);
+    // Variables that do not fit are refused before any field runs.
+    return coerced ? this.demandOf(coerced) : { cost: 0, scopes: [] };
+  }
+
+  private demandOf(coerced: Record<string, unknown>): Demand {
+    const type = this.schema.getRootType(this.node.operation) as GraphQLObjectType;
+    const responseKeys = collectFields(this.schema, this.fragments, coerced, type, this.node.selectionSet);
+    const scopes = new Set<Scope>();
+    let cost = 0;
+    for (const [first] of responseKeys.values()) {
+      const field = first && type.getFields()[first.name.value];
+      if (!field) continue; // __typename and introspection
+      if (isCounted(field)) cost++;
+      const scope = this.scopeOf(field);
+      if (scope) scopes.add(scope);
+    }
+    return { cost, scopes: [...scopes] };
+  }
+
+  private scopeOf({ astNode }: GraphQLField<unknown, unknown>): Scope | undefined {
+    const directive = this.schema.getDirective('requiresScope');
+    if (!directive || !astNode) return undefined;
+    return getDirectiveValues(directive, astNode)?.scope as Scope | undefined;
+  }
+}
+
+/** The operations of the documents that have been seen, for as long as somebody holds the document. */
+export class Operations {
+  private readonly known = new WeakMap<DocumentNode, Map<string | undefined, Operation>>();
+
+  constructor(private readonly schema: GraphQLSchema) {}
+
+  /** The operation of this name, or the only one; `undefined` if there is none or it is not clear which. */
+  find(document: DocumentNode, operationName: string | null | undefined): Operation | undefined {
+    let operations = this.known.get(document);
+    if (!operations) {
+      operations = new Map();
+      this.known.set(document, operations);
+    }
+    const name = operationName ?? undefined;
+    const known = operations.get(name);
+    if (known) return known;
+    const node = getOperationAST(document, name);
+    if (!node) return undefined;
+    const operation = new Operation(this.schema, document, node);
+    operations.set(name, operation);
+    return operation;
+  }
+}
+
+function isCounted(field: GraphQLField<unknown, unknown>): boolean {
+  return field.astNode?.directives?.some((directive) => directive.name.value === 'rateLimit') ?? false;
+}
+
+function hasDirectives(document: DocumentNode): boolean {
+  let found = false;
+  visit(document, {
+    Directive: () => {
+      found = true;
+      return BREAK;
+    },
+  });
+  return found;
+}

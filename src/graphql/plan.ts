@@ -1,0 +1,227 @@
+import {
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLLeafType,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  isLeafType,
+} from 'graphql';
+import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
+import { getArgumentValues } from 'graphql/execution/values';
+import type { Context } from './context';
+import type { Operation } from './operation';
+
+type Values = Record<string, unknown>;
+type Field = GraphQLField<unknown, unknown>;
+
+/** Thrown for everything that is not the plain success of a query. Whoever runs a plan then runs graphql-js instead. */
+class GaveUp extends Error {}
+
+/**
+ * A query compiled to closures: what graphql-js looks up again for every field of every row (the definition, the
+ * arguments, the types, the path) is looked up once. It does the plain success only. At the first error or surprise it
+ * gives up, and graphql-js, which has the last word on errors, runs the query from its start: queries change nothing, and
+ * an operation is charged once.
+ */
+export class Plan {
+  private constructor(
+    private readonly root: Selection,
+    private readonly slots: number,
+  ) {}
+
+  /** The plan of an operation; `undefined` if it is no query or has directives, introspection or abstract types. */
+  static compile(schema: GraphQLSchema, operation: Operation): Plan | undefined {
+    const type = schema.getQueryType();
+    if (operation.node.operation !== 'query' || operation.hasDirectives || !type) return undefined;
+    const compiler = new Compiler(schema, operation);
+    try {
+      const fields = collectFields(schema, operation.fragments, {}, type, operation.node.selectionSet);
+      return new Plan(compiler.selection(type, fields), compiler.slots);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** @param variables coerced by graphql-js. @throws whatever goes wrong: nothing has been changed or answered then. */
+  run(context: Context, variables: Values): Promise<Values> {
+    return new Promise((resolve, reject) => {
+      const run = new Run(context, variables, new Array(this.slots), reject);
+      const data: Values = {};
+      run.finish = () => resolve(data);
+      run.fill(this.root, undefined, data);
+      run.settle();
+    });
+  }
+}
+
+/** One run of a plan. Objects are handed on before all their fields are there; it ends when the last one is. */
+class Run {
+  finish: () => void = () => undefined;
+  /** Promises not settled yet, and the root. */
+  private pending = 1;
+
+  constructor(
+    readonly context: Context,
+    readonly variables: Values,
+    readonly args: (Values | undefined)[],
+    readonly fail: (error: unknown) => void,
+  ) {}
+
+  fill(selection: Selection, source: unknown, target: Values): void {
+    for (const field of selection) {
+      const value = field.resolve(source, this);
+      if (value instanceof Promise) this.await(field, value, target);
+      else target[field.key] = field.complete(value, this);
+    }
+  }
+
+  settle(): void {
+    if (--this.pending === 0) this.finish();
+  }
+
+  private await(field: FieldPlan, value: Promise<unknown>, target: Values): void {
+    this.pending++;
+    target[field.key] = undefined; // keeps its place among the keys
+    value
+      .then((settled) => {
+        target[field.key] = field.complete(settled, this);
+        this.settle();
+      })
+      .catch(this.fail);
+  }
+}
+
+interface FieldPlan {
+  readonly key: string;
+  resolve(source: unknown, run: Run): unknown;
+  readonly complete: Complete;
+}
+
+type Selection = readonly FieldPlan[];
+type Complete = (value: unknown, run: Run) => unknown;
+
+class Compiler {
+  /** How many fields have arguments that depend on variables: they are coerced once in a run. */
+  slots = 0;
+
+  constructor(
+    private readonly schema: GraphQLSchema,
+    private readonly operation: Operation,
+  ) {}
+
+  selection(type: GraphQLObjectType, fields: ReadonlyMap<string, readonly FieldNode[]>): Selection {
+    return [...fields].map(([key, nodes]) => this.field(type, key, nodes));
+  }
+
+  private field(type: GraphQLObjectType, key: string, nodes: readonly FieldNode[]): FieldPlan {
+    const [node] = nodes;
+    const name = node?.name.value ?? '';
+    if (key === '__proto__') throw new GaveUp();
+    if (name === '__typename') return { key, resolve: () => type.name, complete: (value) => value };
+    const field = type.getFields()[name];
+    if (!node || !field) throw new GaveUp();
+    return {
+      key,
+      resolve: this.resolver(type, field, node, nodes),
+      complete: this.completer(field.type, nodes),
+    };
+  }
+
+  private resolver(type: GraphQLObjectType, field: Field, node: FieldNode, nodes: readonly FieldNode[]) {
+    const { resolve, name } = field;
+    const args = this.args(field, node);
+    const info = this.info(type, field, nodes);
+    if (resolve) return (source: unknown, run: Run) => resolve(source, args(run), run.context, info);
+    return (source: unknown, run: Run) => {
+      const value = (source as Values)[name];
+      return typeof value === 'function' ? value.call(source, args(run), run.context, info) : value;
+    };
+  }
+
+  private args(field: Field, node: FieldNode): (run: Run) => Values {
+    if (!field.args.length) return () => ({});
+    if (
+      !JSON.stringify(node.arguments, (key, value) => (key === 'loc' ? undefined : value)).includes(
+        '"Variable"',
+      )
+    ) {
+      const constant = getArgumentValues(field, node, {});
+      return () => constant;
+    }
+    const slot = this.slots++;
+    return (run) => {
+      run.args[slot] ??= getArgumentValues(field, node, run.variables);
+      return run.args[slot];
+    };
+  }
+
+  /** Without the path and the variables, which differ between rows and runs: no resolver here asks for them. */
+  private info(
+    parentType: GraphQLObjectType,
+    field: Field,
+    fieldNodes: readonly FieldNode[],
+  ): GraphQLResolveInfo {
+    const { node, fragments } = this.operation;
+    return {
+      fieldName: field.name,
+      fieldNodes,
+      returnType: field.type,
+      parentType,
+      schema: this.schema,
+      fragments,
+      operation: node,
+      rootValue: undefined,
+    } as unknown as GraphQLResolveInfo;
+  }
+
+  private completer(type: GraphQLOutputType, nodes: readonly FieldNode[]): Complete {
+    if (type instanceof GraphQLNonNull) {
+      const inner = this.completer(type.ofType, nodes);
+      return (value, run) => {
+        const completed = inner(value, run);
+        if (completed === null) throw new GaveUp();
+        return completed;
+      };
+    }
+    if (type instanceof GraphQLList) return list(this.completer(type.ofType, nodes));
+    if (isLeafType(type)) return leaf(type);
+    if (type instanceof GraphQLObjectType && !type.isTypeOf) return this.object(type, nodes);
+    throw new GaveUp();
+  }
+
+  private object(type: GraphQLObjectType, nodes: readonly FieldNode[]): Complete {
+    const { fragments } = this.operation;
+    const selection = this.selection(type, collectSubfields(this.schema, fragments, {}, type, nodes));
+    return (value, run) => {
+      if (value === null || value === undefined) return null;
+      if (value instanceof Error) throw new GaveUp();
+      const target: Values = {};
+      run.fill(selection, value, target);
+      return target;
+    };
+  }
+}
+
+function list(complete: Complete): Complete {
+  return (value, run) => {
+    if (value === null || value === undefined) return null;
+    if (!Array.isArray(value)) throw new GaveUp();
+    return value.map((item) => {
+      if (item instanceof Promise) throw new GaveUp();
+      return complete(item, run);
+    });
+  };
+}
+
+function leaf(type: GraphQLLeafType): Complete {
+  return (value) => {
+    if (value === null || value === undefined) return null;
+    const serialized = value instanceof Error ? undefined : type.serialize(value);
+    if (serialized === null || serialized === undefined) throw new GaveUp();
+    return serialized;
+  };
+}

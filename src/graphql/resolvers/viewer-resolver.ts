@@ -1,0 +1,35 @@
+import { Ctx, Query, Resolver } from 'type-graphql';
+import type { Standing } from '../../rate-limit/standing';
+import type { Context } from '../context';
+import { Viewer } from '../types/api-key';
+import { RateLimit } from '../types/limits';
+
+@Resolver()
+export class ViewerResolver {
+  @Query(() => RateLimit, { description: 'Where the caller stands. Free of quota.' })
+  async rateLimit(@Ctx() context: Context): Promise<RateLimit> {
+    const { caller, charge, meter } = context;
+    const standing = charge ? await charge.settle() : await meter.peek();
+    return {
+      plan: caller.plan,
+      cost: charge?.cost ?? 0,
+      windows: windowsOf(standing),
+      bannedUntil: standing.bannedUntil === undefined ? null : new Date(standing.bannedUntil),
+    };
+  }
+
+  @Query(() => Viewer, { description: 'The caller: its plan, its key, what it may do. Free of quota.' })
+  async viewer(@Ctx() context: Context): Promise<object> {
+    const { plan, scopes, apiKey = null } = context.caller;
+    return { plan, scopes: [...scopes], apiKey, rateLimit: await this.rateLimit(context) };
+  }
+}
+
+function windowsOf({ windows }: Standing): RateLimit['windows'] {
+  return windows.map(({ name, limit, remaining, resetAt }) => ({
+    name,
+    limit,
+    remaining,
+    resetAt: new Date(resetAt),
+  }));
+}

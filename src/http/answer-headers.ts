@@ -1,0 +1,52 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { refusalOf } from '../graphql/limits';
+import { rateLimitHeaders } from '../rate-limit/headers';
+import type { Standing } from '../rate-limit/standing';
+import { problemBody } from './problems';
+
+/** Seconds that a client should wait after a 503. */
+const RETRY_AFTER = '5';
+const CHALLENGE = 'Bearer realm="petstore"';
+
+/**
+ * Puts on every answer what every answer carries: the request id and where the caller stands. `onSend` is the one hook
+ * that they all pass, errors, preflights and pages too. What has not been counted by then is counted here; a caller that
+ * has nothing left gets its 429 instead of the answer.
+ */
+export function completeAnswers(app: FastifyInstance, now: () => number): void {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    reply.header('x-request-id', request.id);
+    const known = request.meter.standing;
+    if (known) return done(null, complete(reply, payload, known));
+    const counted = count(request);
+    if (!(counted instanceof Promise)) return done(null, refuseOr(request, reply, payload, counted));
+    counted.then((standing) => done(null, refuseOr(request, reply, payload, standing)), done);
+  });
+
+  function refuseOr(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    payload: unknown,
+    standing: Standing,
+  ): unknown {
+    const refusal = refusalOf(standing);
+    if (!refusal || request.routeOptions.config.metering === 'unmetered') {
+      return complete(reply, payload, standing);
+    }
+    reply.code(refusal.status).type('application/json; charset=utf-8').removeHeader('content-length');
+    return complete(reply, JSON.stringify(problemBody(request, refusal)), standing);
+  }
+
+  function complete(reply: FastifyReply, payload: unknown, standing: Standing): unknown {
+    reply.headers(rateLimitHeaders(standing, now()));
+    if (reply.statusCode === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);
+    if (reply.statusCode === 401) reply.header('www-authenticate', CHALLENGE);
+    return payload;
+  }
+}
+
+function count({ meter, method, routeOptions }: FastifyRequest): Standing | Promise<Standing> {
+  const { metering } = routeOptions.config;
+  if (metering === 'unmetered') return meter.peek();
+  return meter.take(metering === 'free' || method === 'OPTIONS' ? 0 : 1);
+}

@@ -1,0 +1,77 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type AnonymousAccess, anonymousCaller, type Caller } from '../access/caller';
+import type { KeyRing } from '../access/key-ring';
+import { ProblemError } from '../graphql/errors';
+import { subjectOfAddress } from '../rate-limit/client-address';
+import { Meter } from '../rate-limit/meter';
+import type { Store } from '../rate-limit/store';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller;
+    meter: Meter;
+    hasWrongKey: boolean;
+  }
+  interface FastifyContextConfig {
+    /**
+     * How requests to the route are counted where no operation has been charged: against the quota (unless it says
+     * otherwise), `free` of quota but bounded, or not at all (`unmetered`: health, metrics). Both are open to wrong keys.
+     */
+    metering?: 'free' | 'unmetered';
+  }
+}
+
+export interface Recognition {
+  readonly keys: KeyRing;
+  readonly limits: Store;
+  readonly anonymousAccess: AnonymousAccess;
+}
+
+/** Gives every request its caller and its meter, before anything else looks at it. */
+export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymousAccess }: Recognition): void {
+  // Set by the first hook of every request.
+  app.decorateRequest('caller', null as unknown as Caller);
+  app.decorateRequest('meter', null as unknown as Meter);
+  app.decorateRequest('hasWrongKey', false);
+
+  const admit = (request: FastifyRequest, caller: Caller) => {
+    request.caller = caller;
+    request.meter = new Meter(limits, caller);
+  };
+  const settle = (request: FastifyRequest, caller: Caller | undefined) => {
+    if (caller) admit(request, caller);
+    else request.hasWrongKey = true;
+  };
+
+  app.addHook('onRequest', (request, _reply, done) => {
+    // A wrong key is counted against the address that it came from: guessing uses up the guesser's own quota.
+    admit(request, anonymousCaller(subjectOfAddress(request.ip), anonymousAccess));
+    const presented = presentedKey(request);
+    if (presented === undefined) return done();
+    const caller = keys.recognise(presented);
+    if (!(caller instanceof Promise)) {
+      settle(request, caller);
+      return done();
+    }
+    caller.then((recognised) => settle(request, recognised)).then(() => done(), done);
+  });
+}
+
+/** Refuses wrong keys, once the answer has the headers that let a browser read it. */
+export function refuseWrongKeys(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const isRefused = request.hasWrongKey && !request.routeOptions.config.metering;
+    done(isRefused ? new ProblemError('UNAUTHENTICATED', WRONG_KEY) : undefined);
+  });
+}
+
+const WRONG_KEY = 'The API key is malformed, unknown, revoked or expired.';
+
+/** `X-API-Key`, or the credentials of `Authorization: Bearer` (RFC 6750, section 2.1). */
+function presentedKey({ headers }: FastifyRequest): string | undefined {
+  const key = headers['x-api-key'];
+  if (key !== undefined) return String(key);
+  const { authorization } = headers;
+  if (authorization === undefined) return undefined;
+  return /^bearer +/i.test(authorization) ? authorization.replace(/^bearer +/i, '').trimEnd() : '';
+}

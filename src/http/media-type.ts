@@ -1,0 +1,20 @@
+import Negotiator from 'negotiator';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const RESPONSE_TYPE = 'application/graphql-response+json; charset=utf-8';
+const MAX_KNOWN = 100;
+
+/** A client sends the same `Accept` with every request, and there are few clients: each is read once. */
+const known = new Map<string, string | undefined>();
+
+/**
+ * The media type that a GraphQL answer has for this `Accept` (GraphQL over HTTP, section 6.4), as Apollo chooses it;
+ * `undefined` where none will do.
+ */
+export function answerType(accept: string | undefined): string | undefined {
+  if (accept === undefined) return JSON_TYPE;
+  if (known.has(accept)) return known.get(accept);
+  const type = new Negotiator({ headers: { accept } }).mediaType([JSON_TYPE, RESPONSE_TYPE]);
+  if (known.size < MAX_KNOWN) known.set(accept, type);
+  return type;
+}

@@ -1,0 +1,11 @@
+import { CommandError } from './cli/gateway-client';
+import { runKeys } from './cli/keys';
+
+runKeys(process.argv.slice(2), process.env).then(
+  (output) => process.stdout.write(output),
+  (error: unknown) => {
+    if (!(error instanceof CommandError)) throw error;
+    process.stderr.write(`${error.message.trimEnd()}\n`);
+    process.exitCode = 1;
+  },
+);

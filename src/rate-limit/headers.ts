@@ -1,0 +1,67 @@
+import { type Quota, WINDOWS } from './plans';
+import type { Standing, Window } from './standing';
+
+/** Every field {@link rateLimitHeaders} may set, for `Access-Control-Expose-Headers`. */
+export const RATE_LIMIT_HEADER_NAMES = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit-Policy',
+  'RateLimit',
+  'Retry-After',
+] as const;
+
+/**
+ * What an answer tells of a caller's standing:
+ * - `X-RateLimit-*` of the window in force (specification, section 8), the reset in Unix seconds;
+ * - `RateLimit-Policy` and `RateLimit` of both windows (draft-ietf-httpapi-ratelimit-headers-11), and of the ceiling of
+ *   requests free of quota where that was exceeded;
+ * - `Retry-After` in seconds on a refusal (RFC 9110, section 10.2.3).
+ *
+ * Moments are rounded up: a client that goes by them is never early.
+ */
+export function rateLimitHeaders(standing: Standing, now: number): Record<string, string> {
+  const { inForce, windows, quota, verdict, retryAfterMs } = standing;
+  let policy = policyOf(quota);
+  let limits = `${limitOf(windows[0], now)}, ${limitOf(windows[1], now)}`;
+  if (inForce.name === 'uncounted') {
+    policy += `, "uncounted";q=${inForce.limit};w=${inForce.seconds}`;
+    limits += `, ${limitOf(inForce, now)}`;
+  }
+  const headers: Record<string, string> = {
+    'X-RateLimit-Limit': count(inForce.limit),
+    'X-RateLimit-Remaining': count(inForce.remaining),
+    'X-RateLimit-Reset': count(inForce.resetAt / 1000),
+    'RateLimit-Policy': policy,
+    RateLimit: limits,
+  };
+  if (verdict === 'limited' || verdict === 'banned') {
+    const seconds = (retryAfterMs ?? 0) / 1000;
+    headers['Retry-After'] = seconds > 1 ? count(seconds) : '1';
+  }
+  return headers;
+}
+
+/** A quota's policy never changes, and callers share few quotas. */
+const policies = new WeakMap<Quota, string>();
+
+function policyOf(quota: Quota): string {
+  let policy = policies.get(quota);
+  if (policy === undefined) {
+    policy = `"minute";q=${count(quota.perMinute)};w=${WINDOWS.minute}, "day";q=${count(quota.perDay)};w=${WINDOWS.day}`;
+    policies.set(quota, policy);
+  }
+  return policy;
+}
+
+function limitOf(window: Window, now: number): string {
+  return `"${window.name}";r=${count(window.remaining)};t=${count((window.resetAt - now) / 1000)}`;
+}
+
+/** The largest Integer of a structured field (RFC 9651, section 3.3.1). */
+const LARGEST = 999_999_999_999_999;
+
+/** A header's whole number, whatever it came from: rounded up, never negative, never NaN. */
+function count(value: number): string {
+  return value > 0 ? String(Math.ceil(Math.min(value, LARGEST))) : '0';
+}

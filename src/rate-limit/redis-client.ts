@@ -1,0 +1,26 @@
+import { once } from 'node:events';
+import { Redis } from 'ioredis';
+
+/**
+ * A client for {@link RedisStore} that never keeps a request waiting: what can't be sent now fails now, for the fallback to
+ * answer; what was under way when the connection broke is not sent again, since it has been counted elsewhere.
+ * It reconnects by itself for as long as it lives. ioredis 5.11.1's `socketTimeout` stays unset: its timer outlives the
+ * connection it was for, and closes the next one.
+ * @param patienceMs how long to wait for the first attempt to connect; the client is given back whatever comes of it.
+ */
+export async function connectRedis(url: string, patienceMs = 2000): Promise<Redis> {
+  const redis = new Redis(url, {
+    connectionName: 'rate-limit',
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 2000,
+    disconnectTimeout: 500,
+    keepAlive: 10_000,
+    retryStrategy: (attempt) => Math.min(attempt * 100, 1000),
+  });
+  // Each failure reaches the command it concerns; an event nobody listens to would be printed as well.
+  redis.on('error', () => undefined);
+  await once(redis, 'ready', { signal: AbortSignal.timeout(patienceMs) }).catch(() => undefined);
+  return redis;
+}

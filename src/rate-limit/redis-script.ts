@@ -1,0 +1,102 @@
+import { DAY_MS, FREE_FACTOR, MINUTE_MS } from './plans';
+import { STATE_FIELDS } from './state';
+
+/*
+ * The rules of rules.ts in Lua: Redis runs a script alone, so that a decision and what it takes are one step for all
+ * instances. KEYS[1] is the caller's hash, the only key, as a cluster demands. The clock is that of Redis, one for all.
+ */
+
+const READ = `
+local FIELDS = { ${STATE_FIELDS.map((field) => `'${field}'`).join(', ')} }
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local stored = redis.call('HMGET', KEYS[1], unpack(FIELDS))
+local state = {}
+for i, field in ipairs(FIELDS) do state[field] = tonumber(stored[i]) or 0 end
+`;
+
+/** @returns the clock of Redis, then the state in the order of STATE_FIELDS. */
+export const PEEK = `${READ}
+local reply = { now }
+for i, field in ipairs(FIELDS) do reply[i + 1] = state[field] end
+return reply
+`;
+
+/**
+ * ARGV: perMinute, perDay, cost, kind, banAfter, ban in ms, longest ban in ms.
+ * @returns the verdict, the clock of Redis, then the state in the order of STATE_FIELDS.
+ */
+export const TAKE = `${READ}
+local perMinute, perDay, cost, kind = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local banAfter, banMs, banMaxMs = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+
+local function forget(what, ends)
+  if state[ends] <= now then state[what], state[ends] = 0, 0 end
+end
+
+local function refuse(windowEnds)
+  state.refusals = state.refusals + 1
+  state.refusalsEnd = math.max(state.refusalsEnd, windowEnds)
+  if state.refusals < banAfter then return end
+  state.bannedUntil = now + math.min(banMs * 2 ^ state.bans, banMaxMs)
+  state.bans = state.bans + 1
+  state.bansEnd = now + ${DAY_MS}
+  state.refusals, state.refusalsEnd = 0, 0
+end
+
+local function takeCounted()
+  if cost > perMinute or cost > perDay then return 'too-expensive' end
+  local overMinute = state.minuteUsed + cost > perMinute
+  local overDay = state.dayUsed + cost > perDay
+  if overMinute or overDay then
+    refuse(math.max(overMinute and state.minuteEnds or 0, overDay and state.dayEnds or 0))
+    return 'limited'
+  end
+  if state.minuteEnds == 0 then state.minuteEnds = now + ${MINUTE_MS} end
+  if state.dayEnds == 0 then state.dayEnds = now + ${DAY_MS} end
+  state.minuteUsed = state.minuteUsed + cost
+  state.dayUsed = state.dayUsed + cost
+  return 'allowed'
+end
+
+local function takeFree()
+  if state.freeUsed >= perMinute * ${FREE_FACTOR} then
+    refuse(state.freeEnds)
+    return 'limited'
+  end
+  if state.freeEnds == 0 then state.freeEnds = now + ${MINUTE_MS} end
+  state.freeUsed = state.freeUsed + 1
+  return 'allowed'
+end
+
+forget('minuteUsed', 'minuteEnds')
+forget('dayUsed', 'dayEnds')
+forget('freeUsed', 'freeEnds')
+forget('refusals', 'refusalsEnd')
+forget('bans', 'bansEnd')
+
+local verdict = 'banned'
+if state.bannedUntil <= now then
+  if kind == 'free' then verdict = takeFree() else verdict = takeCounted() end
+end
+
+local reply = { verdict, now }
+local changes = {}
+for i, field in ipairs(FIELDS) do
+  reply[i + 2] = state[field]
+  changes[2 * i - 1], changes[2 * i] = field, state[field]
+end
+if verdict == 'allowed' or verdict == 'limited' then
+  local last = math.max(state.minuteEnds, state.dayEnds, state.freeEnds, state.refusalsEnd, state.bansEnd, state.bannedUntil)
+  redis.call('HSET', KEYS[1], unpack(changes))
+  redis.call('PEXPIRE', KEYS[1], last - now)
+end
+return reply
+`;
+
+/** @returns 1 if there was a ban to end. */
+export const LIFT = `${READ}
+if state.bannedUntil <= now then return 0 end
+redis.call('HSET', KEYS[1], 'bannedUntil', 0)
+return 1
+`;

@@ -1,0 +1,121 @@
+import { DAY_MS, FREE_FACTOR, MINUTE_MS, type Quota } from './plans';
+import type { State } from './state';
+
+/** `counted` requests use up the quota; `free` ones do not, and have a ceiling of their own. */
+export type Kind = 'counted' | 'free';
+
+/**
+ * - `allowed`: the cost is taken from both windows;
+ * - `limited`: a window, or the ceiling of free requests, has no room for it now; nothing is taken;
+ * - `banned`: the caller went on after too many refusals; nothing is taken, and the ban is not prolonged;
+ * - `too-expensive`: the cost is more than a whole window holds, so no waiting helps; nothing is taken.
+ */
+export type Verdict = 'allowed' | 'limited' | 'banned' | 'too-expensive';
+
+/** When a caller is banned, and for how long: after `banAfter` refusals, at least 1. */
+export interface BanRules {
+  readonly banAfter: number;
+  readonly banSeconds: number;
+  readonly banMaxSeconds: number;
+}
+
+/**
+ * The rules of the meter (specification, section 8), applied to one caller's state, which it changes. The script of the
+ * Redis store says the same in Lua; the tests hold the two together.
+ *
+ * - A window starts with the caller's first counted request and ends a minute or a day later.
+ * - A cost is taken from both windows or from neither.
+ * - Refusals count until the window that refused them ends. The last one that is borne starts a ban, which is told in its
+ *   answer; bans double within a day of each other.
+ * @param cost whole requests, at least 1; a free request is one whatever its cost.
+ */
+export function take(
+  state: State,
+  quota: Quota,
+  cost: number,
+  kind: Kind,
+  bans: BanRules,
+  now: number,
+): Verdict {
+  forget(state, now);
+  if (state.bannedUntil > now) return 'banned';
+  return kind === 'free' ? takeFree(state, quota, bans, now) : takeCounted(state, quota, cost, bans, now);
+}
+
+/** Whether a cost is more than a whole window holds. */
+export function isTooExpensive(cost: number, quota: Quota): boolean {
+  return cost > quota.perMinute || cost > quota.perDay;
+}
+
+/** Where the caller stands, with nothing taken: `allowed` stands for «not banned». */
+export function look(state: State, now: number): Verdict {
+  forget(state, now);
+  return state.bannedUntil > now ? 'banned' : 'allowed';
+}
+
+/** Ends a ban. The ban still counts for the length of the next one. */
+export function lift(state: State, now: number): boolean {
+  if (state.bannedUntil <= now) return false;
+  state.bannedUntil = 0;
+  return true;
+}
+
+function takeCounted(state: State, quota: Quota, cost: number, bans: BanRules, now: number): Verdict {
+  if (isTooExpensive(cost, quota)) return 'too-expensive';
+  const overMinute = state.minuteUsed + cost > quota.perMinute;
+  const overDay = state.dayUsed + cost > quota.perDay;
+  if (overMinute || overDay) {
+    refuse(state, Math.max(overMinute ? state.minuteEnds : 0, overDay ? state.dayEnds : 0), bans, now);
+    return 'limited';
+  }
+  if (state.minuteEnds === 0) state.minuteEnds = now + MINUTE_MS;
+  if (state.dayEnds === 0) state.dayEnds = now + DAY_MS;
+  state.minuteUsed += cost;
+  state.dayUsed += cost;
+  return 'allowed';
+}
+
+function takeFree(state: State, quota: Quota, bans: BanRules, now: number): Verdict {
+  if (state.freeUsed >= quota.perMinute * FREE_FACTOR) {
+    refuse(state, state.freeEnds, bans, now);
+    return 'limited';
+  }
+  if (state.freeEnds === 0) state.freeEnds = now + MINUTE_MS;
+  state.freeUsed += 1;
+  return 'allowed';
+}
+
+function refuse(state: State, windowEnds: number, bans: BanRules, now: number): void {
+  state.refusals += 1;
+  state.refusalsEnd = Math.max(state.refusalsEnd, windowEnds);
+  if (state.refusals < bans.banAfter) return;
+  const seconds = Math.min(bans.banSeconds * 2 ** state.bans, bans.banMaxSeconds);
+  state.bannedUntil = now + seconds * 1000;
+  state.bans += 1;
+  state.bansEnd = now + DAY_MS;
+  state.refusals = 0;
+  state.refusalsEnd = 0;
+}
+
+function forget(state: State, now: number): void {
+  if (state.minuteEnds <= now) {
+    state.minuteUsed = 0;
+    state.minuteEnds = 0;
+  }
+  if (state.dayEnds <= now) {
+    state.dayUsed = 0;
+    state.dayEnds = 0;
+  }
+  if (state.freeEnds <= now) {
+    state.freeUsed = 0;
+    state.freeEnds = 0;
+  }
+  if (state.refusalsEnd <= now) {
+    state.refusals = 0;
+    state.refusalsEnd = 0;
+  }
+  if (state.bansEnd <= now) {
+    state.bans = 0;
+    state.bansEnd = 0;
+  }
+}

@@ -1,0 +1,48 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import { etagOf, isKnown } from './conditional';
+import { nextLink } from './next-link';
+import type { PreparedOperation } from './prepare';
+import type { RestRequest } from './request';
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+interface Page {
+  readonly nodes: readonly unknown[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+}
+
+/** Answers an operation's success. @param result what its root field holds. */
+export function answer(
+  operation: PreparedOperation,
+  result: unknown,
+  request: RestRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const { ok, path, isPage, write } = operation;
+  const [status] = ok;
+  if (status === 204) return reply.code(204).send();
+  if (operation.method === 'GET') {
+    if (!isPage) return sendRead(request, reply, write(result), JSON_TYPE);
+    const { nodes, pageInfo } = result as Page;
+    if (pageInfo.hasNextPage && pageInfo.endCursor !== null)
+      reply.header('link', nextLink(path, request.query, pageInfo.endCursor));
+    return sendRead(request, reply, write(nodes), JSON_TYPE);
+  }
+  if (status === 201) reply.header('location', `${path}/${(result as { id: string }).id}`);
+  return reply.code(status).header('content-type', JSON_TYPE).send(write(result));
+}
+
+/** Answers a read with its ETag, or with 304 a client that has this very body. */
+export function sendRead(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: string,
+  type: string,
+): FastifyReply {
+  const etag = etagOf(body);
+  // Kept copies are good as long as they are asked about.
+  reply.header('etag', etag).header('cache-control', 'no-cache');
+  if (isKnown(etag, request.headers['if-none-match'])) return reply.code(304).send();
+  return reply.header('content-type', type).send(body);
+}

@@ -1,0 +1,27 @@
+import { isLosslessNumber } from 'lossless-json';
+
+const INT = /^-?(0|[1-9][0-9]{0,9})$/;
+const INTEGER = /^[1-9][0-9]{0,18}$/;
+
+const FROM_TEXT: Readonly<Record<string, (text: string) => unknown>> = {
+  ID: (text) => (INTEGER.test(text) ? text : Number.NaN),
+  Int: (text) => (INT.test(text) ? Number(text) : text),
+  Boolean: (text) => (text === 'true' ? true : text === 'false' ? false : text),
+};
+
+/** The value that a text of the URL stands for, or each of several texts; what their type refuses for those that stand for none. */
+export function readText(type: string, raw: unknown): unknown {
+  const convert = FROM_TEXT[type];
+  if (!convert) return raw;
+  return Array.isArray(raw) ? raw.map(convert) : convert(String(raw));
+}
+
+/**
+ * The value of a field of a JSON body. Identifiers are JSON integers, written without fraction or exponent: all else,
+ * strings of digits too, becomes what their type refuses.
+ */
+export function readJson(type: string, raw: unknown): unknown {
+  if (type !== 'ID') return isLosslessNumber(raw) ? Number(raw.value) : raw;
+  if (isLosslessNumber(raw)) return INTEGER.test(raw.value) ? BigInt(raw.value) : Number.NaN;
+  return typeof raw === 'number' ? raw : Number.NaN;
+}

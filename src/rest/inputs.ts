@@ -1,0 +1,97 @@
+import {
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  type OperationDefinitionNode,
+  typeFromAST,
+  type VariableDefinitionNode,
+} from 'graphql';
+import { readJson, readText } from './input-values';
+import { type Operation, routeOf } from './operation';
+import { type Sort, sortsOf } from './sorts';
+
+/** One input of an operation: a variable of its document, under the same name. */
+export interface Input {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'body';
+  readonly type: GraphQLInputType;
+  readonly required: boolean;
+  /** A query parameter that may be given more than once. */
+  readonly repeatable: boolean;
+  /** The orders to choose from, of an input that is one. */
+  readonly sorts?: ReadonlyMap<string, Sort>;
+  /** What a value that does not fit is told: `must be …`. */
+  readonly rule: string;
+  /** The variable for a value as it came; for what cannot be one, something that does not fit the type. */
+  read(raw: unknown): unknown;
+}
+
+/** The inputs of an operation by where they stand. */
+export interface Inputs {
+  readonly path: ReadonlyMap<string, Input>;
+  readonly query: ReadonlyMap<string, Input>;
+  readonly body: ReadonlyMap<string, Input>;
+}
+
+export function inputsOf(
+  schema: GraphQLSchema,
+  operation: Operation,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+): Inputs {
+  const inputs = variableDefinitions.map((definition) => inputOf(schema, operation, definition));
+  const standingIn = (place: Input['in']) =>
+    new Map(inputs.filter((input) => input.in === place).map((input) => [input.name, input]));
+  return { path: standingIn('path'), query: standingIn('query'), body: standingIn('body') };
+}
+
+function inputOf(schema: GraphQLSchema, operation: Operation, definition: VariableDefinitionNode): Input {
+  const name = definition.variable.name.value;
+  const type = typeFromAST(schema, definition.type as Parameters<typeof typeFromAST>[1]) as GraphQLInputType;
+  const place = placeOf(operation, name);
+  const named = getNamedType(type);
+  const sorts = isInputObjectType(named) ? sortsOf(named) : undefined;
+  const read =
+    place === 'body'
+      ? (raw: unknown) => readJson(named.name, raw)
+      : (raw: unknown) => (sorts ? (sorts.get(String(raw)) ?? raw) : readText(named.name, raw));
+  return {
+    name,
+    in: place,
+    type,
+    required: isNonNullType(type) && !definition.defaultValue,
+    repeatable: isListType(getNullableType(type)),
+    ...(sorts && { sorts }),
+    rule: sorts ? oneOf([...sorts.keys()]) : ruleOf(named),
+    read,
+  };
+}
+
+function placeOf(operation: Operation, name: string): Input['in'] {
+  const { method, path } = routeOf(operation);
+  if (path.includes(`{${name}}`)) return 'path';
+  return method === 'GET' ? 'query' : 'body';
+}
+
+const RULES: Readonly<Record<string, string>> = {
+  ID: 'must be an integer from 1 to 9223372036854775807',
+  Int: 'must be an integer from -2147483648 to 2147483647',
+  String: 'must be a string',
+  Boolean: 'must be true or false',
+  DateTime: 'must be a real date-time of RFC 3339 with an offset, such as 2026-11-21T09:30:00+01:00',
+};
+
+function ruleOf(type: GraphQLInputType & { name: string }): string {
+  if (isEnumType(type)) return oneOf(type.getValues().map(({ name }) => name));
+  const rule = RULES[type.name];
+  if (rule) return rule;
+  throw new Error(`REST has no inputs of the type ${type.name}`);
+}
+
+function oneOf(values: string[]): string {
+  return `must be one of ${values.join(', ')}`;
+}

@@ -1,0 +1,64 @@
+import { isUtf8 } from 'node:buffer';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { parse } from 'lossless-json';
+import { ProblemError } from '../graphql/errors';
+
+const JSON_TYPE = 'application/json';
+/** RFC 7396. */
+const MERGE_PATCH_TYPE = 'application/merge-patch+json';
+
+/** Media types that a PATCH may come in. */
+export const PATCH_TYPES = [JSON_TYPE, MERGE_PATCH_TYPE] as const;
+
+/** Makes `app` read JSON bodies, and no others, with every number exact. */
+export function acceptJsonBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    [...PATCH_TYPES],
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, bytes: Buffer) => {
+      // A DELETE has no body here, but clients that say so in a Content-Type all the same.
+      if (request.method === 'DELETE') return undefined;
+      checkType(request);
+      if (bytes.length === 0) throw emptyBody();
+      if (!isUtf8(bytes)) throw new ProblemError('BAD_REQUEST', 'The body is not valid UTF-8.');
+      return parseJson(bytes.toString());
+    },
+  );
+}
+
+export function emptyBody(): ProblemError {
+  return new ProblemError('BAD_REQUEST', 'The body must not be empty.');
+}
+
+/** Numbers that JSON.parse changes, or whose spelling it forgets: 16 digits and more, fractions, exponents. */
+const DELICATE = /[0-9]{16}|"\s*:\s*-?[0-9]+[.eE]/;
+
+/**
+ * Like JSON.parse (of a key that comes twice, the last counts), but where a text holds a number that it would not keep
+ * as it is written, all its numbers are `LosslessNumber`s.
+ * @throws ProblemError `BAD_REQUEST`.
+ */
+export function parseJson(text: string): unknown {
+  try {
+    if (!DELICATE.test(text)) return JSON.parse(text);
+    return parse(text, undefined, { onDuplicateKey: ({ newValue }) => newValue });
+  } catch {
+    throw new ProblemError('BAD_REQUEST', 'The body is not valid JSON.');
+  }
+}
+
+function checkType({ method, headers }: FastifyRequest): void {
+  const type = headers['content-type'] ?? '';
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity') throw unsupported('The body must not be compressed.');
+  if (type === JSON_TYPE) return;
+  const [essence = '', ...parameters] = type.toLowerCase().split(';');
+  if (essence.trim() !== JSON_TYPE && method !== 'PATCH') throw unsupported(`The body must be ${JSON_TYPE}.`);
+  const charset = parameters.map((each) => each.trim()).find((each) => each.startsWith('charset='));
+  if (charset && !/^charset="?utf-?8"?$/.test(charset)) throw unsupported('The body must be in UTF-8.');
+}
+
+function unsupported(message: string): ProblemError {
+  return new ProblemError('UNSUPPORTED_MEDIA_TYPE', message);
+}

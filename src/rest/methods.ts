@@ -1,0 +1,42 @@
+import { METHODS } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { ProblemError } from '../graphql/errors';
+import { PATCH_TYPES } from './json-body';
+
+/**
+ * Answers what the operations of a path leave: OPTIONS with what is allowed (RFC 9110, section 9.3.7), every other method
+ * with 405.
+ * @param url the path as Fastify writes it.
+ */
+export function answerOtherMethods(app: FastifyInstance, url: string, methods: readonly string[]): void {
+  const allowed = [...methods, 'OPTIONS'];
+  const allow = allowed.join(', ');
+  const patch = methods.includes('PATCH') ? { 'accept-patch': PATCH_TYPES.join(', ') } : undefined;
+  app.route({
+    method: 'OPTIONS',
+    url,
+    // A preflight goes on to here after the CORS plugin has put its headers on; a plain OPTIONS is not refused by it.
+    config: { cors: { preflightContinue: true, strictPreflight: false } },
+    handler: (_request, reply) =>
+      reply
+        .code(204)
+        .headers({ allow, ...patch })
+        .send(),
+  });
+  app.route({
+    method: app.supportedMethods.filter((method) => !allowed.includes(method)),
+    url,
+    // Before the body is read: its type and size do not matter.
+    onRequest: (request, reply) => {
+      reply.header('allow', allow);
+      throw new ProblemError('METHOD_NOT_ALLOWED', `${request.method} is not allowed here; ${allow} are.`);
+    },
+    handler: () => undefined,
+  });
+}
+
+/** Lets Fastify route the methods that Node reads and it does not know, so that they are not taken for unknown paths. */
+export function routeEveryMethod(app: FastifyInstance): void {
+  const known = new Set<string>(app.supportedMethods);
+  for (const method of METHODS) if (!known.has(method) && method !== 'CONNECT') app.addHttpMethod(method);
+}

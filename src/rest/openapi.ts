@@ -1,0 +1,43 @@
+import type { OpenAPIV3 } from 'openapi-types';
+import { errorResponses } from './openapi/errors';
+import { HEADERS } from './openapi/headers';
+import { PARAMETERS } from './openapi/parameters';
+import { pathsOf } from './openapi/paths';
+import { SCHEMAS } from './openapi/schemas';
+import { TAGS } from './operation';
+import type { PreparedOperation } from './prepare';
+
+const DESCRIPTION = `Pets, the categories they belong to, orders for them, and their stock.
+
+- **Lists** answer a bare array. The next page is in the \`Link\` header with \`rel="next"\`.
+- **Identifiers** are 64-bit integers: read them with a JSON parser that keeps them exact.
+- **Errors** carry an \`Error\` object, whose \`status\` is the HTTP status.
+- **Limits** are on every answer, in \`X-RateLimit-*\` and \`RateLimit\`. After a 429 wait for as long as \`Retry-After\` says.
+- **Keys** are optional for what anonymous callers may do: send one in \`X-API-Key\`, or as a bearer token.`;
+
+/** The OpenAPI 3.0.3 document of the operations. */
+export function openApiDocument(operations: readonly PreparedOperation[]): OpenAPIV3.Document {
+  return {
+    openapi: '3.0.3',
+    info: {
+      title: 'Petstore Gateway',
+      version: '1.0.0',
+      description: DESCRIPTION,
+      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
+    },
+    servers: [{ url: '/', description: 'This server' }],
+    security: [{}, { apiKey: [] }, { bearer: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths: pathsOf(operations),
+    components: {
+      schemas: SCHEMAS,
+      parameters: PARAMETERS,
+      headers: HEADERS,
+      responses: errorResponses(),
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'An API key' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The same API key as a bearer token' },
+      },
+    },
+  };
+}

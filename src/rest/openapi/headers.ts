@@ -1,0 +1,70 @@
+import type { OpenAPIV3 } from 'openapi-types';
+
+const header = (
+  description: string,
+  schema: OpenAPIV3.SchemaObject,
+  example: string | number,
+): OpenAPIV3.HeaderObject => ({ description, schema, example });
+const TEXT = { type: 'string' } as const;
+const COUNT = { type: 'integer', format: 'int64', minimum: 0 } as const;
+
+/** Headers of answers. */
+export const HEADERS = {
+  'X-RateLimit-Limit': header('The request limit in force', COUNT, 60),
+  'X-RateLimit-Remaining': header('Requests left in the current window', COUNT, 59),
+  'X-RateLimit-Reset': header('Unix timestamp at which the limit resets', COUNT, 1795251600),
+  RateLimit: header(
+    'What is left of each window (draft-ietf-httpapi-ratelimit-headers)',
+    TEXT,
+    '"minute";r=59;t=60, "day";r=999;t=86400',
+  ),
+  'RateLimit-Policy': header(
+    "The plan's windows (draft-ietf-httpapi-ratelimit-headers)",
+    TEXT,
+    '"minute";q=60;w=60, "day";q=1000;w=86400',
+  ),
+  'X-Request-Id': header(
+    'The id of the request: the one that came in this header, or a new one',
+    TEXT,
+    '5f0c7f0e-6f1c-4f7e-9a55-0d6d2b8c1a11',
+  ),
+  'Retry-After': header('Seconds to wait before the next try', COUNT, 12),
+  'WWW-Authenticate': header('How to authenticate', TEXT, 'Bearer realm="petstore"'),
+  ETag: header(
+    'Validator of the body, for `If-None-Match`',
+    TEXT,
+    '"J5RlVoBVnFtmbFXhe3TnmzYZKfYpPrQXjSbQcAj9S8g"',
+  ),
+  Link: header(
+    'The next page of a list with `rel="next"` (RFC 8288), where there is one',
+    TEXT,
+    '</pets?limit=2&cursor=NGU5Y2ZkM2MyIDI>; rel="next"',
+  ),
+  Location: header('Where the new resource stands', TEXT, '/pets/1'),
+  Deprecation: header('Since when the operation is deprecated (RFC 9745)', TEXT, '@1793491200'),
+  Sunset: header('Until when the operation answers (RFC 8594)', TEXT, 'Mon, 01 Nov 2027 00:00:00 GMT'),
+  'X-Stability': header(
+    'How settled the operation is, or what of it was used',
+    { type: 'string', enum: ['experimental', 'beta'] },
+    'beta',
+  ),
+} satisfies Record<string, OpenAPIV3.HeaderObject>;
+
+export type HeaderName = keyof typeof HEADERS;
+
+/** What every answer carries. */
+const ALWAYS: readonly HeaderName[] = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit',
+  'RateLimit-Policy',
+  'X-Request-Id',
+];
+
+/** The headers of an answer: those that every answer carries, and `more`. */
+export function headersOf(...more: HeaderName[]): Record<string, OpenAPIV3.ReferenceObject> {
+  return Object.fromEntries(
+    [...ALWAYS, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+}

@@ -1,0 +1,92 @@
+import { type GraphQLInputType, getNamedType, getNullableType, isListType } from 'graphql';
+import type { OpenAPIV3 } from 'openapi-types';
+import type { Input } from '../inputs';
+import type { PreparedOperation } from '../prepare';
+import { INT64 } from './schemas';
+
+type Parameter = OpenAPIV3.ParameterObject;
+type Schema = OpenAPIV3.SchemaObject | OpenAPIV3.ReferenceObject;
+
+/** Parameters that mean the same wherever they stand. */
+export const PARAMETERS: Readonly<Record<string, Parameter>> = {
+  limit: {
+    name: 'limit',
+    in: 'query',
+    description: 'How many to answer at most.',
+    schema: { type: 'integer', format: 'int32', minimum: 1, maximum: 100, default: 20 },
+  },
+  cursor: {
+    name: 'cursor',
+    in: 'query',
+    description: 'Where the page starts, as the `Link` with `rel="next"` of the page before says.',
+    schema: { type: 'string', minLength: 1 },
+  },
+  ifNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'ETags of copies that the client has; the answer is 304 if one of them is still good.',
+    schema: { type: 'string' },
+  },
+};
+
+/** The parameters of an operation. */
+export function parametersOf(operation: PreparedOperation): (Parameter | OpenAPIV3.ReferenceObject)[] {
+  const { inputs, method } = operation;
+  return [
+    ...[...inputs.path.values()].map((input) => pathParameter(input)),
+    ...[...inputs.query.values()].map((input) => queryParameter(operation, input)),
+    ...(method === 'GET' ? [shared('ifNoneMatch')] : []),
+  ];
+}
+
+function shared(name: string): OpenAPIV3.ReferenceObject {
+  return { $ref: `#/components/parameters/${name}` };
+}
+
+function pathParameter({ name, type }: Input): Parameter {
+  const resource = name.replace(/Id$/, '');
+  return {
+    name,
+    in: 'path',
+    required: true,
+    description: `The id of the ${resource}.`,
+    schema: schemaOf(type),
+  };
+}
+
+function queryParameter({ parameters = {}, stability, id }: PreparedOperation, input: Input) {
+  const { name, type, sorts } = input;
+  if (Object.hasOwn(PARAMETERS, name)) return shared(name);
+  if (sorts) return sortParameter(name, [...sorts.keys()]);
+  const description = parameters[name];
+  if (!description) throw new Error(`REST operation ${id}: its parameter ${name} is not described`);
+  return {
+    name,
+    in: 'query',
+    description,
+    schema: schemaOf(type),
+    ...(stability?.parameter === name && { 'x-stability': stability.level }),
+  };
+}
+
+function sortParameter(name: string, sorts: string[]): Parameter {
+  return {
+    name,
+    in: 'query',
+    description: 'The order of the list; `-` in front descends.',
+    schema: { type: 'string', enum: sorts, default: sorts[0] },
+  };
+}
+
+const SCALARS: Readonly<Record<string, Schema>> = {
+  ID: INT64,
+  Int: { type: 'integer', format: 'int32' },
+  String: { type: 'string' },
+  Boolean: { type: 'boolean' },
+};
+
+function schemaOf(type: GraphQLInputType): Schema {
+  const { name } = getNamedType(type);
+  const schema = SCALARS[name] ?? { $ref: `#/components/schemas/${name}` };
+  return isListType(getNullableType(type)) ? { type: 'array', items: schema } : schema;
+}

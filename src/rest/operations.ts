@@ -1,0 +1,33 @@
+import type { Operation } from './operation';
+import * as categories from './operations/categories';
+import * as inventory from './operations/inventory';
+import * as orders from './operations/orders';
+import * as pets from './operations/pets';
+
+/** The REST interface. */
+export const OPERATIONS: readonly Operation[] = [
+  { id: 'listPets', on: 'GET /pets', ok: [200, 'Pets'], ...pets.list },
+  { id: 'createPet', on: 'POST /pets', ok: [201, 'Pet'], ...pets.create },
+  { id: 'getPet', on: 'GET /pets/{petId}', ok: [200, 'Pet'], ...pets.get },
+  { id: 'replacePet', on: 'PUT /pets/{petId}', ok: [200, 'Pet'], ...pets.replace },
+  { id: 'updatePet', on: 'PATCH /pets/{petId}', ok: [200, 'Pet'], ...pets.update },
+  { id: 'deletePet', on: 'DELETE /pets/{petId}', ok: [204], ...pets.remove },
+
+  { id: 'listCategories', on: 'GET /categories', ok: [200, 'Categories'], ...categories.list },
+  { id: 'createCategory', on: 'POST /categories', ok: [201, 'Category'], ...categories.create },
+  { id: 'getCategory', on: 'GET /categories/{categoryId}', ok: [200, 'Category'], ...categories.get },
+  { id: 'replaceCategory', on: 'PUT /categories/{categoryId}', ok: [200, 'Category'], ...categories.replace },
+  { id: 'updateCategory', on: 'PATCH /categories/{categoryId}', ok: [200, 'Category'], ...categories.update },
+  { id: 'deleteCategory', on: 'DELETE /categories/{categoryId}', ok: [204], ...categories.remove },
+
+  { id: 'listOrders', on: 'GET /store/orders', ok: [200, 'Orders'], ...orders.list },
+  { id: 'placeOrder', on: 'POST /store/orders', ok: [201, 'Order'], ...orders.place },
+  { id: 'getOrder', on: 'GET /store/orders/{orderId}', ok: [200, 'Order'], ...orders.get },
+  { id: 'updateOrder', on: 'PATCH /store/orders/{orderId}', ok: [200, 'Order'], ...orders.update },
+  { id: 'cancelOrder', on: 'DELETE /store/orders/{orderId}', ok: [204], ...orders.cancel },
+
+  { id: 'listInventory', on: 'GET /store/inventory', ok: [200, 'Inventory'], ...inventory.list },
+  { id: 'getInventory', on: 'GET /store/inventory/{petId}', ok: [200, 'InventoryItem'], ...inventory.get },
+  { id: 'setInventory', on: 'PUT /store/inventory/{petId}', ok: [200, 'InventoryItem'], ...inventory.set },
+  { id: 'removeInventory', on: 'DELETE /store/inventory/{petId}', ok: [204], ...inventory.remove },
+];

@@ -1,0 +1,83 @@
+import type { Definition } from '../operation';
+
+export const list: Definition = {
+  tag: 'Pets',
+  summary: 'List pets',
+  description: 'Pets that pass every filter given, a page at a time.',
+  document: `
+    query listPets($limit: Int, $cursor: String, $sort: PetOrderBy, $id: [ID!], $status: [PetStatus!], $categoryId: [ID!], $name: String) {
+      pets(first: $limit, after: $cursor, orderBy: $sort, filter: { ids: $id, status: $status, categoryId: $categoryId, name: $name }) {
+        nodes { id name status categoryId }
+        pageInfo { hasNextPage endCursor }
+      }
+    }`,
+  parameters: {
+    id: 'Only the pets of these ids.',
+    status: 'Only pets of any of these statuses.',
+    categoryId: 'Only pets of any of these categories.',
+    name: 'Only pets whose name contains this, whatever its case.',
+  },
+};
+
+export const create: Definition = {
+  tag: 'Pets',
+  summary: 'Create a pet',
+  description: 'Adds a pet to the store. It is `available` unless a status is given; its `id` is assigned.',
+  document: `
+    mutation createPet($name: String!, $categoryId: ID!, $status: PetStatus) {
+      createPet(input: { name: $name, categoryId: $categoryId, status: $status }) { id name status categoryId }
+    }`,
+  body: 'NewPet',
+  errors: ['UNKNOWN_REFERENCE'],
+};
+
+export const get: Definition = {
+  tag: 'Pets',
+  summary: 'Get a pet',
+  description: 'Deprecated: use `GET /pets?id={petId}`. It keeps answering throughout version 1.',
+  document: `
+    query getPet($petId: ID!) {
+      pet(id: $petId) { id name status categoryId }
+    }`,
+  missing: 'Pet {petId} does not exist.',
+  deprecation: {
+    since: new Date('2026-11-01T00:00:00Z'),
+    sunset: new Date('2027-11-01T00:00:00Z'),
+    successor: '/pets?id={petId}',
+  },
+};
+
+export const replace: Definition = {
+  tag: 'Pets',
+  summary: 'Replace a pet',
+  description: 'A status that is not given goes back to `available`.',
+  document: `
+    mutation replacePet($petId: ID!, $name: String!, $categoryId: ID!, $status: PetStatus = available) {
+      updatePet(id: $petId, input: { name: $name, categoryId: $categoryId, status: $status }) { id name status categoryId }
+    }`,
+  body: 'NewPet',
+  errors: ['UNKNOWN_REFERENCE'],
+};
+
+export const update: Definition = {
+  tag: 'Pets',
+  summary: 'Change a pet',
+  description: 'Changes the fields that are given (JSON Merge Patch, RFC 7396); the others stay.',
+  document: `
+    mutation updatePet($petId: ID!, $name: String, $categoryId: ID, $status: PetStatus) {
+      updatePet(id: $petId, input: { name: $name, categoryId: $categoryId, status: $status }) { id name status categoryId }
+    }`,
+  body: 'PetUpdate',
+  errors: ['UNKNOWN_REFERENCE'],
+};
+
+export const remove: Definition = {
+  tag: 'Pets',
+  summary: 'Delete a pet',
+  description: 'Deletes a pet that has no orders, and its inventory entry.',
+  document: `
+    mutation deletePet($petId: ID!) {
+      deletePet(id: $petId) { id }
+    }`,
+  errors: ['PET_HAS_ORDERS'],
+};

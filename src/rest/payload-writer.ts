@@ -1,0 +1,51 @@
+import {
+  type FieldNode,
+  type GraphQLOutputType,
+  getNullableType,
+  isListType,
+  isObjectType,
+  type SelectionSetNode,
+} from 'graphql';
+
+/** Writes a value of a GraphQL answer as JSON text. */
+export type Writer = (value: unknown) => string;
+
+/**
+ * The writer of what a field's selection asks for: what is null is left out, and identifiers, which GraphQL answers as
+ * strings, become JSON integers, exact beyond 2^53.
+ */
+export function writerOf(type: GraphQLOutputType, selectionSet?: SelectionSetNode): Writer {
+  const shape = getNullableType(type);
+  if (isListType(shape)) {
+    const write = writerOf(shape.ofType, selectionSet);
+    return (list) => `[${(list as unknown[]).map(write).join(',')}]`;
+  }
+  if (isObjectType(shape)) {
+    const fields = ((selectionSet?.selections ?? []) as readonly FieldNode[]).map((field) => {
+      const key = field.name.value;
+      const definition = shape.getFields()[key];
+      if (!definition) throw new Error(`${shape.name} has no field ${key}`);
+      return { key, name: `${JSON.stringify(key)}:`, write: writerOf(definition.type, field.selectionSet) };
+    });
+    return (value) => {
+      const object = value as Record<string, unknown>;
+      let text = '{';
+      for (const { key, name, write } of fields) {
+        const field = object[key];
+        if (field !== null && field !== undefined) text += (text === '{' ? name : `,${name}`) + write(field);
+      }
+      return `${text}}`;
+    };
+  }
+  return VERBATIM.has(shape.name) ? String : quoted;
+}
+
+/** Scalars whose GraphQL answer is the JSON text itself, once it is out of its quotes. */
+const VERBATIM: ReadonlySet<string> = new Set(['ID', 'Int', 'Float', 'Boolean']);
+
+const NEEDS_NO_ESCAPE = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
+
+/** What JSON.stringify makes of a text; most need no more than quotes. */
+function quoted(text: unknown): string {
+  return NEEDS_NO_ESCAPE.test(text as string) ? `"${text}"` : JSON.stringify(text);
+}

@@ -1,0 +1,85 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLNamedType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  getNamedType,
+  isObjectType,
+  type OperationDefinitionNode,
+  parse,
+  validate,
+} from 'graphql';
+import { type ErrorPaths, errorPathsOf } from './error-paths';
+import { type Inputs, inputsOf } from './inputs';
+import { type Method, type Operation, routeOf } from './operation';
+import { type Writer, writerOf } from './payload-writer';
+import type { BodyRules } from './variables';
+
+/** An operation with everything done that can be done before the first request. */
+export interface PreparedOperation extends Operation {
+  readonly method: Method;
+  readonly path: string;
+  readonly parsed: DocumentNode;
+  readonly inputs: Inputs;
+  readonly bodyRules?: BodyRules;
+  readonly errorPaths: ErrorPaths;
+  /** The field of the data that holds the answer. */
+  readonly root: string;
+  /** Whether the answer is a page of a list, whose nodes are the payload. */
+  readonly isPage: boolean;
+  readonly write: Writer;
+}
+
+/** @throws Error when the row is broken: its document does not fit the schema, or its path or body the document. */
+export function prepare(schema: GraphQLSchema, operation: Operation): PreparedOperation {
+  const parsed = parse(operation.document);
+  const [error] = validate(schema, parsed);
+  if (error) throw new Error(`REST operation ${operation.id}: ${error.message}`);
+  const definition = parsed.definitions[0] as OperationDefinitionNode;
+  const [rootField] = definition.selectionSet.selections as readonly [FieldNode];
+  const inputs = inputsOf(schema, operation, definition);
+  const { method, path } = routeOf(operation);
+  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  if (inputs.path.size !== parameters.length || inputs.body.size > 0 !== (operation.body !== undefined))
+    throw new Error(
+      `REST operation ${operation.id}: the variables of its document do not fit its path or body`,
+    );
+
+  const type = fieldType(schema.getRootType(definition.operation), rootField);
+  const nodes = fieldNamed(rootField, 'nodes');
+  return {
+    ...operation,
+    method,
+    path,
+    parsed,
+    inputs,
+    ...(operation.body && { bodyRules: bodyRulesOf(operation, operation.body, method, parameters[0]) }),
+    errorPaths: errorPathsOf(rootField),
+    root: rootField.name.value,
+    isPage: nodes !== undefined,
+    write: nodes
+      ? writerOf(fieldType(getNamedType(type), nodes), nodes.selectionSet)
+      : writerOf(type, rootField.selectionSet),
+  };
+}
+
+function bodyRulesOf(
+  { identity: field = 'id' }: Operation,
+  schema: string,
+  method: Method,
+  parameter: string | undefined,
+): BodyRules {
+  return { schema, identity: { field, ...(parameter && { parameter }) }, dropsNulls: method !== 'PATCH' };
+}
+
+function fieldNamed({ selectionSet }: FieldNode, name: string): FieldNode | undefined {
+  const fields = (selectionSet?.selections ?? []) as readonly FieldNode[];
+  return fields.find((field) => field.name.value === name);
+}
+
+function fieldType(parent: GraphQLNamedType | null | undefined, { name }: FieldNode): GraphQLOutputType {
+  const field = isObjectType(parent) ? parent.getFields()[name.value] : undefined;
+  if (!field) throw new Error(`${parent?.name} has no field ${name.value}`);
+  return field.type;
+}

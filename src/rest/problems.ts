@@ -1,0 +1,30 @@
+import type { FormattedExecutionResult } from 'graphql';
+import type { ErrorDetail } from '../domain/errors';
+import { type ErrorCode, ProblemError } from '../graphql/errors';
+import { renamePaths } from './error-paths';
+import { fill } from './operation';
+import type { PreparedOperation } from './prepare';
+import { badInput } from './variables';
+
+/** The data of an operation's outcome. @throws ProblemError for the error that it holds instead, in REST's names. */
+export function dataOf(
+  operation: PreparedOperation,
+  body: FormattedExecutionResult,
+): Record<string, unknown> {
+  const { errors, data } = body;
+  const [error] = errors ?? [];
+  if (!error) return data as Record<string, unknown>;
+  const { code, details } = error.extensions as { code: ErrorCode; details?: readonly ErrorDetail[] };
+  if (!details) throw new ProblemError(code, error.message);
+  const renamed = renamePaths(details, operation.errorPaths);
+  // The message of bad input is its details; others speak for themselves.
+  throw code === 'BAD_USER_INPUT' ? badInput(renamed) : new ProblemError(code, error.message, renamed);
+}
+
+/** The refusal of a read that found nothing. */
+export function nothingThere(
+  { missing }: PreparedOperation,
+  path: Readonly<Record<string, string>>,
+): ProblemError {
+  return new ProblemError('NOT_FOUND', fill(missing ?? 'There is nothing here.', path));
+}

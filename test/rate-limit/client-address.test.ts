@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { subjectOfAddress } from '../../src/rate-limit/client-address';
+
+test.each([
+  ['an IPv4 address as it is', '203.0.113.7', '203.0.113.7'],
+  ['an IPv4 address on a socket for both families', '::ffff:203.0.113.7', '203.0.113.7'],
+  ['the same in hexadecimal', '::FFFF:cb00:7107', '203.0.113.7'],
+  ['an IPv4 client behind a translator', '64:ff9b::203.0.113.7', '203.0.113.7'],
+  ['an IPv6 address by its /64', '2001:db8:1:2:aaaa:bbbb:cccc:dddd', '2001:db8:1:2::'],
+  ['another spelling of it', '2001:0DB8:0001:0002::1', '2001:db8:1:2::'],
+  ['a link-local address with its zone', 'fe80::1%eth-0.1', 'fe80::'],
+  ['this machine', '::1', '::'],
+])('counts %s', (_, ip, subject) => {
+  expect(subjectOfAddress(ip)).toBe(subject);
+});
+
+test('networks next to each other are counted apart', () => {
+  expect(subjectOfAddress('2001:db8:1:2::1')).not.toBe(subjectOfAddress('2001:db8:1:3::1'));
+  expect(subjectOfAddress('203.0.113.7')).not.toBe(subjectOfAddress('203.0.113.8'));
+});
+
+test('all addresses of one /64 share a quota', () => {
+  const group = fc.nat(0xffff).map((n) => n.toString(16));
+  fc.assert(
+    fc.property(fc.array(group, { minLength: 4, maxLength: 4 }), (host) => {
+      expect(subjectOfAddress(`2001:db8:1:2:${host.join(':')}`)).toBe('2001:db8:1:2::');
+    }),
+  );
+});
+
+test('any address has a subject, which is its own subject', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.ipV4Extended()), (ip) => {
+      const subject = subjectOfAddress(ip);
+      expect(subjectOfAddress(subject)).toBe(subject);
+    }),
+  );
+});
+
+test('what is no address does not get a quota for each spelling', () => {
+  const subjects = ['', 'unix:', '1.2.3', '010.0.0.1', 'a', '1.2.3.4:80'].map(subjectOfAddress);
+  expect(new Set(subjects)).toEqual(new Set(['unknown']));
+});

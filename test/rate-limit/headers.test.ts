@@ -1,0 +1,157 @@
+import fc from 'fast-check';
+import { parseRateLimit } from 'ratelimit-header-parser';
+import { parseList } from 'structured-headers';
+import { RATE_LIMIT_HEADER_NAMES, rateLimitHeaders } from '../../src/rate-limit/headers';
+import { MemoryStore } from '../../src/rate-limit/memory-store';
+import { PLANS } from '../../src/rate-limit/plans';
+import type { Standing, Window } from '../../src/rate-limit/standing';
+import { BANS } from './scenarios';
+
+const START = 1_800_000_000_001;
+let now = START;
+let store: MemoryStore;
+beforeEach(() => {
+  now = START;
+  store = new MemoryStore({ bans: BANS, now: () => now });
+});
+
+const free = { id: 'caller', quota: PLANS.FREE };
+const takeAll = (times: number) => Array.from({ length: times }, () => store.take(free, 1, 'counted')).at(-1);
+
+describe('X-RateLimit headers, read by ratelimit-header-parser', () => {
+  /** The draft's newer fields would be read first, by the grammar of an older draft. */
+  const read = (standing: Standing) => {
+    const headers = new Headers(rateLimitHeaders(standing, now));
+    headers.delete('RateLimit');
+    return parseRateLimit(headers);
+  };
+
+  test('count down by the cost of each request, and give the end of the window in whole seconds, never too early', () => {
+    for (const [cost, remaining] of [
+      [1, 59],
+      [3, 56],
+      [56, 0],
+    ] as const) {
+      const reset = new Date(1_800_000_061_000);
+      expect(read(store.take(free, cost, 'counted'))).toEqual({
+        limit: 60,
+        used: 60 - remaining,
+        remaining,
+        reset,
+      });
+      now += 500;
+    }
+  });
+
+  test('are those of the day when it has fewer left', () => {
+    const subject = { id: 'caller', quota: { perMinute: 60, perDay: 61 } };
+    store.take(subject, 50, 'counted');
+    now += 60_000;
+    expect(read(store.take(subject, 1, 'counted'))).toMatchObject({ limit: 61, remaining: 10 });
+  });
+
+  test('after the Retry-After of a refusal the next request passes', () => {
+    takeAll(60);
+    now += 12_345;
+    const refused = rateLimitHeaders(store.take(free, 1, 'counted'), now);
+    expect(refused).toMatchObject({ 'X-RateLimit-Remaining': '0', 'Retry-After': '48' });
+    now += Number(refused['Retry-After']) * 1000;
+    expect(store.take(free, 1, 'counted').verdict).toBe('allowed');
+  });
+});
+
+describe('RateLimit-Policy and RateLimit, read as structured fields', () => {
+  const read = (standing: Standing, field: 'RateLimit-Policy' | 'RateLimit') =>
+    parseList(rateLimitHeaders(standing, now)[field] ?? '').map(([name, parameters]) => [
+      name,
+      Object.fromEntries(parameters),
+    ]);
+
+  test('name both windows, their quota and length, what is left and for how many seconds', () => {
+    const standing = store.take(free, 2, 'counted');
+    now += 1500;
+    expect(read(standing, 'RateLimit-Policy')).toEqual([
+      ['minute', { q: 60, w: 60 }],
+      ['day', { q: 1000, w: 86_400 }],
+    ]);
+    expect(read(standing, 'RateLimit')).toEqual([
+      ['minute', { r: 58, t: 59 }],
+      ['day', { r: 998, t: 86_399 }],
+    ]);
+  });
+
+  test('tell of the ceiling of free requests where that is what refused', () => {
+    for (let i = 0; i < 600; i++) expect(store.take(free, 1, 'free').verdict).toBe('allowed');
+    const refused = store.take(free, 1, 'free');
+    expect(read(refused, 'RateLimit-Policy')[2]).toEqual(['uncounted', { q: 600, w: 60 }]);
+    expect(read(refused, 'RateLimit')[2]).toEqual(['uncounted', { r: 0, t: 60 }]);
+    expect(rateLimitHeaders(refused, now)).toMatchObject({ 'X-RateLimit-Limit': '600', 'Retry-After': '60' });
+  });
+});
+
+describe('Retry-After', () => {
+  test('stands on refusals only', () => {
+    expect(rateLimitHeaders(store.peek(free), now)).not.toHaveProperty('Retry-After');
+    expect(rateLimitHeaders(store.take(free, 61, 'counted'), now)).not.toHaveProperty('Retry-After');
+    expect(rateLimitHeaders(store.take(free, 60, 'counted'), now)).not.toHaveProperty('Retry-After');
+    expect(rateLimitHeaders(store.take(free, 1, 'counted'), now)).toHaveProperty('Retry-After', '60');
+  });
+
+  test('of a banned caller is the rest of the ban', () => {
+    takeAll(60);
+    now += 59_000;
+    takeAll(20);
+    now += 1;
+    expect(rateLimitHeaders(store.take(free, 1, 'free'), now)).toHaveProperty('Retry-After', '60');
+  });
+
+  test('is at least a second', () => {
+    takeAll(60);
+    now += 59_999;
+    expect(rateLimitHeaders(store.take(free, 1, 'counted'), now)).toHaveProperty('Retry-After', '1');
+  });
+});
+
+test('the list of headers to expose names all that are ever set', () => {
+  takeAll(60);
+  expect(Object.keys(rateLimitHeaders(store.take(free, 1, 'counted'), now))).toEqual([
+    ...RATE_LIMIT_HEADER_NAMES,
+  ]);
+});
+
+test('whatever a standing holds, the values are whole numbers, never below 0', () => {
+  const number = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(Number.NaN, -1, 0.5));
+  const windowOf = (name: Window['name']) =>
+    fc.record({
+      name: fc.constant(name),
+      limit: fc.nat(),
+      used: fc.nat(),
+      remaining: number,
+      resetAt: number,
+      seconds: fc.constantFrom(60 as const, 86_400 as const),
+    });
+  fc.assert(
+    fc.property(
+      windowOf('minute'),
+      windowOf('day'),
+      windowOf('uncounted'),
+      number,
+      fc.nat(),
+      (minute, day, ceiling, retryAfterMs, at) => {
+        const standing: Standing = {
+          verdict: 'banned',
+          quota: { perMinute: minute.limit, perDay: day.limit },
+          windows: [minute, day],
+          inForce: ceiling,
+          retryAfterMs,
+          bannedUntil: undefined,
+        };
+        for (const [name, value] of Object.entries(rateLimitHeaders(standing, at))) {
+          if (name === 'Retry-After') expect(value).toMatch(/^[1-9]\d*$/);
+          else if (name.startsWith('X-')) expect(value).toMatch(/^\d+$/);
+          else expect(value).not.toMatch(/NaN|-|Infinity/);
+        }
+      },
+    ),
+  );
+});

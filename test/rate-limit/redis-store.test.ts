@@ -1,0 +1,156 @@
+import { Redis } from 'ioredis';
+import { PLANS } from '../../src/rate-limit/plans';
+import { RedisStore } from '../../src/rate-limit/redis-store';
+import { STATE_FIELDS, type State } from '../../src/rate-limit/state';
+import { BANS } from './scenarios';
+import { closeAll, newPrefix, REDIS_URLS } from './stores';
+
+const subject = { id: 'caller', quota: PLANS.FREE };
+
+/** A client that answers every script with one request counted just now, by a clock that the test sets. */
+class OneRequest extends Redis {
+  clock = 0;
+  bannedUntil = 0;
+
+  constructor() {
+    super({ lazyConnect: true });
+  }
+
+  override async quit(): Promise<'OK'> {
+    return 'OK';
+  }
+
+  override defineCommand(name: string): void {
+    const fields: Partial<State> = {
+      minuteUsed: 1,
+      minuteEnds: 1_000_060_000,
+      dayUsed: 1,
+      dayEnds: 1_086_400_000,
+    };
+    const answer = async () => [
+      ...(name === 'rateLimitTake' ? ['allowed'] : []),
+      this.clock,
+      ...STATE_FIELDS.map((field) => (field === 'bannedUntil' ? this.bannedUntil : (fields[field] ?? 0))),
+    ];
+    Object.assign(this, { [name]: answer });
+  }
+}
+
+describe('the clock', () => {
+  let local = 0;
+  let redis: OneRequest;
+  let store: RedisStore;
+  beforeEach(() => {
+    redis = new OneRequest();
+    store = new RedisStore(redis, { bans: BANS, now: () => local });
+  });
+  afterEach(() => store.close());
+
+  async function resetAt(): Promise<number> {
+    return (await store.take(subject, 1, 'counted')).windows[0].resetAt;
+  }
+
+  test.each([-3_600_000, 0, 3_600_000])(
+    'of an instance may be off by %d ms: moments are told in it',
+    async (off) => {
+      redis.clock = 1_000_000_000;
+      local = redis.clock + off;
+      expect(await resetAt()).toBe(1_000_060_000 + off);
+      expect((await store.peek(subject)).windows[1].resetAt).toBe(1_086_400_000 + off);
+      redis.bannedUntil = redis.clock + 5000;
+      expect(await store.peek(subject)).toMatchObject({ bannedUntil: local + 5000, retryAfterMs: 5000 });
+    },
+  );
+
+  test('does not make the end of a window waver with the time an answer takes', async () => {
+    for (const [elapsed, latency] of [
+      [0, 2],
+      [100, 40],
+      [200, 9],
+    ] as const) {
+      redis.clock = 1_000_000_000 + elapsed;
+      local = redis.clock + latency;
+      expect(await resetAt()).toBe(1_000_060_002);
+    }
+  });
+
+  test('is followed when it is set', async () => {
+    redis.clock = 1_000_000_000;
+    local = redis.clock;
+    expect(await resetAt()).toBe(1_000_060_000);
+    local = redis.clock + 5000;
+    expect(await resetAt()).toBe(1_000_065_000);
+    local = redis.clock - 5000;
+    expect(await resetAt()).toBe(1_000_055_000);
+  });
+});
+
+for (const url of REDIS_URLS) {
+  describe('with Redis', () => {
+    const redis = new Redis(url);
+    const prefix = newPrefix();
+    const store = new RedisStore(redis, { bans: BANS, now: Date.now, prefix });
+    const key = prefix + subject.id;
+    afterAll(() => closeAll([store], url, prefix));
+
+    test('windows end a minute and a day from now, by the clock of Redis', async () => {
+      const before = Date.now();
+      const { windows } = await store.take(subject, 1, 'counted');
+      expect(Math.abs(windows[0].resetAt - before - 60_000)).toBeLessThan(2000);
+      expect(Math.abs(windows[1].resetAt - before - 86_400_000)).toBeLessThan(2000);
+    });
+
+    test('a caller is one hash, which goes when the last of it has ended', async () => {
+      await store.take(subject, 1, 'counted');
+      expect(await redis.type(key)).toBe('hash');
+      const ttl = await redis.pttl(key);
+      expect(ttl).toBeGreaterThan(86_390_000);
+      expect(ttl).toBeLessThanOrEqual(86_400_000);
+      await store.take({ ...subject, id: 'idler' }, 1, 'free');
+      expect(await redis.pttl(`${prefix}idler`)).toBeLessThanOrEqual(60_000);
+    });
+
+    test('a ban is remembered for a day, for the length of the next', async () => {
+      const offender = { id: 'offender', quota: { perMinute: 1, perDay: 1 } };
+      for (let i = 0; i < 10 + 20; i++) await store.take(offender, 1, 'free');
+      expect((await store.peek(offender)).verdict).toBe('banned');
+      expect(await redis.pttl(`${prefix}offender`)).toBeGreaterThan(86_390_000);
+    });
+
+    test('looking at a caller nobody has seen leaves nothing behind', async () => {
+      await store.peek({ ...subject, id: 'stranger' });
+      await store.liftBan('stranger');
+      expect(await redis.exists(`${prefix}stranger`)).toBe(0);
+    });
+
+    test('an operation is one round trip', async () => {
+      await store.take(subject, 1, 'counted');
+      await store.peek(subject);
+      const watcher = new Redis(url);
+      const monitor = await watcher.monitor();
+      const seen: string[] = [];
+      monitor.on('monitor', (_time, args: string[], source: string) => {
+        if (source !== 'lua' && args.some((arg) => arg.startsWith(prefix))) seen.push(args[0] ?? '');
+      });
+      await store.take(subject, 1, 'counted');
+      await store.peek(subject);
+      await store.liftBan(subject.id);
+      await store.liftBan(subject.id);
+      while (seen.length < 4) await new Promise((resolve) => setTimeout(resolve, 5));
+      monitor.disconnect();
+      watcher.disconnect();
+      expect(seen.map((name) => name.toLowerCase())).toEqual([
+        'evalsha',
+        'evalsha',
+        expect.any(String),
+        'evalsha',
+      ]);
+    });
+
+    test('scripts that Redis has forgotten are sent again', async () => {
+      await store.take(subject, 1, 'counted');
+      await redis.script('FLUSH');
+      expect((await store.take(subject, 1, 'counted')).verdict).toBe('allowed');
+    });
+  });
+}

@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import type { Quota } from '../../src/rate-limit/plans';
+import { type Kind, take, type Verdict } from '../../src/rate-limit/rules';
+import { type Standing, standingOf } from '../../src/rate-limit/standing';
+import { newState, type State } from '../../src/rate-limit/state';
+import { Oracle } from './oracle';
+
+const bans = { banAfter: 3, banSeconds: 20, banMaxSeconds: 70 };
+
+interface Request {
+  readonly at: number;
+  readonly cost: number;
+  readonly kind: Kind;
+  readonly quota: Quota;
+}
+
+/** Requests of one caller, whose plan changes all the time, at moments where windows and bans are apt to end. */
+const requests: fc.Arbitrary<Request[]> = fc
+  .array(
+    fc.record({
+      wait: fc.constantFrom(
+        0,
+        0,
+        0,
+        0,
+        1,
+        1000,
+        20_000,
+        59_999,
+        60_000,
+        100_000,
+        3_600_000,
+        86_340_000,
+        86_400_000,
+      ),
+      cost: fc.constantFrom(1, 1, 1, 2, 3, 6),
+      kind: fc.constantFrom<Kind>('counted', 'counted', 'free'),
+      quota: fc.constantFrom(
+        { perMinute: 2, perDay: 6 },
+        { perMinute: 3, perDay: 3 },
+        { perMinute: 5, perDay: 50 },
+      ),
+      times: fc.constantFrom(1, 1, 1, 4, 24),
+    }),
+    { maxLength: 40 },
+  )
+  .map((steps) => {
+    let at = 1_800_000_000_000;
+    return steps.flatMap(({ wait, times, ...request }) => {
+      at += wait;
+      return Array.from({ length: times }, () => ({ ...request, at }));
+    });
+  });
+
+/** Asks for all of them in turn; `state` is as it was after each. */
+function run(
+  sequence: readonly Request[],
+): (Request & { state: State; standing: Standing; verdict: Verdict })[] {
+  const state = newState();
+  return sequence.map((request) => {
+    const { quota, cost, kind, at } = request;
+    const verdict = take(state, quota, cost, kind, bans, at);
+    return {
+      ...request,
+      verdict,
+      state: { ...state },
+      standing: standingOf(verdict, state, quota, cost, kind, at),
+    };
+  });
+}
+
+describe('the rules', () => {
+  test('decide as a naive reading of the whole history does', () => {
+    const seen = new Set<Verdict>();
+    fc.assert(
+      fc.property(requests, (sequence) => {
+        const oracle = new Oracle(bans);
+        const expected = sequence.map(({ quota, cost, kind, at }) => ({
+          verdict: oracle.take(quota, cost, kind, at),
+          ...oracle.used(at),
+        }));
+        const actual = run(sequence).map(({ verdict, standing: { windows } }) => {
+          seen.add(verdict);
+          return { verdict, minute: windows[0].used, day: windows[1].used };
+        });
+        expect(actual).toEqual(expected);
+      }),
+      { numRuns: 500 },
+    );
+    expect([...seen].sort()).toEqual(['allowed', 'banned', 'limited', 'too-expensive']);
+  });
+
+  test('let a refused request pass after the wait they tell, and not before', () => {
+    let refused = 0;
+    fc.assert(
+      fc.property(requests, (sequence) => {
+        const verdicts = run(sequence)
+          .filter(({ verdict }) => verdict === 'limited' || verdict === 'banned')
+          .filter(({ cost, quota }) => cost <= Math.min(quota.perMinute, quota.perDay))
+          .map(({ state, standing, quota, cost, kind, at }) => {
+            const then = at + (standing.retryAfterMs ?? Number.NaN);
+            const onTime = take({ ...state }, quota, cost, kind, bans, then);
+            const early = take({ ...state }, quota, cost, kind, bans, then - 1);
+            // A banned caller's wait also covers a used up quota, which a free request need not wait for.
+            return { onTime, early: kind === 'counted' && early === 'allowed' };
+          });
+        refused += verdicts.length;
+        expect(verdicts).toEqual(verdicts.map(() => ({ onTime: 'allowed', early: false })));
+      }),
+      { numRuns: 500 },
+    );
+    expect(refused).toBeGreaterThan(100);
+  });
+
+  test('never tell of less than nothing left, nor of a window that has ended', () => {
+    fc.assert(
+      fc.property(requests, (sequence) => {
+        const wrong = run(sequence).flatMap(({ standing, at }) =>
+          [...standing.windows, standing.inForce].filter(
+            ({ limit, used, remaining, resetAt, seconds }) =>
+              remaining !== Math.max(0, limit - used) || resetAt <= at || resetAt > at + seconds * 1000,
+          ),
+        );
+        expect(wrong).toEqual([]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,310 @@
+import type { BanRules, Kind, Verdict } from '../../src/rate-limit/rules';
+import type { Window } from '../../src/rate-limit/standing';
+
+/** What is asked of the store, after `wait` ms, `times` times over; every one of the answers matches `is`. */
+export interface Step {
+  readonly wait?: number;
+  readonly times?: number;
+  readonly ask: Kind | 'peek' | 'lift';
+  readonly cost?: number;
+  /** The plan from here on, as [perMinute, perDay]. */
+  readonly quota?: readonly [number, number];
+  readonly is?: Partial<Answer>;
+}
+
+/** A standing with its moments told from now, or what lifting a ban answered. */
+export interface Answer {
+  readonly verdict: Verdict;
+  readonly minute: number;
+  readonly day: number;
+  readonly minuteResetIn: number;
+  readonly dayResetIn: number;
+  readonly inForce: Window['name'];
+  readonly remaining: number;
+  readonly retryAfterMs: number | undefined;
+  readonly bannedIn: number | undefined;
+  readonly lifted: boolean;
+}
+
+export interface Scenario {
+  readonly name: string;
+  readonly steps: readonly Step[];
+}
+
+export const BANS: BanRules = { banAfter: 20, banSeconds: 60, banMaxSeconds: 3600 };
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const allowed = { verdict: 'allowed' } as const;
+const limited = { verdict: 'limited' } as const;
+const banned = { verdict: 'banned' } as const;
+
+const useUpMinute: Step = { ask: 'counted', times: 60, is: allowed };
+const getBanned: Step = { ask: 'counted', times: 20, is: limited };
+
+/** The requirements, for a Free caller (60 a minute, 1000 a day) unless a step changes the plan. */
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'a caller nobody has seen has everything, for a whole window from now',
+    steps: [
+      { ask: 'peek', is: { ...allowed, minute: 60, day: 1000, minuteResetIn: MINUTE, dayResetIn: DAY } },
+      { ask: 'peek', wait: 5000, is: { inForce: 'minute', minuteResetIn: MINUTE, dayResetIn: DAY } },
+    ],
+  },
+  {
+    name: 'windows start at the first counted request and end a minute and a day later',
+    steps: [
+      { ask: 'counted', is: { minute: 59, day: 999, minuteResetIn: MINUTE, dayResetIn: DAY } },
+      {
+        ask: 'counted',
+        wait: 59_999,
+        is: { minute: 58, day: 998, minuteResetIn: 1, dayResetIn: DAY - 59_999 },
+      },
+      { ask: 'peek', wait: 1, is: { minute: 60, day: 998, minuteResetIn: MINUTE } },
+      { ask: 'counted', wait: 7, is: { minute: 59, day: 997, minuteResetIn: MINUTE } },
+      { ask: 'peek', wait: DAY - MINUTE - 8, is: { minute: 60, day: 997, dayResetIn: 1 } },
+      { ask: 'peek', wait: 1, is: { minute: 60, day: 1000, dayResetIn: DAY } },
+    ],
+  },
+  {
+    name: 'the 61st request of a minute is refused until the minute ends, and passes then',
+    steps: [
+      useUpMinute,
+      {
+        ask: 'counted',
+        wait: 10_000,
+        is: { ...limited, retryAfterMs: 50_000, inForce: 'minute', remaining: 0 },
+      },
+      { ask: 'counted', wait: 49_999, is: { ...limited, retryAfterMs: 1 } },
+      { ask: 'counted', wait: 1, is: { ...allowed, minute: 59, retryAfterMs: undefined } },
+    ],
+  },
+  {
+    name: 'a cost is taken whole or not at all',
+    steps: [
+      { ask: 'counted', cost: 58, is: { ...allowed, minute: 2, day: 942 } },
+      { ask: 'counted', cost: 3, is: { ...limited, minute: 2, day: 942, inForce: 'minute', remaining: 2 } },
+      { ask: 'counted', cost: 2, is: { ...allowed, minute: 0, day: 940 } },
+    ],
+  },
+  {
+    name: 'what the minute refuses does not use up the day',
+    steps: [useUpMinute, { ask: 'counted', times: 19, is: { ...limited, day: 940 } }],
+  },
+  {
+    name: 'what the day refuses does not use up the minute',
+    steps: [
+      { ask: 'counted', quota: [60, 70], cost: 60, is: allowed },
+      { ask: 'counted', wait: MINUTE, cost: 8, is: { ...allowed, minute: 52, day: 2, inForce: 'day' } },
+      {
+        ask: 'counted',
+        cost: 3,
+        times: 5,
+        is: { ...limited, minute: 52, day: 2, inForce: 'day', remaining: 2 },
+      },
+      { ask: 'counted', cost: 3, is: { ...limited, retryAfterMs: DAY - MINUTE } },
+    ],
+  },
+  {
+    name: 'when both windows refuse, the wait is that of the later',
+    steps: [
+      { ask: 'counted', quota: [60, 60], times: 60, is: allowed },
+      { ask: 'counted', is: { ...limited, inForce: 'day', retryAfterMs: DAY } },
+      { ask: 'counted', wait: DAY, is: allowed },
+    ],
+  },
+  {
+    name: 'the minute may be the later one, when the day ends within it',
+    steps: [
+      { ask: 'counted', quota: [60, 61], is: allowed },
+      {
+        ask: 'counted',
+        wait: DAY - 10_000,
+        cost: 60,
+        is: { ...allowed, minute: 0, day: 0, inForce: 'minute' },
+      },
+      { ask: 'counted', is: { ...limited, inForce: 'minute', retryAfterMs: MINUTE } },
+      { ask: 'counted', wait: 10_000, is: { ...limited, inForce: 'minute', retryAfterMs: 50_000, day: 61 } },
+      { ask: 'counted', wait: 50_000, is: allowed },
+    ],
+  },
+  {
+    name: 'the window in force is the one with the fewest left, the minute when they are even',
+    steps: [
+      { ask: 'peek', quota: [60, 59], is: { inForce: 'day', remaining: 59 } },
+      { ask: 'peek', quota: [60, 60], is: { inForce: 'minute', remaining: 60 } },
+    ],
+  },
+  {
+    name: 'a cost above a whole window is too expensive: nothing is taken, and it is no refusal',
+    steps: [
+      { ask: 'counted', cost: 61, times: 30, is: { verdict: 'too-expensive', minute: 60, day: 1000 } },
+      { ask: 'counted', cost: 60, is: { ...allowed, retryAfterMs: undefined } },
+      {
+        ask: 'counted',
+        quota: [60, 10],
+        cost: 11,
+        is: { verdict: 'too-expensive', retryAfterMs: undefined },
+      },
+    ],
+  },
+  {
+    name: 'free requests take nothing, and start no window',
+    steps: [
+      { ask: 'free', times: 100, is: { ...allowed, minute: 60, day: 1000 } },
+      { ask: 'peek', wait: 5000, is: { minuteResetIn: MINUTE, dayResetIn: DAY } },
+      useUpMinute,
+      { ask: 'free', is: { ...allowed, minute: 0, inForce: 'minute' } },
+    ],
+  },
+  {
+    name: 'free requests have a ceiling of ten times the minute limit, with a wait of its own',
+    steps: [
+      { ask: 'free', times: 600, is: allowed },
+      { ask: 'counted', wait: 20_000, cost: 59, is: allowed },
+      { ask: 'free', is: { ...limited, inForce: 'uncounted', remaining: 0, retryAfterMs: 40_000 } },
+      { ask: 'counted', is: { ...allowed, minute: 0 } },
+      { ask: 'free', is: { ...limited, inForce: 'uncounted', retryAfterMs: 40_000, minute: 0 } },
+      { ask: 'free', wait: 40_000, is: allowed },
+    ],
+  },
+  {
+    name: 'after 20 refusals whatever is asked next is banned, for 60 seconds from the 20th',
+    steps: [
+      useUpMinute,
+      {
+        ask: 'counted',
+        wait: 30_000,
+        times: 19,
+        is: { ...limited, retryAfterMs: 30_000, bannedIn: undefined },
+      },
+      { ask: 'counted', is: { ...limited, retryAfterMs: 60_000, bannedIn: 60_000 } },
+      { ask: 'counted', wait: 1000, is: { ...banned, retryAfterMs: 59_000, bannedIn: 59_000 } },
+      { ask: 'free', is: { ...banned, retryAfterMs: 59_000 } },
+      { ask: 'counted', cost: 1000, is: banned },
+      { ask: 'peek', is: { ...banned, bannedIn: 59_000 } },
+      { ask: 'counted', wait: 29_000, cost: 1000, is: { ...banned, retryAfterMs: 30_000, minute: 60 } },
+      { ask: 'counted', wait: 29_999, is: { ...banned, retryAfterMs: 1 } },
+      { ask: 'counted', wait: 1, is: { ...allowed, minute: 59, bannedIn: undefined } },
+    ],
+  },
+  {
+    name: 'refused free requests lead to a ban as well',
+    steps: [
+      { ask: 'free', times: 600, is: allowed },
+      { ask: 'free', times: 20, is: limited },
+      { ask: 'counted', is: { ...banned, minute: 60 } },
+    ],
+  },
+  {
+    name: 'the wait of a banned caller covers a window that is still used up',
+    steps: [
+      { ask: 'counted', quota: [60, 60], times: 60, is: allowed },
+      { ask: 'counted', times: 20, is: { ...limited, retryAfterMs: DAY } },
+      {
+        ask: 'counted',
+        wait: 10_000,
+        is: { ...banned, retryAfterMs: DAY - 10_000, bannedIn: 50_000, inForce: 'day' },
+      },
+      { ask: 'free', is: { ...banned, retryAfterMs: DAY - 10_000 } },
+    ],
+  },
+  {
+    name: 'requests during a ban neither prolong it nor count towards the next',
+    steps: [
+      useUpMinute,
+      getBanned,
+      { ask: 'counted', wait: 1000, times: 100, is: { ...banned, bannedIn: 59_000 } },
+      { ask: 'peek', wait: 59_000, is: { ...allowed, minute: 60, day: 940 } },
+      useUpMinute,
+      { ask: 'counted', times: 20, is: limited },
+    ],
+  },
+  {
+    name: 'each further ban within a day doubles, up to an hour',
+    steps: [
+      ...[60, 120, 240, 480, 960, 1920, 3600, 3600].flatMap<Step>((seconds) => [
+        { ...useUpMinute, quota: [60, 100_000] },
+        { ...getBanned, times: 19 },
+        { ask: 'counted', is: { ...limited, bannedIn: seconds * 1000 } },
+        { ask: 'peek', wait: seconds * 1000, is: allowed },
+      ]),
+      { ...useUpMinute, wait: DAY },
+      { ...getBanned, times: 19 },
+      { ask: 'counted', is: { ...limited, bannedIn: 60_000 } },
+    ],
+  },
+  {
+    name: 'a ban less than a day after the one before is a further one, a day after it is the first again',
+    steps: [
+      ...[DAY - 1, DAY - 1, DAY].flatMap<Step>((wait, i) => [
+        { ...useUpMinute, quota: [60, 100_000] },
+        { ...getBanned, times: 19 },
+        { ask: 'counted', is: { ...limited, bannedIn: 60_000 * 2 ** i } },
+        { ask: 'peek', wait, is: allowed },
+      ]),
+      useUpMinute,
+      { ...getBanned, times: 19 },
+      { ask: 'counted', is: { ...limited, bannedIn: 60_000 } },
+    ],
+  },
+  {
+    name: 'refusals are forgotten when the window that refused them ends',
+    steps: [
+      useUpMinute,
+      { ask: 'counted', times: 19, is: limited },
+      { ...useUpMinute, wait: MINUTE },
+      { ask: 'counted', times: 19, is: { ...limited, bannedIn: undefined } },
+      { ask: 'counted', is: { ...limited, bannedIn: 60_000 } },
+    ],
+  },
+  {
+    name: 'a used up day remembers its refusals to the end of the day',
+    steps: [
+      { ask: 'counted', quota: [60, 60], times: 60, is: allowed },
+      { ask: 'counted', wait: 3_600_000, times: 10, is: limited },
+      { ask: 'counted', wait: 3_600_000, times: 10, is: limited },
+      { ask: 'counted', is: banned },
+    ],
+  },
+  {
+    name: 'what the minute refuses does not make the refusals of the day forgotten any sooner',
+    steps: [
+      { ask: 'counted', quota: [60, 61], cost: 60, is: allowed },
+      { ask: 'counted', wait: MINUTE, is: { ...allowed, minute: 59, day: 0 } },
+      { ask: 'counted', times: 10, is: { ...limited, inForce: 'day' } },
+      { ask: 'counted', quota: [1, 1000], is: { ...limited, inForce: 'minute' } },
+      { ask: 'counted', wait: MINUTE, quota: [60, 61], times: 8, is: { ...limited, bannedIn: undefined } },
+      { ask: 'counted', is: { ...limited, bannedIn: 60_000 } },
+    ],
+  },
+  {
+    name: 'lifting ends a ban at once; there is nothing to lift twice; the next ban is still the second',
+    steps: [
+      { ask: 'lift', is: { lifted: false } },
+      useUpMinute,
+      getBanned,
+      { ask: 'lift', wait: 1000, is: { lifted: true } },
+      { ask: 'lift', is: { lifted: false } },
+      { ask: 'free', is: allowed },
+      { ask: 'counted', times: 19, is: { ...limited, retryAfterMs: 59_000 } },
+      { ask: 'counted', is: { ...limited, bannedIn: 120_000 } },
+      { ask: 'lift', wait: 120_000, is: { lifted: false } },
+    ],
+  },
+  {
+    name: 'a higher plan holds at once, and what was used stays used',
+    steps: [
+      useUpMinute,
+      { ask: 'counted', is: limited },
+      { ask: 'counted', quota: [300, 10_000], is: { ...allowed, minute: 239, day: 9939 } },
+    ],
+  },
+  {
+    name: 'a lower plan holds at once, and nothing left is never less than nothing',
+    steps: [
+      { ask: 'counted', quota: [300, 10_000], cost: 200, is: { ...allowed, minute: 100 } },
+      { ask: 'counted', quota: [60, 100], is: { ...limited, minute: 0, day: 0, inForce: 'day' } },
+    ],
+  },
+];
