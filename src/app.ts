@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { ApiKeyService } from './access/api-key-service';
 import type { AnonymousAccess } from './access/caller';
@@ -81,6 +82,6 @@ async function createStore(
 
 /** A first `curl -X POST` works on the laptop that the embedded database runs on, and nowhere else. */
 function defaultAccess({ DATABASE_URL, HOST }: Config): AnonymousAccess {
-  const isLoopback = HOST === 'localhost' || HOST === '::1' || HOST.startsWith('127.');
+  const isLoopback = HOST === 'localhost' || HOST === '::1' || (isIPv4(HOST) && HOST.startsWith('127.'));
   return !DATABASE_URL && isLoopback ? 'write' : 'read';
 }

@@ -22,6 +22,8 @@ interface Entry {
 /** Recognises callers by their keys. */
 export class KeyRing {
   private readonly entries = new LRUCache<string, Entry>({ max: MAX_KEYS, ttl: BELIEVED_MS });
+  /** How often something was forgotten: what was read meanwhile may be what it was before. */
+  private changes = 0;
 
   constructor(
     private readonly database: Database,
@@ -42,6 +44,7 @@ export class KeyRing {
 
   /** Makes the next look-up of a key read it anew: after it was changed here. */
   forget(id: string): void {
+    this.changes += 1;
     this.entries.delete(id);
   }
 
@@ -56,11 +59,12 @@ export class KeyRing {
   }
 
   private async fetch(id: string): Promise<Entry> {
+    const { changes } = this;
     const key = await this.database.prisma.apiKey.findUnique({ where: { id } });
     const entry = key
       ? { key, caller: keyCaller(withoutHash(key)), useNotedAt: key.lastUsedAt?.getTime() ?? 0 }
       : { useNotedAt: 0 };
-    this.entries.set(id, entry);
+    if (changes === this.changes) this.entries.set(id, entry);
     return entry;
   }
 

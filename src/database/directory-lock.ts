@@ -5,8 +5,8 @@ import { isRunning, processMark } from './process-mark';
 const LOCK = /^lock\.([1-9][0-9]*)$/;
 const ATTEMPTS = 100;
 
-/** What this process holds: of its own pid it cannot tell otherwise whether it is an earlier process's. */
-const held = new Set<string>();
+/** The locks that this process holds: a mark with its own pid may be an earlier process's. */
+const held = new Map<string, number>();
 
 /**
  * Takes `directory` for this process: PGlite does not lock it, and two processes that have it open lose each other's
@@ -42,10 +42,12 @@ function hold(path: string, number: number): () => void {
   for (const older of locksIn(path)) {
     if (older < number) rmSync(lockFile(path, older), { force: true });
   }
-  held.add(path);
+  held.set(path, number);
   return () => {
+    if (held.get(path) !== number) return;
+    held.delete(path);
     // The number stays, without an owner.
-    if (held.delete(path)) writeFileSync(lockFile(path, number), '');
+    writeFileSync(lockFile(path, number), '');
   };
 }
 

@@ -73,22 +73,27 @@ function migrationsIn(directory: string): Migration[] {
     });
 }
 
+/** In one transaction with its entry: of a migration that is cut short, by a crash say, nothing is left. */
 async function apply(connection: MigrationConnection, { name, sql, checksum }: Migration): Promise<void> {
-  const id = randomUUID();
-  await connection.rows('insert into _prisma_migrations (id, checksum, migration_name) values ($1, $2, $3)', [
-    id,
-    checksum,
-    name,
-  ]);
+  const entry = [randomUUID(), checksum, name];
+  await connection.script('begin');
   try {
+    await connection.rows(
+      'insert into _prisma_migrations (id, checksum, migration_name, applied_steps_count) values ($1, $2, $3, 1)',
+      entry,
+    );
     await connection.script(sql);
+    await connection.rows('update _prisma_migrations set finished_at = clock_timestamp() where id = $1', [
+      entry[0],
+    ]);
+    await connection.script('commit');
   } catch (error) {
+    await connection.script('rollback');
     const reason = error instanceof Error ? error.message : String(error);
-    await connection.rows('update _prisma_migrations set logs = $2 where id = $1', [id, reason]);
-    throw new Error(`Migration ${name} failed: ${reason}`);
+    await connection.rows(
+      'insert into _prisma_migrations (id, checksum, migration_name, logs) values ($1, $2, $3, $4)',
+      [...entry, reason],
+    );
+    throw new Error(`Migration ${name} failed: ${reason}`, { cause: error });
   }
-  await connection.rows(
-    'update _prisma_migrations set finished_at = now(), applied_steps_count = 1 where id = $1',
-    [id],
-  );
 }

@@ -1,12 +1,10 @@
 import type { Session } from './database';
+import { type Fields, type Projection, projectionOf } from './projection';
 import { statement } from './statement';
 import type { Table } from './tables';
 
 /** Filter values by the filter's name in the table; `undefined` filters nothing. */
 export type Filters = Readonly<Record<string, unknown>>;
-
-/** The fields to read; `undefined` reads all. Names that are no columns are passed over. */
-export type Fields = ReadonlySet<string> | undefined;
 
 /** Where a page starts or ends: the order key and id of the row just outside of it. */
 export interface Bound {
@@ -32,17 +30,12 @@ export async function selectByIds<Row>(
   ids: readonly bigint[],
   fields?: Fields,
 ): Promise<Map<bigint, Row>> {
+  const projection = projectionOf(table, fields);
+  const { columns, from } = projection;
   const id = table.columns[table.idField];
-  const columns = columnsOf(table, fields);
-  const [only] = ids;
-  const rows =
-    ids.length === 1
-      ? await session.query<Row>(statement(`select ${columns} from ${table.from} where ${id} = $1`), [only])
-      : await session.query<Row>(
-          statement(`select ${columns} from ${table.from} where ${id} = any($1::bigint[])`),
-          [ids],
-        );
-  return new Map(rows.map((row) => [table.idOf(row), row]));
+  const [text, value] = ids.length === 1 ? [`${id} = $1`, ids[0]] : [`${id} = any($1::bigint[])`, ids];
+  const rows = await session.query<Row>(statement(`select ${columns} from ${from} where ${text}`), [value]);
+  return new Map(projection.shape(rows).map((row) => [table.idOf(row), row]));
 }
 
 /** One page, in its order. */
@@ -53,9 +46,9 @@ export async function selectPage<Row>(
   fields?: Fields,
 ): Promise<Row[]> {
   const values: unknown[] = [];
-  const text = `select ${columnsOf(table, fields, page.order)} ${pageOf(table, page, values)}`;
-  const rows = await session.query<Row>(statement(text), values);
-  return page.backward ? rows.reverse() : rows;
+  const projection = projectionOf(table, fields, orderOf(table, page.order).field);
+  const rows = await session.query<Row>(statement(pageOf(table, projection, page, values)), values);
+  return projection.shape(page.backward ? rows.reverse() : rows);
 }
 
 /**
@@ -66,19 +59,20 @@ export async function selectPage<Row>(
 export async function selectPages<Row>(
   session: Session,
   table: Table<Row>,
-  column: keyof Row & string,
+  column: string,
   parents: readonly bigint[],
   page: PageQuery,
   fields?: Fields,
 ): Promise<Map<bigint, Row[]>> {
   const values: unknown[] = [parents];
-  const columns = columnsOf(table, fields && new Set([...fields, column]), page.order);
-  const lateral = `select ${columns} ${pageOf(table, page, values, `${table.columns[column]} = parent.id`)}`;
+  const projection = projectionOf(table, fields, orderOf(table, page.order).field, column);
+  // The nested loop that a lateral join is keeps the order of each parent's rows.
+  const lateral = pageOf(table, projection, page, values, `${table.columns[column]} = parent.id`);
   const text = `select page.* from unnest($1::bigint[]) as parent(id) cross join lateral (${lateral}) as page`;
   const rows = await session.query<Row>(statement(text), values);
   const pages = new Map<bigint, Row[]>();
-  for (const row of rows) {
-    const parent = row[column] as bigint;
+  for (const row of projection.shape(rows)) {
+    const parent = row[column as keyof Row] as bigint;
     const known = pages.get(parent);
     if (known) known.push(row);
     else pages.set(parent, [row]);
@@ -99,7 +93,7 @@ export async function countRows<Row>(session: Session, table: Table<Row>, filter
 export async function countRowsByParent<Row>(
   session: Session,
   table: Table<Row>,
-  column: keyof Row & string,
+  column: string,
   parents: readonly bigint[],
   filters: Filters,
 ): Promise<Map<bigint, number>> {
@@ -111,8 +105,14 @@ export async function countRowsByParent<Row>(
   return new Map(rows.map((row) => [row.parent, row.count]));
 }
 
-/** `from … where … order by … limit …` of a page; appends its values. */
-function pageOf<Row>(table: Table<Row>, page: PageQuery, values: unknown[], parent?: string): string {
+/** The statement of a page; appends its values. */
+function pageOf<Row>(
+  table: Table<Row>,
+  { columns, from }: Projection,
+  page: PageQuery,
+  values: unknown[],
+  parent?: string,
+): string {
   const order = orderOf(table, page.order);
   const id = table.columns[table.idField];
   const tests = conditions(table, page.filters, values);
@@ -129,7 +129,8 @@ function pageOf<Row>(table: Table<Row>, page: PageQuery, values: unknown[], pare
   const direction = page.descending === page.backward ? '' : ' desc';
   const keys = order.expression === id ? [id] : [order.expression, id];
   const orderBy = keys.map((key) => key + direction).join(', ');
-  return `from ${table.from}${where(tests)} order by ${orderBy} limit ${place(page.limit, values)}`;
+  const limit = place(page.limit, values);
+  return `select ${columns} from ${from}${where(tests)} order by ${orderBy} limit ${limit}`;
 }
 
 function conditions<Row>(table: Table<Row>, filters: Filters, values: unknown[]): string[] {
@@ -142,25 +143,6 @@ function conditions<Row>(table: Table<Row>, filters: Filters, values: unknown[])
     tests.push(condition.replace('?', place(value, values)));
   }
   return tests;
-}
-
-function columnsOf<Row>(table: Table<Row>, fields: Fields, order?: string): string {
-  const names = Object.keys(table.columns) as (keyof Row & string)[];
-  const key = order && orderOf(table, order).field;
-  const wanted = fields
-    ? names.filter(
-        (name) =>
-          fields.has(name) || name === table.idField || name === key || isRelationKey(table, name, fields),
-      )
-    : names;
-  return wanted.map((name) => `${table.columns[name]} as "${name}"`).join(', ');
-}
-
-function isRelationKey<Row>(table: Table<Row>, field: string, fields: ReadonlySet<string>): boolean {
-  for (const relation in table.relations) {
-    if (table.relations[relation] === field && fields.has(relation)) return true;
-  }
-  return false;
 }
 
 function orderOf<Row>(table: Table<Row>, name: string) {

@@ -1,33 +1,45 @@
 import type { Category, Inventory, Order, Pet } from './generated/client';
 
-/** A pet as it is read. */
-export type PetRow = Pet;
+/** A pet as it is read. Relations stand in a row where they were read along with it. */
+export type PetRow = Pet & { category?: CategoryRow; inventory?: InventoryRow | null };
 export type CategoryRow = Category;
 /** An order as it is read; what it holds in stock is its own business. */
-export type OrderRow = Omit<Order, 'reserved'>;
+export type OrderRow = Omit<Order, 'reserved'> & { pet?: PetRow | null };
 /** Stock with the status of its pet: one truth, one column. */
-export type InventoryRow = Inventory & Pick<Pet, 'status'>;
+export type InventoryRow = Inventory & Pick<Pet, 'status'> & { pet?: PetRow };
 
 /** The SQL type of an order key. */
 export type KeyType = 'bigint' | 'text' | 'integer' | 'timestamptz';
+
+/** A column for every field of a row that is not a relation. */
+type Columns<Row> = { [field in keyof Row as undefined extends Row[field] ? never : field]: string };
 
 /** One order of a table: the expression it sorts by, and its key in a row as text for a cursor. */
 export interface OrderKey<Row> {
   readonly expression: string;
   readonly type: KeyType;
   /** The field that the expression is made of; read along with the page. */
-  readonly field: keyof Row & string;
+  readonly field: string;
   keyOf(row: Row): string;
+}
+
+/** A relation to one row of another table, or to none. */
+export interface Relation {
+  /** The field that it is found by. */
+  readonly field: string;
+  /** How it is read along; empty where the table's own `from` has it already. */
+  readonly join: string;
+  table(): Table<object>;
 }
 
 /** How a table is read: the one place that spells its columns, orders and filters in SQL. */
 export interface Table<Row> {
   readonly name: string;
   readonly from: string;
-  readonly idField: keyof Row & string;
-  readonly columns: Readonly<Record<keyof Row & string, string>>;
-  /** The field that a relation is found by. */
-  readonly relations: Readonly<Record<string, keyof Row & string>>;
+  readonly idField: string;
+  readonly columns: Readonly<Record<string, string>>;
+  /** Relations to one row of another table. */
+  readonly relations: Readonly<Record<string, Relation>>;
   readonly orders: Readonly<Record<string, OrderKey<Row>>>;
   /** Conditions by filter name; `?` stands for the value. */
   readonly filters: Readonly<Record<string, string>>;
@@ -38,8 +50,24 @@ export const PETS: Table<PetRow> = {
   name: 'pets',
   from: 'pets',
   idField: 'id',
-  columns: { id: 'pets.id', name: 'pets.name', status: 'pets.status', categoryId: 'pets.category_id' },
-  relations: { category: 'categoryId' },
+  columns: {
+    id: 'pets.id',
+    name: 'pets.name',
+    status: 'pets.status',
+    categoryId: 'pets.category_id',
+  } satisfies Columns<Pet>,
+  relations: {
+    category: {
+      field: 'categoryId',
+      join: 'join categories on categories.id = pets.category_id',
+      table: () => CATEGORIES,
+    },
+    inventory: {
+      field: 'id',
+      join: 'left join inventory on inventory.pet_id = pets.id',
+      table: () => INVENTORY,
+    },
+  },
   orders: {
     ID: { expression: 'pets.id', type: 'bigint', field: 'id', keyOf: (pet) => String(pet.id) },
     NAME: { expression: 'pets.name', type: 'text', field: 'name', keyOf: (pet) => pet.name },
@@ -57,7 +85,11 @@ export const CATEGORIES: Table<CategoryRow> = {
   name: 'categories',
   from: 'categories',
   idField: 'id',
-  columns: { id: 'categories.id', name: 'categories.name', description: 'categories.description' },
+  columns: {
+    id: 'categories.id',
+    name: 'categories.name',
+    description: 'categories.description',
+  } satisfies Columns<Category>,
   relations: {},
   orders: {
     ID: {
@@ -85,8 +117,10 @@ export const ORDERS: Table<OrderRow> = {
     quantity: 'orders.quantity',
     shipDate: 'orders.ship_date',
     complete: 'orders.complete',
+  } satisfies Columns<Omit<Order, 'reserved'>>,
+  relations: {
+    pet: { field: 'petId', join: 'left join pets on pets.id = orders.pet_id', table: () => PETS },
   },
-  relations: { pet: 'petId' },
   orders: {
     ID: { expression: 'orders.id', type: 'bigint', field: 'id', keyOf: (order) => String(order.id) },
     SHIP_DATE: {
@@ -107,8 +141,12 @@ export const INVENTORY: Table<InventoryRow> = {
   name: 'inventory',
   from: 'inventory join pets on pets.id = inventory.pet_id',
   idField: 'petId',
-  columns: { petId: 'inventory.pet_id', quantity: 'inventory.quantity', status: 'pets.status' },
-  relations: { pet: 'petId' },
+  columns: {
+    petId: 'inventory.pet_id',
+    quantity: 'inventory.quantity',
+    status: 'pets.status',
+  } satisfies Columns<InventoryRow>,
+  relations: { pet: { field: 'petId', join: '', table: () => PETS } },
   orders: {
     PET_ID: {
       expression: 'inventory.pet_id',

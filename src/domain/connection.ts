@@ -1,8 +1,8 @@
 import type { Session } from '../database/database';
+import type { Fields } from '../database/projection';
 import {
   countRows,
   countRowsByParent,
-  type Fields,
   type Filters,
   type PageQuery,
   selectPage,
@@ -68,7 +68,7 @@ export async function connect<Row>(
 export async function connectAll<Row>(
   session: Session,
   table: Table<Row>,
-  column: keyof Row & string,
+  column: string,
   parents: readonly bigint[],
   args: PageArgs,
   fields?: Fields,

@@ -1,7 +1,8 @@
 import type { Session } from '../database/database';
 import { failureOf } from '../database/failures';
 import type { PetStatus } from '../database/generated/enums';
-import { type Fields, selectByIds } from '../database/select';
+import type { Fields } from '../database/projection';
+import { selectByIds } from '../database/select';
 import { removeStock, setStock } from '../database/stock';
 import { INVENTORY, type InventoryRow } from '../database/tables';
 import { Checks, MAX_QUANTITY } from './checks';

@@ -1,6 +1,7 @@
 import type { Session } from '../database/database';
 import { failureOf } from '../database/failures';
-import { type Fields, selectByIds } from '../database/select';
+import type { Fields } from '../database/projection';
+import { selectByIds } from '../database/select';
 import {
   deleteOrder,
   insertOrder,

@@ -9,6 +9,7 @@ import {
 } from 'graphql';
 import { getVariableValues } from 'graphql/execution/values';
 import type { Caller } from '../access/caller';
+import { isTooExpensive } from '../rate-limit/rules';
 import type { Standing } from '../rate-limit/standing';
 import type { Context } from './context';
 import { type Problem, ProblemError, problemOf } from './errors';
@@ -45,11 +46,13 @@ export class Executor {
     if (!operation) return refusal(unknownOperation(operationName), context);
 
     const demand = operation.demand(variables);
+    if (!demand) return this.refuseVariables(operation, variables, context);
     const denied = deny(context.caller, demand);
     if (denied) return refusal(denied, context);
 
     context.charge = new Charge(context.meter, demand.cost);
-    if (demand.cost === 0) await context.meter.take(0);
+    const refused = demand.cost === 0 && refusalOf(await context.meter.take(0));
+    if (refused) return refusal(refused, context);
     const result = await this.execute(operation, variables, context);
     const { standing } = context.meter;
     const limited = standing && refusalOf(standing);
@@ -97,7 +100,7 @@ export class Executor {
     operation: Operation,
     variables: Variables,
     context: Context,
-    { errors = [] }: ExecutionResult,
+    { errors = [] }: ExecutionResult = {},
   ): Outcome {
     const details = variableErrors(this.schema, operation.node, variables);
     const message = details.map(({ path, message }) => `${path}: ${message}`).join('; ');
@@ -131,8 +134,10 @@ function deny({ scopes, quota, apiKey }: Caller, demand: Demand): ProblemError |
       ? new ProblemError('FORBIDDEN', `This operation ${needed}; this key does not have it.`)
       : new ProblemError('UNAUTHENTICATED', `This operation ${needed}.`);
   }
-  if (demand.cost <= quota.perMinute) return undefined;
-  const message = `The operation has ${demand.cost} counted root fields, more than the ${quota.perMinute} requests a minute of this plan.`;
+  if (!isTooExpensive(demand.cost, quota)) return undefined;
+  const { perMinute, perDay } = quota;
+  const most = perDay < perMinute ? `${perDay} requests a day` : `${perMinute} requests a minute`;
+  const message = `The operation has ${demand.cost} counted root fields, more than the ${most} of this plan.`;
   return new ProblemError('OPERATION_TOO_COMPLEX', message);
 }
 

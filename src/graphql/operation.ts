@@ -51,12 +51,14 @@ export class Operation {
     return this.compiled ?? undefined;
   }
 
-  /** What a run with these variables demands; what aliases, fragments, `@skip` and `@include` hide is seen. */
-  demand(variables: Variables): Demand {
-    if (this.constant) return this.constant;
+  /**
+   * What a run with these variables demands; what aliases, fragments, `@skip` and `@include` hide is seen. `undefined`
+   * where the variables do not fit; of what costs something whatever they are, running it tells that.
+   */
+  demand(variables: Variables): Demand | undefined {
+    if (this.constant?.cost) return this.constant;
     const { coerced } = getVariableValues(this.schema, this.node.variableDefinitions ?? [], variables);
-    // Variables that do not fit are refused before any field runs.
-    return coerced ? this.demandOf(coerced) : { cost: 0, scopes: [] };
+    return coerced && (this.constant ?? this.demandOf(coerced));
   }
 
   private demandOf(coerced: Record<string, unknown>): Demand {

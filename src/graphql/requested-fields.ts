@@ -1,48 +1,58 @@
-import type { FieldNode, FragmentDefinitionNode, GraphQLResolveInfo, SelectionSetNode } from 'graphql';
+import type { FieldNode, GraphQLResolveInfo, SelectionSetNode } from 'graphql';
+import type { Fields } from '../database/projection';
 
 type Fragments = GraphQLResolveInfo['fragments'];
+type Tree = Map<string, Tree>;
 
 /** Documents are kept and run many times: what a field's selection asks for is read off it once. */
-const known = new WeakMap<FieldNode, ReadonlySet<string>>();
+const known = new WeakMap<FieldNode, Fields>();
 
 /**
- * The names of the fields that this field's selection asks of each row: of a connection, those of its nodes.
- * `@skip` and `@include` are passed over: a name more reads a column more, never one less.
+ * What this field's selection asks of each row: of a connection, of its nodes. `@skip` and `@include` are passed over: a
+ * name more reads a column more, never one less.
  */
-export function requestedFields(
-  info: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>,
-): ReadonlySet<string> {
+export function requestedFields(info: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>): Fields {
   const { fieldNodes, fragments } = info;
   const [only] = fieldNodes;
-  if (!only || fieldNodes.length > 1)
-    return new Set(fieldNodes.flatMap((node) => [...ofNode(node, fragments)]));
-  let names = known.get(only);
-  if (!names) {
-    names = ofNode(only, fragments);
-    known.set(only, names);
+  if (!only || fieldNodes.length > 1) return treeOf(fieldNodes, fragments);
+  let fields = known.get(only);
+  if (!fields) {
+    fields = treeOf(fieldNodes, fragments);
+    known.set(only, fields);
   }
-  return names;
+  return fields;
 }
 
-function ofNode(node: FieldNode, fragments: Fragments): Set<string> {
-  const names = new Set<string>();
-  collect(node.selectionSet, fragments, names);
-  return names;
+function treeOf(nodes: readonly FieldNode[], fragments: Fragments): Tree {
+  const tree: Tree = new Map();
+  const spread = new Set<string>();
+  for (const { selectionSet } of nodes) collect(selectionSet, fragments, tree, spread);
+  return tree;
 }
 
-function collect(selectionSet: SelectionSetNode | undefined, fragments: Fragments, names: Set<string>): void {
+/** @param spread the fragments that are in `tree` already. */
+function collect(
+  selectionSet: SelectionSetNode | undefined,
+  fragments: Fragments,
+  tree: Tree,
+  spread: Set<string>,
+): void {
   for (const selection of selectionSet?.selections ?? []) {
-    if (selection.kind === 'Field') {
+    if (selection.kind === 'FragmentSpread') {
       const name = selection.name.value;
-      if (name === 'nodes' || name === 'edges' || name === 'node')
-        collect(selection.selectionSet, fragments, names);
-      else names.add(name);
+      if (spread.has(name)) continue;
+      spread.add(name);
+      collect(fragments[name]?.selectionSet, fragments, tree, spread);
+    } else if (selection.kind === 'InlineFragment' || LAYERS.has(selection.name.value)) {
+      collect(selection.selectionSet, fragments, tree, spread);
     } else {
-      const fragment: { selectionSet: SelectionSetNode } | undefined =
-        selection.kind === 'InlineFragment'
-          ? selection
-          : (fragments[selection.name.value] as FragmentDefinitionNode);
-      collect(fragment?.selectionSet, fragments, names);
+      const name = selection.name.value;
+      const inner = tree.get(name) ?? new Map();
+      tree.set(name, inner);
+      collect(selection.selectionSet, fragments, inner, new Set());
     }
   }
 }
+
+/** What stands between a connection and its rows. */
+const LAYERS = new Set(['nodes', 'edges', 'node']);

@@ -10,15 +10,15 @@ const CHALLENGE = 'Bearer realm="petstore"';
 
 /**
  * Puts on every answer what every answer carries: the request id and where the caller stands. `onSend` is the one hook
- * that they all pass, errors, preflights and pages too. What has not been counted by then is counted here; a caller that
- * has nothing left gets its 429 instead of the answer.
+ * that they all pass, errors, preflights and pages too. What has not been counted by then is counted here, unless it failed
+ * by our own fault; a caller that has nothing left gets its 429 instead of the answer.
  */
 export function completeAnswers(app: FastifyInstance, now: () => number): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     reply.header('x-request-id', request.id);
     const known = request.meter.standing;
     if (known) return done(null, complete(reply, payload, known));
-    const counted = count(request);
+    const counted = count(request, reply);
     if (!(counted instanceof Promise)) return done(null, refuseOr(request, reply, payload, counted));
     counted.then((standing) => done(null, refuseOr(request, reply, payload, standing)), done);
   });
@@ -45,8 +45,16 @@ export function completeAnswers(app: FastifyInstance, now: () => number): void {
   }
 }
 
-function count({ meter, method, routeOptions }: FastifyRequest): Standing | Promise<Standing> {
+function count(request: FastifyRequest, reply: FastifyReply): Standing | Promise<Standing> {
+  const { meter, method, raw, routeOptions } = request;
   const { metering } = routeOptions.config;
-  if (metering === 'unmetered') return meter.peek();
-  return meter.take(metering === 'free' || method === 'OPTIONS' ? 0 : 1);
+  // A socket that has been ended: its request turned out not to be HTTP, and was answered and counted as such.
+  const isCounted = raw.socket.writableEnded;
+  if (metering === 'unmetered' || isCounted || reply.statusCode >= 500) return meter.peek();
+  const isFree = metering === 'free' || method === 'OPTIONS' || isPage(reply);
+  return meter.take(isFree ? 0 : 1);
+}
+
+function isPage(reply: FastifyReply): boolean {
+  return reply.statusCode === 200 && String(reply.getHeader('content-type')).startsWith('text/html');
 }

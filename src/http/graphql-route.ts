@@ -5,6 +5,7 @@ import type { DocumentNode } from 'graphql';
 import type { Context } from '../graphql/context';
 import type { Executor, Variables } from '../graphql/executor';
 import type { KnownDocuments } from '../graphql/known-documents';
+import { answerOtherMethods } from '../rest/methods';
 import { answerType } from './media-type';
 
 export const GRAPHQL_PATH = '/graphql';
@@ -33,6 +34,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     reply.code(outcome.status).header('content-type', type);
     return JSON.stringify(outcome.body);
   });
+  answerOtherMethods(app, GRAPHQL_PATH, ['GET', 'HEAD', 'POST']);
 }
 
 interface PlainRequest {

@@ -19,6 +19,7 @@ import { type Recognition, recogniseCallers, refuseWrongKeys } from './caller';
 import { graphqlRoute } from './graphql-route';
 import { reportProblems, routableUrl } from './problems';
 import { RequestLog } from './request-log';
+import { answerWhatNodeWould, NO_SHORT_CUTS } from './short-cuts';
 
 export interface ServerOptions extends Recognition {
   readonly database: Database;
@@ -63,6 +64,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     rewriteUrl: routableUrl,
     trustProxy: trusted(options.trustProxy),
     clientErrorHandler: refuseBrokenHttp(options.limits, options.now),
+    ...NO_SHORT_CUTS,
   });
   recogniseCallers(app, options);
   completeAnswers(app, options.now);
@@ -72,7 +74,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: 600,
+    strictPreflight: false,
   });
+  answerWhatNodeWould(app);
 
   refuseWrongKeys(app);
 

@@ -71,6 +71,7 @@ export class InventoryResolver {
 
   @FieldResolver(() => Pet, { description: 'The animal that the entry tracks.' })
   pet(@Root() item: InventoryRow, @Ctx() { loaders, session }: Context, @Info() info: GraphQLResolveInfo) {
+    if (item.pet) return item.pet;
     return loaders.load(info, item.petId, (ids) => this.pets.find(session, ids, requestedFields(info)));
   }
 }

@@ -81,6 +81,7 @@ export class OrderResolver {
 
   @FieldResolver(() => Pet, { nullable: true, description: 'The animal in the order.' })
   pet(@Root() order: OrderRow, @Ctx() { loaders, session }: Context, @Info() info: GraphQLResolveInfo) {
+    if (order.pet !== undefined) return order.pet;
     if (order.petId === null) return null;
     return loaders.load(info, order.petId, (ids) => this.pets.find(session, ids, requestedFields(info)));
   }

@@ -79,6 +79,7 @@ export class PetResolver {
 
   @FieldResolver(() => Category, { description: 'The category that the animal belongs to.' })
   category(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Info() info: GraphQLResolveInfo) {
+    if (pet.category) return pet.category;
     return loaders.load(info, pet.categoryId, (ids) =>
       this.categories.find(session, ids, requestedFields(info)),
     );
@@ -89,6 +90,7 @@ export class PetResolver {
     description: 'Its stock; null while it is not tracked.',
   })
   inventory(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Info() info: GraphQLResolveInfo) {
+    if (pet.inventory !== undefined) return pet.inventory;
     return loaders.load(info, pet.id, (ids) => this.stock.find(session, ids, requestedFields(info)));
   }
 

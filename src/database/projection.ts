@@ -1,0 +1,96 @@
+import type { Table } from './tables';
+
+/**
+ * What is asked of each row: its fields by name, and of those that are relations, what is asked of them in turn. Names
+ * that are neither columns nor relations are passed over.
+ */
+export type Fields = ReadonlyMap<string, Fields>;
+
+/** How a selection is read from a table: the columns, the joins, and how a row of both becomes a row of the table. */
+export interface Projection {
+  readonly columns: string;
+  readonly from: string;
+  /** Puts joined columns where they belong: `category.name` under `category`. Changes and returns `rows`. */
+  shape<Row>(rows: Row[]): Row[];
+}
+
+/** A document's fields are the same objects in each of its runs, so what is made of them is kept with them. */
+const projections = new WeakMap<Fields, Map<string, Projection>>();
+const EVERYTHING: Fields = new Map();
+
+/**
+ * Reads `fields`, all columns where it is undefined, and what else the row is needed for: its id and `needed`. A relation
+ * to one other row comes along by a join, with its plain columns; what is asked beyond that one is left to loaders.
+ */
+export function projectionOf<Row>(
+  table: Table<Row>,
+  fields: Fields | undefined,
+  ...needed: (string | undefined)[]
+): Projection {
+  const key = `${table.name} ${needed.join(' ')}`;
+  let known = projections.get(fields ?? EVERYTHING);
+  if (!known) {
+    known = new Map();
+    projections.set(fields ?? EVERYTHING, known);
+  }
+  let projection = known.get(key);
+  if (!projection) {
+    projection = project(table, fields, new Set(needed));
+    known.set(key, projection);
+  }
+  return projection;
+}
+
+function project<Row>(
+  table: Table<Row>,
+  fields: Fields | undefined,
+  needed: ReadonlySet<string | undefined>,
+): Projection {
+  const joined = Object.entries(table.relations).filter(([name]) => fields?.has(name));
+  const columns = namesOf(table, fields, needed).map((name) => `${table.columns[name]} as "${name}"`);
+  const nests = joined.map(([name, relation]) => {
+    const other = relation.table();
+    const inner = namesOf(other, fields?.get(name), new Set());
+    columns.push(...inner.map((field) => `${other.columns[field]} as "${name}.${field}"`));
+    return nest(name, other.idField, inner);
+  });
+  return {
+    columns: columns.join(', '),
+    from: [table.from, ...joined.map(([, { join }]) => join)].filter(Boolean).join(' '),
+    shape: (rows) => {
+      if (nests.length)
+        for (const row of rows) for (const each of nests) each(row as Record<string, unknown>);
+      return rows;
+    },
+  };
+}
+
+/** Gathers `name.field` columns into an object under `name`: null where the joined row is not there. */
+function nest(name: string, idField: string, fields: readonly string[]) {
+  const columns = fields.map((field) => [field, `${name}.${field}`] as const);
+  return (row: Record<string, unknown>) => {
+    if (row[`${name}.${idField}`] === null) {
+      row[name] = null;
+      return;
+    }
+    const inner: Record<string, unknown> = {};
+    for (const [field, column] of columns) inner[field] = row[column];
+    row[name] = inner;
+  };
+}
+
+/** The columns to read: those asked for, the id, those that relations are found by, and those needed otherwise. */
+function namesOf<Row>(
+  table: Table<Row>,
+  fields: Fields | undefined,
+  needed: ReadonlySet<string | undefined>,
+): string[] {
+  const names = Object.keys(table.columns);
+  if (!fields) return names;
+  const keys = Object.entries(table.relations).map(([name, { field }]) =>
+    fields.has(name) ? field : undefined,
+  );
+  return names.filter(
+    (name) => fields.has(name) || name === table.idField || needed.has(name) || keys.includes(name),
+  );
+}

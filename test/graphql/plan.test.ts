@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { execute, parse, validate } from 'graphql';
+import { getVariableValues } from 'graphql/execution/values';
+import { anonymousCaller } from '../../src/access/caller';
+import type { Database } from '../../src/database/database';
+import { CategoryService } from '../../src/domain/category-service';
+import { InventoryService } from '../../src/domain/inventory-service';
+import { OrderService } from '../../src/domain/order-service';
+import { PetService } from '../../src/domain/pet-service';
+import { Context } from '../../src/graphql/context';
+import { Charge } from '../../src/graphql/limits';
+import { Operations } from '../../src/graphql/operation';
+import { buildSchema, type Services } from '../../src/graphql/schema';
+import { MemoryStore } from '../../src/rate-limit/memory-store';
+import { Meter } from '../../src/rate-limit/meter';
+import { createDatabase } from '../helper/database';
+import { queries } from '../helper/queries';
+import { fill, worlds } from '../helper/world';
+
+const limits = new MemoryStore({
+  bans: { banAfter: 20, banSeconds: 60, banMaxSeconds: 3600 },
+  now: Date.now,
+});
+const schema = buildSchema({
+  categories: new CategoryService(),
+  pets: new PetService(),
+  orders: new OrderService(),
+  inventory: new InventoryService(),
+  limits,
+} as unknown as Services);
+const operations = new Operations(schema);
+
+let database: Database;
+let drop: () => Promise<void>;
+beforeAll(async () => {
+  ({ database, drop } = await createDatabase());
+});
+afterAll(() => drop());
+
+function context(): Context {
+  const caller = { ...anonymousCaller('test', 'read'), quota: { perMinute: 1e9, perDay: 1e9 } };
+  const meter = new Meter(limits, caller);
+  const made = new Context(database, caller, meter, 'test', () => undefined);
+  made.charge = new Charge(meter, 1);
+  return made;
+}
+
+/** The text of the plan's answer; undefined where it gives up. */
+async function byPlan(text: string, variables: Record<string, unknown>): Promise<string | undefined> {
+  const document = parse(text);
+  const operation = operations.find(document, undefined);
+  const { coerced } = getVariableValues(schema, operation?.node.variableDefinitions ?? [], variables);
+  if (!coerced || !operation?.plan) return undefined;
+  return operation.plan.run(context(), coerced).then(
+    (data) => JSON.stringify({ data }),
+    () => undefined,
+  );
+}
+
+async function byGraphqlJs(
+  text: string,
+  variables: Record<string, unknown>,
+): Promise<{ answer: string; failed: boolean }> {
+  const result = await execute({
+    schema,
+    document: parse(text),
+    variableValues: variables,
+    contextValue: context(),
+  });
+  return { answer: JSON.stringify(result), failed: result.errors !== undefined };
+}
+
+test('answers byte for byte as graphql-js does, and gives up exactly where that reports an error', async () => {
+  const seen = { same: 0, refused: 0 };
+  const [world] = fc.sample(worlds, { numRuns: 1, seed: 7 });
+  if (!world) throw new Error('no world');
+  await fill(database, world);
+  await fc.assert(
+    fc.asyncProperty(queries(schema), async ({ text, variables }) => {
+      fc.pre(validate(schema, parse(text)).length === 0);
+      const expected = await byGraphqlJs(text, variables);
+      const planned = await byPlan(text, variables);
+      if (expected.failed) {
+        seen.refused++;
+        expect(planned).toBeUndefined();
+      } else {
+        seen.same++;
+        expect(planned).toBe(expected.answer);
+      }
+    }),
+    { numRuns: 300, seed: 20261121 },
+  );
+  // The queries are neither all good nor all bad.
+  expect(seen.same).toBeGreaterThan(50);
+  expect(seen.refused).toBeGreaterThan(20);
+}, 120_000);
+
+test.each([
+  ['a mutation', 'mutation { deletePet(id: 1) { id } }'],
+  ['introspection', '{ __schema { queryType { name } } }'],
+  ['directives', 'query ($x: Boolean!) { pet(id: 1) { id @include(if: $x) } }'],
+  ['a response key that is no plain property', '{ __proto__: pet(id: 1) { id } }'],
+])('leaves %s to graphql-js', (_what, text) => {
+  expect(operations.find(parse(text), undefined)?.plan).toBeUndefined();
+});
