@@ -3,7 +3,15 @@ module.exports = {
   rootDir: __dirname,
   roots: ['<rootDir>/test'],
   testEnvironment: '<rootDir>/test/helper/environment.cjs',
-  transform: { '\\.ts$': ['@swc/jest', require('./test/helper/swc.cjs')] },
+  transform: {
+    '\\.ts$': ['@swc/jest', require('./test/helper/swc.cjs')],
+    // An ES module that CommonJS packages require; Jest cannot.
+    'content-disposition/.*\\.js$': [
+      '@swc/jest',
+      { jsc: { target: 'es2023' }, module: { type: 'commonjs' } },
+    ],
+  },
+  transformIgnorePatterns: ['/node_modules/(?!content-disposition/)'],
   maxWorkers: 2,
   testTimeout: 30_000,
 };

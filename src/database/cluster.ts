@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from
 import { dirname, join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { startEngine } from './engine';
+import { reasonOf } from './failures';
 
 /** PGlite 0.4 is PostgreSQL 17; it cannot open a directory of another major version. */
 export const MAJOR_VERSION = '17';
@@ -22,9 +23,7 @@ export async function openCluster(directory: string): Promise<PGlite> {
     if (version === undefined) await createCluster(directory);
     return await startEngine(directory);
   } catch (error) {
-    // PGlite throws objects that are no errors, too.
-    const reason = error instanceof Error ? error.message : JSON.stringify(error);
-    throw new Error(`${directory} cannot be opened as a database: ${reason}`, { cause: error });
+    throw new Error(`${directory} cannot be opened as a database: ${reasonOf(error)}`, { cause: error });
   }
 }
 

@@ -79,6 +79,17 @@ export function isTransient(error: unknown): boolean {
   return failureOf(error) === 'transient';
 }
 
+/**
+ * What an error of a driver says. A host of several addresses fails with an error that has a code in place of a message,
+ * and PGlite throws objects that are no errors.
+ */
+export function reasonOf(error: unknown): string {
+  if (!isObject(error)) return String(error);
+  const { message, code } = error;
+  if (typeof message === 'string' && message !== '') return message;
+  return typeof code === 'string' ? code : JSON.stringify(error);
+}
+
 function ofOne(error: Record<string, unknown>): Failure | undefined {
   const code = error.originalCode ?? error.code;
   if (typeof code === 'string') {

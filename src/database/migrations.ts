@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { reasonOf } from './failures';
 
 /** What the runner needs of a driver: scripts of many statements, and queries on the same connection. */
 export interface MigrationConnection {
@@ -89,7 +90,7 @@ async function apply(connection: MigrationConnection, { name, sql, checksum }: M
     await connection.script('commit');
   } catch (error) {
     await connection.script('rollback');
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     await connection.rows(
       'insert into _prisma_migrations (id, checksum, migration_name, logs) values ($1, $2, $3, $4)',
       [...entry, reason],

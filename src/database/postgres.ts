@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool, type PoolConfig, types } from 'pg';
 import type { Database, Session, Statement } from './database';
-import { isTransient } from './failures';
+import { isTransient, reasonOf } from './failures';
 import { PrismaClient } from './generated/client';
 import { migrate } from './migrations';
 import { transaction } from './prisma-session';
@@ -25,7 +25,10 @@ export class PostgresDatabase implements Database {
     this.prisma = new PrismaClient({ adapter: new PrismaPg(pool, { disposeExternalPool: true }) });
   }
 
-  /** Connects to `url` (`postgresql://…`) and applies what migrations it lacks. */
+  /**
+   * Connects to `url` (`postgresql://…`) and applies what migrations it lacks.
+   * @throws Error in one line that says where, without the password of `url`.
+   */
   static async open(url: string): Promise<PostgresDatabase> {
     const pool = new Pool({
       connectionString: url,
@@ -40,13 +43,14 @@ export class PostgresDatabase implements Database {
     // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
     pool.on('error', () => undefined);
     const { host, pathname } = new URL(url);
+    const description = `PostgreSQL at ${host}${pathname}`;
     try {
       await migrateOn(pool);
     } catch (error) {
       await pool.end();
-      throw error;
+      throw new Error(`${description} cannot be opened: ${reasonOf(error)}`, { cause: error });
     }
-    return new PostgresDatabase(pool, `PostgreSQL at ${host}${pathname}`);
+    return new PostgresDatabase(pool, description);
   }
 
   async query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {

@@ -20,7 +20,7 @@ returning ${ORDER}`);
 const LOCK_ORDER = statement(`select ${ORDER}, reserved from orders where id = $1 for update`);
 
 const LOCK_STOCK = statement(
-  'select pet_id as "petId" from inventory where pet_id = any($1::bigint[]) order by pet_id for update',
+  'select pet_id as "petId" from inventory where pet_id = any($1::bigint[]) order by random() for update',
 );
 
 const GIVE_BACK = statement(
@@ -59,8 +59,12 @@ export type OrderContent = Omit<OrderRow, 'id'>;
 /** Inserts the order and takes its units from tracked stock, or does neither: `undefined` when too few are left. */
 export async function insertOrder(session: Session, order: OrderContent): Promise<OrderRow | undefined> {
   const { petId, quantity, shipDate, complete } = order;
-  const [placed] = await session.query<OrderRow>(PLACE, [petId, quantity, shipDate, complete]);
-  return placed;
+  const place = () => session.query<OrderRow>(PLACE, [petId, quantity, shipDate, complete]);
+  const [placed] = await place();
+  if (placed) return placed;
+  // The stock that it was refused by may have been removed, or its pet deleted, while it waited for the row.
+  const [placedNow] = await place();
+  return placedNow;
 }
 
 /** The order, locked until the transaction ends, with the units it holds; `undefined` if there is none. */

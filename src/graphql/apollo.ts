@@ -7,9 +7,13 @@ import {
 } from '@apollo/server/plugin/disabled';
 import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin/landingPage/default';
 import type { Context } from './context';
+import { limitDocument, MAX_TOKENS } from './document-limits';
 import { problemOf } from './errors';
 import { type Executor, extensionsOf } from './executor';
 import type { KnownDocuments } from './known-documents';
+
+/** How many faults of one document are reported. */
+const MAX_ERRORS = 20;
 
 /**
  * Apollo Server in front of the executor: it reads requests (POST, GET, automatic persisted queries, CSRF prevention),
@@ -22,6 +26,9 @@ export async function createApollo(
   const apollo = new ApolloServer<Context>({
     schema: executor.schema,
     introspection: true,
+    parseOptions: { maxTokens: MAX_TOKENS },
+    validationRules: [limitDocument],
+    validationOptions: { maxErrors: MAX_ERRORS },
     includeStacktraceInErrorResponses: false,
     allowBatchedHttpRequests: false,
     stopOnTerminationSignals: false,

@@ -1,8 +1,5 @@
-import { rateLimitDirective } from 'graphql-rate-limit-directive';
-import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { Meter } from '../rate-limit/meter';
 import type { Standing } from '../rate-limit/standing';
-import type { Context } from './context';
 import { ProblemError } from './errors';
 
 /** What an operation costs, and the meter that it is taken from: once, whole, by whichever field comes first. */
@@ -40,19 +37,3 @@ const UNITS = {
   day: 'requests a day are in this plan',
   uncounted: 'requests a minute that are free of quota are allowed',
 };
-
-/**
- * The limiter behind every `@rateLimit`. Its key is the charge of the operation that the field belongs to, which knows
- * the caller, the plan's two windows and the whole cost: so no field of an operation runs before all of it is paid.
- */
-class OperationLimiter {
-  consume(charge: unknown): Promise<Standing> {
-    return (charge as Charge).settle();
-  }
-}
-
-/** Puts the limiter in front of every field that bears `@rateLimit`. */
-export const { rateLimitDirectiveTransformer: enforceRateLimits } = rateLimitDirective<Context, object>({
-  limiterClass: OperationLimiter as unknown as typeof RateLimiterAbstract,
-  keyGenerator: (_directive, _source, _args, context) => context.charge as unknown as string,
-});

@@ -1,5 +1,6 @@
 import {
   type FieldNode,
+  type FragmentDefinitionNode,
   type GraphQLField,
   type GraphQLLeafType,
   GraphQLList,
@@ -9,14 +10,21 @@ import {
   type GraphQLResolveInfo,
   type GraphQLSchema,
   isLeafType,
+  type OperationDefinitionNode,
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
 import { getArgumentValues } from 'graphql/execution/values';
 import type { Context } from './context';
-import type { Operation } from './operation';
 
 type Values = Record<string, unknown>;
 type Field = GraphQLField<unknown, unknown>;
+
+/** An operation of a validated document. */
+export interface Source {
+  readonly node: OperationDefinitionNode;
+  readonly fragments: Record<string, FragmentDefinitionNode>;
+  readonly hasDirectives: boolean;
+}
 
 /** Thrown for everything that is not the plain success of a query. Whoever runs a plan then runs graphql-js instead. */
 class GaveUp extends Error {}
@@ -34,7 +42,7 @@ export class Plan {
   ) {}
 
   /** The plan of an operation; `undefined` if it is no query or has directives, introspection or abstract types. */
-  static compile(schema: GraphQLSchema, operation: Operation): Plan | undefined {
+  static compile(schema: GraphQLSchema, operation: Source): Plan | undefined {
     const type = schema.getQueryType();
     if (operation.node.operation !== 'query' || operation.hasDirectives || !type) return undefined;
     const compiler = new Compiler(schema, operation);
@@ -110,7 +118,7 @@ class Compiler {
 
   constructor(
     private readonly schema: GraphQLSchema,
-    private readonly operation: Operation,
+    private readonly operation: Source,
   ) {}
 
   selection(type: GraphQLObjectType, fields: ReadonlyMap<string, readonly FieldNode[]>): Selection {

@@ -8,7 +8,7 @@ import type { OrderService } from '../domain/order-service';
 import type { PetService } from '../domain/pet-service';
 import type { Store } from '../rate-limit/store';
 import { defineDirectives } from './directives';
-import { enforceRateLimits } from './limits';
+import { enforceRateLimits } from './rate-limit-directive';
 import { ApiKeyResolver } from './resolvers/api-key-resolver';
 import { CategoryResolver } from './resolvers/category-resolver';
 import { InventoryResolver } from './resolvers/inventory-resolver';

@@ -10,7 +10,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller;
     meter: Meter;
-    hasWrongKey: boolean;
+    /** Why its key is not accepted; `undefined` if it is, or if there is none. */
+    keyProblem: unknown;
   }
   interface FastifyContextConfig {
     /**
@@ -32,7 +33,7 @@ export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymous
   // Set by the first hook of every request.
   app.decorateRequest('caller', null as unknown as Caller);
   app.decorateRequest('meter', null as unknown as Meter);
-  app.decorateRequest('hasWrongKey', false);
+  app.decorateRequest('keyProblem', undefined);
 
   const admit = (request: FastifyRequest, caller: Caller) => {
     request.caller = caller;
@@ -40,7 +41,7 @@ export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymous
   };
   const settle = (request: FastifyRequest, caller: Caller | undefined) => {
     if (caller) admit(request, caller);
-    else request.hasWrongKey = true;
+    else request.keyProblem = new ProblemError('UNAUTHENTICATED', WRONG_KEY);
   };
 
   app.addHook('onRequest', (request, _reply, done) => {
@@ -53,15 +54,18 @@ export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymous
       settle(request, caller);
       return done();
     }
-    caller.then((recognised) => settle(request, recognised)).then(() => done(), done);
+    const fail = (error: unknown) => {
+      request.keyProblem = error;
+    };
+    caller.then((recognised) => settle(request, recognised), fail).then(() => done(), done);
   });
 }
 
-/** Refuses wrong keys, once the answer has the headers that let a browser read it. */
+/** Refuses keys that were not accepted, once the answer has the headers that let a browser read it. */
 export function refuseWrongKeys(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
-    const isRefused = request.hasWrongKey && !request.routeOptions.config.metering;
-    done(isRefused ? new ProblemError('UNAUTHENTICATED', WRONG_KEY) : undefined);
+    const { keyProblem, routeOptions } = request;
+    done(routeOptions.config.metering ? undefined : (keyProblem as Error | undefined));
   });
 }
 

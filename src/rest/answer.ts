@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-
 import { etagOf, isKnown } from './conditional';
 import { nextLink } from './next-link';
 import type { PreparedOperation } from './prepare';

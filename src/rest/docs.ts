@@ -1,4 +1,5 @@
 import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { JSON_TYPE, sendRead } from './answer';
 import { answerOtherMethods } from './methods';
@@ -8,7 +9,10 @@ import type { PreparedOperation } from './prepare';
 /** RFC 9512. */
 const YAML_TYPE = 'application/yaml; charset=utf-8';
 
-/** The OpenAPI document as JSON and YAML, and a page to read and to try it that needs nothing from elsewhere. */
+/**
+ * The OpenAPI document, as JSON and as YAML, and a page at `/docs` to read it and to try the operations. The page needs
+ * nothing from other servers, and its policy lets it load nothing from them.
+ */
 export async function docs(
   app: FastifyInstance,
   { operations }: { operations: readonly PreparedOperation[] },
@@ -30,4 +34,16 @@ export async function docs(
     });
     answerOtherMethods(app, url, ['GET', 'HEAD']);
   }
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    theme: { title: `${document.info.title} ${document.info.version}` },
+    staticCSP: {
+      'default-src': ["'self'"],
+      'style-src': ["'self'", "'unsafe-inline'"],
+      'img-src': ["'self'", 'data:'],
+      'object-src': ["'none'"],
+      'base-uri': ["'none'"],
+      'frame-ancestors': ["'none'"],
+    },
+  });
 }

@@ -11,7 +11,8 @@ export type Payload =
   | 'Orders'
   | 'Order'
   | 'Inventory'
-  | 'InventoryItem';
+  | 'InventoryItem'
+  | 'RateLimit';
 
 /** Schemas of the OpenAPI document that requests consist of. */
 export type BodySchema =
@@ -27,6 +28,7 @@ export const TAGS = {
   Pets: 'The animals.',
   Categories: 'The kinds of animals.',
   Store: 'Orders for animals, and the stock that they are taken from.',
+  Limits: 'What a plan allows, and what is left of it.',
 };
 
 /** What an operation does, and what its users read of it. */

@@ -1,6 +1,7 @@
 import type { Operation } from './operation';
 import * as categories from './operations/categories';
 import * as inventory from './operations/inventory';
+import * as limits from './operations/limits';
 import * as orders from './operations/orders';
 import * as pets from './operations/pets';
 
@@ -30,4 +31,6 @@ export const OPERATIONS: readonly Operation[] = [
   { id: 'getInventory', on: 'GET /store/inventory/{petId}', ok: [200, 'InventoryItem'], ...inventory.get },
   { id: 'setInventory', on: 'PUT /store/inventory/{petId}', ok: [200, 'InventoryItem'], ...inventory.set },
   { id: 'removeInventory', on: 'DELETE /store/inventory/{petId}', ok: [204], ...inventory.remove },
+
+  { id: 'getRateLimit', on: 'GET /rate_limit', ok: [200, 'RateLimit'], ...limits.get },
 ];

@@ -37,41 +37,13 @@ const MAX_DETAILS = 100;
  * The variables of an operation's document from what the request gives.
  * @throws ProblemError `BAD_USER_INPUT` that names everything that does not fit.
  */
-export function variablesOf({ inputs, bodyRules: body }: Recipe, given: Given): Variables {
-  const variables: Record<string, unknown> = {};
-  const details: ErrorDetail[] = [];
-  const take = (input: Input, raw: unknown) => {
-    const value = input.read(raw);
-    const errors = valueErrors(input.type, value, input.name);
-    for (const { path } of errors) details.push({ path, message: input.rule });
-    variables[input.name] = value;
-  };
-
-  for (const input of inputs.path.values()) take(input, given.path[input.name]);
-  for (const [name, raw] of Object.entries(given.query)) {
-    const input = inputs.query.get(name);
-    if (!input) details.push({ path: name, message: 'is not a parameter of this operation' });
-    else if (Array.isArray(raw) && !input.repeatable)
-      details.push({ path: name, message: 'must be given only once' });
-    else take(input, raw);
-  }
-  if (body) {
-    const fields = fieldsOf(given.body);
-    for (const [name, raw] of Object.entries(fields)) {
-      if (name === body.identity.field) checkIdentity(body.identity, raw, given.path, details);
-      else {
-        const input = inputs.body.get(name);
-        if (!input) details.push({ path: name, message: `is not a field of ${body.schema}` });
-        else if (raw !== null) take(input, raw);
-        else if (input.required) details.push({ path: name, message: 'must not be null' });
-        else if (!body.dropsNulls) variables[name] = null;
-      }
-    }
-    for (const { name, required } of inputs.body.values())
-      if (required && !Object.hasOwn(fields, name)) details.push({ path: name, message: 'must be given' });
-  }
-  if (details.length) throw badInput(details.slice(0, MAX_DETAILS));
-  return variables;
+export function variablesOf({ inputs, bodyRules }: Recipe, given: Given): Variables {
+  const reading = new Reading();
+  for (const input of inputs.path.values()) reading.take(input, given.path[input.name]);
+  readQuery(reading, inputs.query, given.query);
+  if (bodyRules) readBody(reading, inputs.body, bodyRules, given);
+  if (reading.details.length) throw badInput(reading.details.slice(0, MAX_DETAILS));
+  return reading.variables;
 }
 
 /** The refusal of input; its message names each thing and the rule that it breaks. */
@@ -80,20 +52,61 @@ export function badInput(details: readonly ErrorDetail[]): ProblemError {
   return new ProblemError('BAD_USER_INPUT', message, details);
 }
 
-function fieldsOf(body: unknown): object {
-  // What stands for a number that JSON.parse would change is an object too, of a class of its own.
-  if (typeof body === 'object' && body !== null && Object.getPrototypeOf(body) === Object.prototype)
-    return body;
-  throw badInput([{ path: 'body', message: 'must be a JSON object' }]);
+/** What has been read of a request, and what was wrong with it. */
+class Reading {
+  readonly variables: Record<string, unknown> = {};
+  readonly details: ErrorDetail[] = [];
+
+  take(input: Input, raw: unknown): void {
+    const value = input.read(raw);
+    for (const { path } of valueErrors(input.type, value, input.name)) this.refuse(path, input.rule);
+    this.variables[input.name] = value;
+  }
+
+  refuse(path: string, message: string): void {
+    this.details.push({ path, message });
+  }
 }
 
-function checkIdentity(
+function readQuery(reading: Reading, inputs: ReadonlyMap<string, Input>, query: Given['query']): void {
+  for (const [name, raw] of Object.entries(query)) {
+    const input = inputs.get(name);
+    if (!input) reading.refuse(name, 'is not a parameter of this operation');
+    else if (Array.isArray(raw) && !input.repeatable) reading.refuse(name, 'must be given only once');
+    else reading.take(input, raw);
+  }
+}
+
+function readBody(
+  reading: Reading,
+  inputs: ReadonlyMap<string, Input>,
+  { schema, identity, dropsNulls }: BodyRules,
+  { body, path }: Given,
+): void {
+  if (!isObject(body)) throw badInput([{ path: 'body', message: 'must be a JSON object' }]);
+  for (const [name, raw] of Object.entries(body)) {
+    const input = inputs.get(name);
+    if (name === identity.field) readIdentity(reading, identity, raw, path);
+    else if (!input) reading.refuse(name, `is not a field of ${schema}`);
+    else if (raw !== null) reading.take(input, raw);
+    else if (input.required) reading.refuse(name, 'must not be null');
+    else if (!dropsNulls) reading.variables[name] = null;
+  }
+  for (const { name, required } of inputs.values())
+    if (required && !Object.hasOwn(body, name)) reading.refuse(name, 'must be given');
+}
+
+function readIdentity(
+  reading: Reading,
   { field, parameter }: BodyRules['identity'],
   raw: unknown,
   path: Given['path'],
-  details: ErrorDetail[],
 ): void {
   if (!parameter) return;
   const isEqual = (typeof raw === 'number' || isLosslessNumber(raw)) && String(raw) === path[parameter];
-  if (!isEqual) details.push({ path: field, message: `must be left out or equal ${parameter} of the path` });
+  if (!isEqual) reading.refuse(field, `must be left out or equal ${parameter} of the path`);
+}
+
+function isObject(body: unknown): body is object {
+  return typeof body === 'object' && body !== null && !Array.isArray(body) && !isLosslessNumber(body);
 }

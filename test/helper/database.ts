@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import type { Database } from '../../src/database/database';
-import { EmbeddedDatabase, migrateOn, startEngine } from '../../src/database/embedded';
+import { EmbeddedDatabase, migrateOn } from '../../src/database/embedded';
+import { startEngine } from '../../src/database/engine';
 import { openDatabase } from '../../src/database/open';
 import { statement } from '../../src/database/statement';
 

@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** A process of its own that runs a TypeScript file. */
+export class Child {
+  /** What it wrote to its standard error so far. */
+  stderr = '';
+  private readonly lines: string[] = [];
+  private readonly ended: Promise<number | null>;
+  private wake = () => {};
+
+  constructor(private readonly process: ChildProcess) {
+    process.stderr?.on('data', (data) => {
+      this.stderr += data;
+    });
+    if (process.stdout) {
+      createInterface(process.stdout).on('line', (line) => {
+        this.lines.push(line);
+        this.wake();
+      });
+    }
+    this.ended = once(process, 'close').then(([code]) => {
+      this.wake();
+      return code;
+    });
+  }
+
+  get pid(): number {
+    return this.process.pid ?? 0;
+  }
+
+  /** The next line of its standard output. @throws Error with what it wrote to its standard error, when it has ended. */
+  async line(): Promise<string> {
+    for (;;) {
+      const line = this.lines.shift();
+      if (line !== undefined) return line;
+      if (this.process.exitCode !== null || this.process.signalCode) throw new Error(`ended: ${this.stderr}`);
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    }
+  }
+
+  /** The lines that have not been read yet, once it has ended by itself, and its exit code. */
+  async end(): Promise<{ code: number | null; lines: string[]; stderr: string }> {
+    const code = await this.ended;
+    return { code, lines: this.lines.splice(0), stderr: this.stderr };
+  }
+
+  /** Ends it, and waits until it is gone. @returns its last lines. */
+  async kill(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<string[]> {
+    this.process.kill(signal);
+    return (await this.end()).lines;
+  }
+}
+
+/**
+ * Runs a TypeScript file, with its environment and nothing of ours but what Node needs.
+ * @param file relative to the project.
+ */
+export function runTypeScript(file: string, args: string[], environment: Record<string, string> = {}): Child {
+  const project = join(__dirname, '..', '..');
+  return new Child(
+    spawn(process.execPath, ['-r', join(__dirname, 'typescript.cjs'), join(project, file), ...args], {
+      env: { PATH: process.env.PATH ?? '', ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
+}

@@ -1,0 +1,74 @@
+import { dirname, join, normalize } from 'node:path';
+import ts from 'typescript';
+
+/** An import of a source file. `from` is the path of a file of the project, without its suffix, or a package. */
+export interface Import {
+  readonly from: string;
+  /** Nothing of it is there at run time. */
+  readonly typeOnly: boolean;
+}
+
+/** What one source file takes from others and from its process. */
+export interface SourceFile {
+  /** Relative to the project, such as `src/domain/cursor.ts`. */
+  readonly path: string;
+  readonly imports: readonly Import[];
+  readonly readsEnvironment: boolean;
+}
+
+/** Reads a source text as the compiler does: static, dynamic and type imports, re-exports, `require`. */
+export function readSource(path: string, text: string): SourceFile {
+  const imports: Import[] = [];
+  let readsEnvironment = false;
+  const add = (specifier: ts.Node | undefined, typeOnly: boolean) => {
+    if (specifier && ts.isStringLiteral(specifier))
+      imports.push({ from: resolve(path, specifier.text), typeOnly });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, isTypeOnly(node.importClause));
+    else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly);
+    else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument))
+      add(node.argument.literal, true);
+    else if (ts.isCallExpression(node) && isImportCall(node)) add(node.arguments[0], false);
+    if (isEnvironment(node)) readsEnvironment = true;
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest));
+  return {
+    path,
+    imports,
+    readsEnvironment: readsEnvironment || imports.some(({ from }) => /^(node:)?process$/.test(from)),
+  };
+}
+
+function resolve(path: string, specifier: string): string {
+  return specifier.startsWith('.')
+    ? normalize(join(dirname(path), specifier)).replace(/\.(ts|js)$/, '')
+    : specifier;
+}
+
+function isTypeOnly(clause: ts.ImportClause | undefined): boolean {
+  if (!clause) return false;
+  if (clause.isTypeOnly) return true;
+  const named = clause.namedBindings;
+  return (
+    !clause.name &&
+    !!named &&
+    ts.isNamedImports(named) &&
+    named.elements.every((element) => element.isTypeOnly)
+  );
+}
+
+function isImportCall({ expression }: ts.CallExpression): boolean {
+  const isRequire = ts.isIdentifier(expression) && expression.text === 'require';
+  return isRequire || expression.kind === ts.SyntaxKind.ImportKeyword;
+}
+
+/** `process.env`, `process['env']`, and `process` handed on or taken apart whole. */
+function isEnvironment(node: ts.Node): boolean {
+  const isProcess = (inner: ts.Node | undefined) =>
+    !!inner && ts.isIdentifier(inner) && inner.text === 'process';
+  if (ts.isPropertyAccessExpression(node)) return isProcess(node.expression) && node.name.text === 'env';
+  if (ts.isElementAccessExpression(node)) return isProcess(node.expression);
+  return ts.isVariableDeclaration(node) && isProcess(node.initializer);
+}

@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import type { Gateway } from './gateway';
+import type { World } from './world';
+
+export interface Row {
+  id: number;
+  name?: string;
+  shipDate?: string | null;
+  quantity?: number | null;
+}
+
+export type Compare = (a: Row, b: Row) => number;
+type Filter<T> = [filter: object | null, passes: (row: T) => boolean];
+
+/** One connection of the schema, with the truth about what it lists. */
+export interface List {
+  /** `pets` or, below something else, `category(id: 1) { pets`. */
+  field: string;
+  filterType: string;
+  orderType: string;
+  /** The field that ids are answered in. */
+  key: 'id' | 'petId';
+  orders: Record<string, Compare>;
+  /** Some filter, and the rows that pass it. */
+  rows(world: World): fc.Arbitrary<[object | null, Row[]]>;
+}
+
+export const byId: Compare = (a, b) => a.id - b.id;
+const byName: Compare = (a, b) => Buffer.compare(Buffer.from(a.name ?? ''), Buffer.from(b.name ?? ''));
+const byQuantity: Compare = (a, b) => (a.quantity ?? 0) - (b.quantity ?? 0);
+const byShipDate: Compare = (a, b) => {
+  const [left, right] = [a, b].map((row) => (row.shipDate ? Date.parse(row.shipDate) : Number.MAX_VALUE));
+  return (left ?? 0) - (right ?? 0);
+};
+
+function anyOf<T extends Row>(rows: T[], ...filters: Filter<T>[]): fc.Arbitrary<[object | null, Row[]]> {
+  return fc
+    .constantFrom<Filter<T>[]>([null, () => true], ...filters)
+    .map(([filter, passes]) => [filter, rows.filter(passes)]);
+}
+
+type PetRow = World['pets'][number];
+type OrderRow = World['orders'][number];
+const PET_FILTERS: Filter<PetRow>[] = [
+  [{ status: ['sold', 'pending'] }, (pet) => pet.status !== 'available'],
+  [{ categoryId: [2, 3], name: 'A' }, (pet) => pet.categoryId > 1 && /a/i.test(pet.name)],
+  [
+    { ids: [1, 2, 4, 8, 16, 32], status: ['available', 'sold'] },
+    (pet) => (pet.id & (pet.id - 1)) === 0 && pet.status !== 'pending',
+  ],
+];
+const ORDER_FILTERS: Filter<OrderRow>[] = [
+  [{ complete: true }, (order) => order.complete],
+  [{ complete: false, petId: 1 }, (order) => !order.complete && order.petId === 1],
+];
+const pets = {
+  filterType: 'PetFilter',
+  orderType: 'PetOrderBy',
+  key: 'id',
+  orders: { ID: byId, NAME: byName },
+} as const;
+const orders = {
+  filterType: 'OrderFilter',
+  orderType: 'OrderOrderBy',
+  key: 'id',
+  orders: { ID: byId, SHIP_DATE: byShipDate },
+} as const;
+
+/** Every connection of the schema. */
+export const LISTS: List[] = [
+  { ...pets, field: 'pets', rows: (world) => anyOf(world.pets, ...PET_FILTERS) },
+  {
+    ...pets,
+    field: 'category(id: 2) { pets',
+    rows: (world) =>
+      anyOf(
+        world.pets.filter((pet) => pet.categoryId === 2),
+        ...PET_FILTERS,
+      ),
+  },
+  { ...orders, field: 'orders', rows: (world) => anyOf(world.orders, ...ORDER_FILTERS) },
+  {
+    ...orders,
+    field: 'pet(id: 1) { orders',
+    rows: (world) =>
+      anyOf(
+        world.orders.filter((order) => order.petId === 1),
+        ...ORDER_FILTERS,
+      ),
+  },
+  {
+    field: 'categories',
+    filterType: 'CategoryFilter',
+    orderType: 'CategoryOrderBy',
+    key: 'id',
+    orders: { ID: byId, NAME: byName },
+    rows: (world) =>
+      anyOf(
+        world.categories,
+        [{ name: 'x' }, (category) => category.name.includes('x')],
+        [{ ids: [] }, () => false],
+      ),
+  },
+  {
+    field: 'inventory',
+    filterType: 'InventoryFilter',
+    orderType: 'InventoryOrderBy',
+    key: 'petId',
+    orders: { PET_ID: byId, QUANTITY: byQuantity },
+    rows: (world) =>
+      anyOf(
+        world.pets.filter((pet) => pet.quantity !== null),
+        [{ maxQuantity: 1 }, (pet) => (pet.quantity ?? 9) <= 1],
+        [{ maxQuantity: 2, status: ['sold'] }, (pet) => (pet.quantity ?? 9) <= 2 && pet.status === 'sold'],
+      ),
+  },
+];
+
+interface Page {
+  totalCount: number;
+  pageInfo: {
+    hasNextPage: boolean;
+    hasPreviousPage: boolean;
+    startCursor: string | null;
+    endCursor: string | null;
+  };
+  nodes: { id: string }[];
+  edges: { cursor: string; node: { id: string } }[];
+}
+
+/** A query of a page of the list: `$first`, `$after`, `$last`, `$before`, `$filter`, `$orderBy`. */
+export function queryOf({ field, filterType, orderType, key }: List): string {
+  const types = {
+    first: 'Int',
+    after: 'String',
+    last: 'Int',
+    before: 'String',
+    filter: filterType,
+    orderBy: orderType,
+  };
+  const declared = Object.entries(types).map(([name, type]) => `$${name}: ${type}`);
+  const given = Object.keys(types).map((name) => `${name}: $${name}`);
+  const parts = `totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } nodes { id: ${key} } edges { cursor node { id: ${key} } }`;
+  const end = field.includes('{') ? '}' : '';
+  return `query (${declared.join(', ')}) { ${field}(${given.join(', ')}) { ${parts} } ${end} }`;
+}
+
+/** Reads a page, and checks what is true of every page. */
+export async function readPage(
+  gateway: Gateway,
+  list: List,
+  args: object,
+): Promise<{ ids: number[]; cursors: string[] } & Page['pageInfo'] & { total: number }> {
+  const data = await gateway.data<Record<string, unknown>>(queryOf(list), args);
+  let [connection] = Object.values(data);
+  if (list.field.includes('{')) [connection] = Object.values(connection as object);
+  const { totalCount: total, pageInfo, nodes, edges } = connection as Page;
+  const cursors = edges.map((edge) => edge.cursor);
+  expect(edges.map((edge) => edge.node)).toEqual(nodes);
+  expect(pageInfo).toMatchObject({ startCursor: cursors[0] ?? null, endCursor: cursors.at(-1) ?? null });
+  return { ids: nodes.map(({ id }) => Number(id)), cursors, ...pageInfo, total };
+}

@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const MAIN = join(__dirname, '..', '..', 'dist', 'main.js');
+
+/** How a process ended, and all that it had written. */
+export interface Ending {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The built gateway as a process of its own, with nothing but `environment` to go by. */
+export class GatewayProcess {
+  stdout = '';
+  stderr = '';
+  readonly ended: Promise<Ending>;
+  private readonly child: ChildProcess;
+
+  constructor(environment: Record<string, string>) {
+    this.child = spawn(process.execPath, [MAIN], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.stdout += text;
+    });
+    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text;
+    });
+    this.ended = once(this.child, 'close').then(([code, signal]) => {
+      const { stdout, stderr } = this;
+      return { code, signal, stdout, stderr };
+    });
+  }
+
+  /** Starts one on a free port and waits until it says where it listens. @throws Error when it ends before. */
+  static async start(environment: Record<string, string>): Promise<GatewayProcess> {
+    const started = new GatewayProcess({ PORT: '0', ...environment });
+    let ending: Ending | undefined;
+    started.ended.then((it) => {
+      ending = it;
+    });
+    while (!started.url) {
+      if (ending) throw new Error(`It ended: ${JSON.stringify(ending)}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    return started;
+  }
+
+  /** Where it listens, as its banner says; empty until then. */
+  get url(): string {
+    return /^ {2}GraphQL +(http:\S+)\/graphql/m.exec(this.stdout)?.[1] ?? '';
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  /** Sends a signal, and answers how it ended. */
+  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> {
+    this.child.kill(signal);
+    return this.ended;
+  }
+
+  /** Runs a GraphQL operation. */
+  async graphql(query: string, headers: Record<string, string> = {}) {
+    const response = await fetch(`${this.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ query }),
+    });
+    return response.json();
+  }
+}

@@ -1,0 +1,24 @@
+import type { ErrorDetail } from '../../src/domain/errors';
+import type { Gateway } from './gateway';
+
+/** An operation that was refused, as the caller saw it. */
+export interface Refusal {
+  /** The HTTP status. */
+  http: number;
+  code: unknown;
+  /** The status that the error itself names. */
+  status: unknown;
+  message: string;
+  details: ErrorDetail[];
+  /** What the details are about: `input.name`. */
+  paths: string[];
+}
+
+/** Runs an operation that must be refused with exactly one error. */
+export async function refusalOf(gateway: Gateway, query: string, variables?: object): Promise<Refusal> {
+  const { status: http, data, errors } = await gateway.graphql(query, variables);
+  const [error] = errors;
+  if (!error || errors.length > 1) throw new Error(`not refused: ${JSON.stringify({ data, errors })}`);
+  const { code, status, details = [] } = error.extensions as unknown as Refusal;
+  return { http, code, status, message: error.message, details, paths: details.map(({ path }) => path) };
+}

@@ -1,0 +1,47 @@
+import type { Database, Statement } from '../../src/database/database';
+
+/** Listens to what a database is asked, until it is told to stop. */
+export class StatementLog {
+  /** The SQL of each statement; of what goes through Prisma, the call: `prisma.pet.update`. */
+  readonly texts: string[] = [];
+
+  private constructor(readonly stop: () => void) {}
+
+  static of(database: Database): StatementLog {
+    const target = database as { query: Database['query']; prisma: object };
+    const { query, prisma } = target;
+    const log = new StatementLog(() => {
+      Object.assign(target, { query, prisma });
+    });
+    target.query = <Row>(statement: Statement, values: readonly unknown[]) => {
+      log.texts.push(statement.text);
+      return query.call(database, statement, values) as Promise<Row[]>;
+    };
+    target.prisma = recorded(prisma, 'prisma', log.texts);
+    return log;
+  }
+
+  /** Those that read or write the shop's tables: who may call is asked too, but not by the operation. */
+  get ofShop(): string[] {
+    return this.texts.filter((text) =>
+      /\b(pets|categories|orders|inventory|prisma\.(pet|category|order|inventory))\b/.test(text),
+    );
+  }
+}
+
+/** A Prisma client that notes every call of its own and of its models. */
+function recorded<T extends object>(client: T, path: string, texts: string[]): T {
+  return new Proxy(client, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      const inner = `${path}.${String(name)}`;
+      if (typeof value === 'function') {
+        return (...args: unknown[]) => {
+          texts.push(inner);
+          return value.apply(target, args);
+        };
+      }
+      return typeof value === 'object' && value !== null ? recorded(value, inner, texts) : value;
+    },
+  });
+}

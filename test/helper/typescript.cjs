@@ -1,0 +1,15 @@
+// `node -r` this, and a child process of a test runs TypeScript as the tests do.
+const { readFileSync } = require('node:fs');
+const { transformSync } = require('@swc/core');
+const options = require('./swc.cjs');
+
+require.extensions['.ts'] = (module, filename) => {
+  const { code } = transformSync(readFileSync(filename, 'utf8'), {
+    ...options,
+    module: { ...options.module, ignoreDynamic: true },
+    configFile: false,
+    swcrc: false,
+    filename,
+  });
+  module._compile(code, filename);
+};

@@ -1,0 +1,8 @@
+/** Waits until `condition` holds. @throws Error when it does not within `seconds`. */
+export async function until(condition: () => Promise<boolean>, seconds = 5): Promise<void> {
+  const end = Date.now() + seconds * 1000;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`not so within ${seconds} seconds: ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

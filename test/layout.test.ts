@@ -1,0 +1,157 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { readSource, type SourceFile } from './helper/imports';
+
+/** The rooms of src from top to bottom, those of one floor side by side. What stands alone in src is a room of its own. */
+const FLOORS = [
+  ['main', 'seed', 'keys', 'print-schema'],
+  ['app', 'cli'],
+  ['config', 'http'],
+  ['rest'],
+  ['graphql'],
+  ['access'],
+  ['domain', 'rate-limit', 'events'],
+  ['database'],
+];
+
+/** The entries of processes. */
+const READ_THE_ENVIRONMENT = ['main', 'seed', 'keys'];
+
+/** Plain constants, without the client. */
+const ENUMS = 'src/database/generated/enums';
+
+const PROJECT = join(__dirname, '..');
+const SOURCES = readdirSync(join(PROJECT, 'src'), { recursive: true, withFileTypes: true })
+  .map((entry) => relative(PROJECT, join(entry.parentPath, entry.name)))
+  .filter((path) => path.endsWith('.ts') && !path.includes('/generated/'))
+  .map((path) => readSource(path, readFileSync(join(PROJECT, path), 'utf8')));
+
+describe('the layout of src', () => {
+  test('has a floor for every room', () => {
+    const rooms = new Set(SOURCES.map(({ path }) => roomOf(path)));
+    expect([...rooms].filter((room) => floorOf(room) === -1)).toEqual([]);
+    expect(SOURCES.length).toBeGreaterThan(50);
+  });
+
+  test('lets imports go down only', () => {
+    expect(SOURCES.flatMap(upwardImports)).toEqual([]);
+  });
+
+  test('has no imports in a circle', () => {
+    expect(circles(SOURCES)).toEqual([]);
+  });
+
+  test('lets only the entries of processes read the environment', () => {
+    const readers = SOURCES.filter((file) => file.readsEnvironment).map(({ path }) => roomOf(path));
+    expect(readers.filter((room) => !READ_THE_ENVIRONMENT.includes(room))).toEqual([]);
+    expect(readers).toContain('main');
+  });
+
+  test('keeps Prisma in the room of the database', () => {
+    expect(SOURCES.flatMap(prismaImports)).toEqual([]);
+  });
+});
+
+describe('the rules find', () => {
+  const source = (path: string, text: string) => readSource(`src/${path}.ts`, text);
+
+  test.each<[string, string, string, number]>([
+    ['a step up', 'domain/a', `import { x } from '../graphql/b';`, 1],
+    ['a step up for a type', 'database/a', `import type { X } from '../domain/b';`, 1],
+    ['a step up in a re-export', 'rate-limit/a', `export * from '../http/b';`, 1],
+    ['a step up at run time', 'domain/a', `const b = await import('../app'); require('../main');`, 2],
+    ['a step up inside a type', 'domain/a', `let b: import('../rest/b').X;`, 1],
+    ['a step to the side', 'domain/a', `import '../rate-limit/b';`, 1],
+    ['the configuration below the app', 'http/a', `import { readConfig } from '../config';`, 1],
+    ['an unknown room', 'domain/a', `import { x } from '../utils/b';`, 1],
+    [
+      'no fault in steps down and within',
+      'http/a',
+      `import '../graphql/b'; import './c'; import 'fastify'; import '../database/d';`,
+      0,
+    ],
+  ])('%s', (_what, path, text, faults) => {
+    expect(upwardImports(source(path, text))).toHaveLength(faults);
+  });
+
+  test.each<[string, string, number]>([
+    ['the package', `import { PrismaPg } from '@prisma/adapter-pg';`, 1],
+    ['the generated client', `import { PrismaClient } from '../database/generated/client';`, 1],
+    ['an adapter', `const { PrismaPGlite } = require('pglite-prisma-adapter');`, 1],
+    [
+      'no fault in types',
+      `import type { Pet } from '../database/generated/client'; import { type Plan } from '../database/generated/models';`,
+      0,
+    ],
+    ['no fault in enums', `import { PetStatus } from '../database/generated/enums';`, 0],
+  ])('of Prisma outside its room: %s', (_what, text, faults) => {
+    expect(prismaImports(source('domain/a', text))).toHaveLength(faults);
+    expect(prismaImports(source('database/a', text.replaceAll('../database', '.')))).toEqual([]);
+  });
+
+  test('a circle, of two files or of three', () => {
+    const chain = [
+      source('domain/a', `import './b';`),
+      source('domain/b', `import './c';`),
+      source('domain/c', ''),
+    ];
+    expect(circles(chain)).toEqual([]);
+    const [a, b] = chain as [SourceFile, SourceFile];
+    expect(circles([a, b, source('domain/c', `import type { A } from './a';`)])).toHaveLength(1);
+    expect(circles([a, source('domain/b', `export { x } from './a';`)])).toHaveLength(1);
+  });
+
+  test.each([
+    'const port = process.env.PORT;',
+    `const port = process['env'].PORT;`,
+    'const { env } = process;',
+    `import { env } from 'node:process';`,
+  ])('the environment in %s', (text) => {
+    expect(source('http/a', text).readsEnvironment).toBe(true);
+    expect(
+      source('http/a', `// ${text}\nprocess.exit(1); const environment = { env: 1 };`).readsEnvironment,
+    ).toBe(false);
+  });
+});
+
+/** `domain` of `src/domain/cursor`, `main` of `src/main`. */
+function roomOf(path: string): string {
+  return (path.split('/')[1] ?? '').replace(/\.ts$/, '');
+}
+
+function floorOf(room: string): number {
+  return FLOORS.findIndex((rooms) => rooms.includes(room));
+}
+
+function upwardImports({ path, imports }: SourceFile): string[] {
+  const room = roomOf(path);
+  return imports
+    .filter(({ from }) => from.startsWith('src/'))
+    .filter(({ from }) => roomOf(from) !== room && floorOf(roomOf(from)) <= floorOf(room))
+    .map(({ from }) => `${path} imports ${from}`);
+}
+
+function prismaImports({ path, imports }: SourceFile): string[] {
+  if (roomOf(path) === 'database') return [];
+  return imports
+    .filter(({ from, typeOnly }) => !typeOnly && from !== ENUMS)
+    .filter(({ from }) => /prisma/.test(from) || from.startsWith('src/database/generated/'))
+    .map(({ from }) => `${path} imports ${from}`);
+}
+
+/** Every circle, once, as the files on its way. */
+function circles(files: readonly SourceFile[]): string[] {
+  const next = new Map(
+    files.map(({ path, imports }) => [path.replace(/\.ts$/, ''), imports.map(({ from }) => from)]),
+  );
+  const found: string[] = [];
+  const done = new Set<string>();
+  const walk = (file: string, way: readonly string[]): void => {
+    if (way.includes(file)) found.push([...way.slice(way.indexOf(file)), file].join(' → '));
+    if (way.includes(file) || done.has(file)) return;
+    for (const imported of next.get(file) ?? []) walk(imported, [...way, file]);
+    done.add(file);
+  };
+  for (const file of next.keys()) walk(file, []);
+  return found;
+}

@@ -1,0 +1,75 @@
+import type { Gateway } from '../helper/gateway';
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string | undefined>;
+  text: string;
+  /** The parsed JSON; `undefined` where there is no body. */
+  json: unknown;
+}
+
+/**
+ * Sends a REST request: `GET /pets/1`. A body that is no string is sent as JSON.
+ * @param headers beside the content type, which a body has unless they say `undefined`.
+ */
+export async function send(
+  gateway: Gateway,
+  on: string,
+  body?: unknown,
+  headers: Record<string, string | undefined> = {},
+): Promise<Answer> {
+  const space = on.indexOf(' ');
+  const method = on.slice(0, space) as 'GET';
+  const type = body === undefined || 'content-type' in headers ? {} : { 'content-type': 'application/json' };
+  const given = Object.entries({ ...type, ...headers }).filter(([, value]) => value !== undefined);
+  const response = await gateway.app.inject({
+    method,
+    url: on.slice(space + 1),
+    headers: Object.fromEntries(given) as Record<string, string>,
+    ...(body !== undefined && {
+      payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+    }),
+  });
+  const text = response.payload;
+  const isJson = text !== '' && String(response.headers['content-type']).startsWith('application/json');
+  return {
+    status: response.statusCode,
+    headers: response.headers as Answer['headers'],
+    text,
+    json: isJson ? JSON.parse(text) : undefined,
+  };
+}
+
+/** An error body with these details; what else it holds is not looked at. */
+export function badInput(...details: { path: string; message: string }[]) {
+  return {
+    code: 'BAD_USER_INPUT',
+    status: 400,
+    message: details.map(({ path, message }) => `${path}: ${message}`).join('; '),
+    details,
+  };
+}
+
+/** Two categories, three pets (1 to 3), stock of 5 for pet 1, an order (1) for two of them. */
+export async function fillShop(gateway: Gateway): Promise<void> {
+  const rows: [string, object][] = [
+    ['POST /categories', { name: 'Dogs', description: 'Loyal' }],
+    ['POST /categories', { name: 'Cats' }],
+    ['POST /pets', { name: 'Rex', categoryId: 1 }],
+    ['POST /pets', { name: 'Bello', categoryId: 1, status: 'pending' }],
+    ['POST /pets', { name: 'Tom', categoryId: 2, status: 'sold' }],
+    ['PUT /store/inventory/1', { quantity: 5 }],
+    ['POST /store/orders', { petId: 1, quantity: 2 }],
+  ];
+  for (const [on, body] of rows) {
+    const { status, text } = await send(gateway, on, body);
+    if (status >= 300) throw new Error(`${on}: ${text}`);
+  }
+}
+
+/** Everything that the shop holds, to see that a refused request has changed nothing. */
+export async function contentOf(gateway: Gateway): Promise<string> {
+  const paths = ['/categories', '/pets', '/store/orders', '/store/inventory'];
+  const answers = await Promise.all(paths.map((path) => send(gateway, `GET ${path}`)));
+  return answers.map(({ text }) => text).join('\n');
+}

@@ -1,0 +1,53 @@
+import SwaggerParser from '@apidevtools/swagger-parser';
+import type { OpenAPIV3 } from 'openapi-types';
+
+export type Operation = OpenAPIV3.OperationObject<Record<string, unknown>>;
+
+/** An OpenAPI document with every reference replaced by what it refers to. */
+export class Description {
+  private constructor(private readonly whole: OpenAPIV3.Document) {}
+
+  static async of(document: OpenAPIV3.Document): Promise<Description> {
+    return new Description(
+      (await SwaggerParser.dereference(structuredClone(document))) as OpenAPIV3.Document,
+    );
+  }
+
+  /** Every operation, by `GET /pets`. */
+  get operations(): Map<string, Operation> {
+    return new Map(
+      Object.entries(this.whole.paths).flatMap(([path, item]) =>
+        Object.entries(item ?? {}).map(([method, operation]): [string, Operation] => [
+          `${method.toUpperCase()} ${path}`,
+          operation as Operation,
+        ]),
+      ),
+    );
+  }
+
+  operation(on: string): Operation {
+    const found = this.operations.get(on);
+    if (!found) throw new Error(`${on} is not in the document`);
+    return found;
+  }
+
+  parameters(on: string): (OpenAPIV3.ParameterObject & Record<string, unknown>)[] {
+    return this.operation(on).parameters as (OpenAPIV3.ParameterObject & Record<string, unknown>)[];
+  }
+
+  response(on: string, status: number | string): OpenAPIV3.ResponseObject {
+    return this.operation(on).responses[status] as OpenAPIV3.ResponseObject;
+  }
+
+  schema(name: string): OpenAPIV3.SchemaObject {
+    return this.whole.components?.schemas?.[name] as OpenAPIV3.SchemaObject;
+  }
+}
+
+/** The schema of the JSON in a body. */
+export function jsonSchema(
+  body: OpenAPIV3.ResponseObject | OpenAPIV3.RequestBodyObject,
+): OpenAPIV3.SchemaObject {
+  const { 'application/json': json } = body.content ?? {};
+  return (json?.schema ?? {}) as OpenAPIV3.SchemaObject;
+}

@@ -1,0 +1,59 @@
+import { type Gateway, startGateway } from '../helper/gateway';
+import { send } from './client';
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.close());
+
+/** What an HTML page loads. */
+function loadedBy(html: string): string[] {
+  return [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => String(url));
+}
+
+test.each(['/docs', '/docs/'])('GET %s is a page that loads all it needs from here', async (path) => {
+  const { status, headers, text } = await send(gateway, `GET ${path}`);
+  expect(status).toBe(200);
+  expect(headers['content-type']).toBe('text/html; charset=utf-8');
+  expect(text).toContain('<title>Petstore Gateway 1.0.0</title>');
+  const urls = loadedBy(text);
+  expect(urls.length).toBeGreaterThan(4);
+  for (const url of urls) {
+    const { origin, pathname } = new URL(url, `http://localhost${path}`);
+    expect(origin).toBe('http://localhost');
+    expect([pathname, (await send(gateway, `GET ${pathname}`)).status]).toEqual([pathname, 200]);
+  }
+});
+
+test('it shows the same document', async () => {
+  const page = await send(gateway, 'GET /docs/json');
+  expect(page.json).toEqual((await send(gateway, 'GET /openapi.json')).json);
+});
+
+test('its policy lets nothing in from elsewhere', async () => {
+  const policy = String((await send(gateway, 'GET /docs')).headers['content-security-policy']);
+  expect(policy).toContain("default-src 'self'");
+  expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
+  const { text } = await send(gateway, 'GET /docs/static/swagger-initializer.js');
+  expect(text).toContain('validatorUrl: null');
+});
+
+test('the documentation that a deprecated operation links to has its anchor', async () => {
+  const { headers } = await send(gateway, 'GET /pets/1');
+  expect(headers.link).toContain('</docs#/Pets/getPet>; rel="deprecation"');
+  const { text } = await send(gateway, 'GET /docs/static/swagger-initializer.js');
+  expect(text).toContain('deepLinking: true');
+});
+
+test.each(['/docs', '/docs/static/swagger-ui.css', '/openapi.json', '/openapi.yaml'])(
+  '%s costs no quota',
+  async (path) => {
+    const before = await send(gateway, 'GET /pets');
+    await send(gateway, `GET ${path}`);
+    const after = await send(gateway, 'GET /pets');
+    expect(
+      Number(before.headers['x-ratelimit-remaining']) - Number(after.headers['x-ratelimit-remaining']),
+    ).toBe(1);
+  },
+);

@@ -1,0 +1,223 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SwaggerParser from '@apidevtools/swagger-parser';
+import type { OpenAPIV3 } from 'openapi-types';
+import { emptyDatabase } from '../helper/database';
+import { type Gateway, startGateway } from '../helper/gateway';
+import { fillShop, send } from './client';
+import { Description, jsonSchema } from './description';
+
+let gateway: Gateway;
+let document: OpenAPIV3.Document;
+let description: Description;
+beforeAll(async () => {
+  gateway = await startGateway();
+  await emptyDatabase(gateway.database);
+  await fillShop(gateway);
+  document = (await send(gateway, 'GET /openapi.json')).json as OpenAPIV3.Document;
+  description = await Description.of(document);
+});
+afterAll(() => gateway.close());
+
+test('the document is valid OpenAPI 3.0.3 of version 1.0.0', async () => {
+  await expect(SwaggerParser.validate(structuredClone(document))).resolves.toMatchObject({
+    openapi: '3.0.3',
+    info: { version: '1.0.0' },
+  });
+});
+
+test('the YAML says the same', async () => {
+  const { text, headers } = await send(gateway, 'GET /openapi.yaml');
+  expect(headers['content-type']).toBe('application/yaml; charset=utf-8');
+  const directory = await mkdtemp(join(tmpdir(), 'openapi-'));
+  const file = join(directory, 'openapi.yaml');
+  await writeFile(file, text);
+  expect(await SwaggerParser.parse(file)).toEqual(document);
+  await rm(directory, { recursive: true });
+});
+
+const OPERATIONS: [on: string, id: string, tag: string, statuses: string][] = [
+  ['GET /pets', 'listPets', 'Pets', '200 304 400 401 403 406 429 500 503'],
+  ['POST /pets', 'createPet', 'Pets', '201 400 401 403 406 413 415 422 429 500 503'],
+  ['GET /pets/{petId}', 'getPet', 'Pets', '200 304 400 401 403 404 406 429 500 503'],
+  ['PUT /pets/{petId}', 'replacePet', 'Pets', '200 400 401 403 404 406 413 415 422 429 500 503'],
+  ['PATCH /pets/{petId}', 'updatePet', 'Pets', '200 400 401 403 404 406 413 415 422 429 500 503'],
+  ['DELETE /pets/{petId}', 'deletePet', 'Pets', '204 400 401 403 404 406 409 429 500 503'],
+  ['GET /categories', 'listCategories', 'Categories', '200 304 400 401 403 406 429 500 503'],
+  ['POST /categories', 'createCategory', 'Categories', '201 400 401 403 406 413 415 429 500 503'],
+  ['GET /categories/{categoryId}', 'getCategory', 'Categories', '200 304 400 401 403 404 406 429 500 503'],
+  [
+    'PUT /categories/{categoryId}',
+    'replaceCategory',
+    'Categories',
+    '200 400 401 403 404 406 413 415 429 500 503',
+  ],
+  [
+    'PATCH /categories/{categoryId}',
+    'updateCategory',
+    'Categories',
+    '200 400 401 403 404 406 413 415 429 500 503',
+  ],
+  [
+    'DELETE /categories/{categoryId}',
+    'deleteCategory',
+    'Categories',
+    '204 400 401 403 404 406 409 429 500 503',
+  ],
+  ['GET /store/orders', 'listOrders', 'Store', '200 304 400 401 403 406 429 500 503'],
+  ['POST /store/orders', 'placeOrder', 'Store', '201 400 401 403 406 409 413 415 422 429 500 503'],
+  ['GET /store/orders/{orderId}', 'getOrder', 'Store', '200 304 400 401 403 404 406 429 500 503'],
+  [
+    'PATCH /store/orders/{orderId}',
+    'updateOrder',
+    'Store',
+    '200 400 401 403 404 406 409 413 415 422 429 500 503',
+  ],
+  ['DELETE /store/orders/{orderId}', 'cancelOrder', 'Store', '204 400 401 403 404 406 429 500 503'],
+  ['GET /store/inventory', 'listInventory', 'Store', '200 304 400 401 403 406 429 500 503'],
+  ['GET /rate_limit', 'getRateLimit', 'Limits', '200 304 400 401 403 406 429 500 503'],
+  ['GET /store/inventory/{petId}', 'getInventory', 'Store', '200 304 400 401 403 404 406 429 500 503'],
+  ['PUT /store/inventory/{petId}', 'setInventory', 'Store', '200 400 401 403 404 406 413 415 429 500 503'],
+  ['DELETE /store/inventory/{petId}', 'removeInventory', 'Store', '204 400 401 403 404 406 429 500 503'],
+];
+
+test('every operation of the contract is in it, with its statuses', () => {
+  const found = [...description.operations].map(([on, { operationId, tags, responses }]) => [
+    on,
+    operationId,
+    tags?.join(),
+    Object.keys(responses).join(' '),
+  ]);
+  expect(found.sort()).toEqual([...OPERATIONS].sort());
+});
+
+test('what is documented is what is routed', async () => {
+  for (const path of Object.keys(document.paths)) {
+    const { headers } = await send(gateway, `OPTIONS ${path.replace(/\{\w+\}/, '1')}`);
+    const routed = headers.allow?.split(', ').filter((method) => method !== 'HEAD' && method !== 'OPTIONS');
+    expect([path, Object.keys(document.paths[path] ?? {}).map((method) => method.toUpperCase())]).toEqual([
+      path,
+      routed,
+    ]);
+  }
+});
+
+describe('parameters', () => {
+  const names = (on: string, place: string) =>
+    description
+      .parameters(on)
+      .filter((each) => each.in === place)
+      .map(({ name }) => name);
+
+  test.each<[string, string[]]>([
+    ['GET /pets', ['limit', 'cursor', 'sort', 'id', 'status', 'categoryId', 'name']],
+    ['GET /categories', ['limit', 'cursor', 'sort', 'id', 'name']],
+    ['GET /store/orders', ['limit', 'cursor', 'sort', 'petId', 'complete']],
+    ['GET /store/inventory', ['limit', 'cursor', 'sort', 'status', 'maxQuantity']],
+  ])('%s takes %j', async (on, expected) => {
+    expect(names(on, 'query')).toEqual(expected);
+    for (const name of expected) {
+      const { json } = await send(gateway, `${on}?${name}=%00`);
+      const [detail] = (json as { details: { path: string; message: string }[] }).details;
+      expect([detail?.path, detail?.message.startsWith('is not a parameter')]).toEqual([name, false]);
+    }
+  });
+
+  test('bounds, defaults and repetition are told', () => {
+    const parameters = description.parameters('GET /pets');
+    const schemaOf = (name: string) => parameters.find((each) => each.name === name)?.schema;
+    expect(schemaOf('limit')).toMatchObject({ type: 'integer', minimum: 1, maximum: 100, default: 20 });
+    expect(schemaOf('sort')).toEqual({ type: 'string', enum: ['id', '-id', 'name', '-name'], default: 'id' });
+    expect(schemaOf('id')).toMatchObject({
+      type: 'array',
+      items: { type: 'integer', format: 'int64', minimum: 1 },
+    });
+    expect(schemaOf('status')).toMatchObject({
+      type: 'array',
+      items: { enum: ['available', 'pending', 'sold'] },
+    });
+  });
+
+  test('those of paths are int64', () => {
+    for (const [on, { parameters }] of description.operations) {
+      const inPath = (parameters as OpenAPIV3.ParameterObject[]).filter((each) => each.in === 'path');
+      expect(inPath.map(({ name }) => `{${name}}`)).toEqual(on.match(/\{\w+\}/g) ?? []);
+      for (const each of inPath)
+        expect(each).toMatchObject({
+          required: true,
+          schema: { type: 'integer', format: 'int64', minimum: 1 },
+        });
+    }
+  });
+});
+
+describe('headers', () => {
+  test('every answer carries the limits and the request id, every error the Error object', () => {
+    for (const [on, { responses }] of description.operations) {
+      for (const [status, value] of Object.entries(responses)) {
+        const response = value as OpenAPIV3.ResponseObject;
+        expect([on, status, Object.keys(response.headers ?? {})]).toEqual([
+          on,
+          status,
+          expect.arrayContaining([
+            'X-RateLimit-Limit',
+            'X-RateLimit-Remaining',
+            'X-RateLimit-Reset',
+            'RateLimit',
+            'RateLimit-Policy',
+            'X-Request-Id',
+          ]),
+        ]);
+        if (Number(status) >= 400) expect(jsonSchema(response)).toEqual(description.schema('Error'));
+      }
+    }
+  });
+
+  test.each<[string, number, string[]]>([
+    ['GET /pets', 200, ['ETag', 'Link']],
+    ['GET /pets', 304, ['ETag', 'Link']],
+    ['GET /pets', 429, ['Retry-After']],
+    ['GET /pets', 503, ['Retry-After']],
+    ['GET /pets', 401, ['WWW-Authenticate']],
+    ['POST /pets', 201, ['Location']],
+    ['GET /pets/{petId}', 200, ['ETag', 'Link', 'Deprecation', 'Sunset']],
+    ['GET /store/inventory', 200, ['ETag', 'Link', 'X-Stability']],
+    ['DELETE /store/inventory/{petId}', 204, ['X-Stability']],
+  ])('%s %i carries %j', (on, status, expected) => {
+    expect(Object.keys(description.response(on, status).headers ?? {})).toEqual(
+      expect.arrayContaining(expected),
+    );
+  });
+});
+
+describe('markers', () => {
+  test('GET /pets/{petId} alone is deprecated, with its sunset', () => {
+    const deprecated = [...description.operations].filter(([, each]) => each.deprecated || each['x-sunset']);
+    expect(deprecated.map(([on, each]) => [on, each.deprecated, each['x-sunset']])).toEqual([
+      ['GET /pets/{petId}', true, '2027-11-01'],
+    ]);
+  });
+
+  test('what may still change says so', () => {
+    const marked = [...description.operations].flatMap(([on, each]) => [
+      ...(each['x-stability'] ? [[on, each['x-stability']]] : []),
+      ...description
+        .parameters(on)
+        .filter((parameter) => parameter['x-stability'])
+        .map((parameter) => [`${on} ${parameter.name}`, parameter['x-stability']]),
+    ]);
+    expect(marked).toEqual([
+      ['GET /store/inventory maxQuantity', 'beta'],
+      ['DELETE /store/inventory/{petId}', 'beta'],
+    ]);
+  });
+
+  test('keys are optional, in either header', () => {
+    expect(document.security).toEqual([{}, { apiKey: [] }, { bearer: [] }]);
+    expect(document.components?.securitySchemes).toMatchObject({
+      apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+      bearer: { type: 'http', scheme: 'bearer' },
+    });
+  });
+});

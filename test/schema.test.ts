@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildSchema, isEnumType, isInputObjectType, isIntrospectionType, isObjectType } from 'graphql';
+import { printedSchema } from '../src/graphql/print-schema';
+
+const COMMITTED = readFileSync(join(__dirname, '..', 'schema.graphql'), 'utf8');
+
+describe('schema.graphql', () => {
+  test('is what the code prints (`npm run schema` writes it)', () => {
+    expect(COMMITTED).toBe(printedSchema());
+  });
+
+  test('says of everything in it what it is', () => {
+    expect(undescribed(COMMITTED)).toEqual([]);
+  });
+
+  test('would be told of anything that is not described', () => {
+    const sdl = `
+      """A query.""" type Query { bare("""An argument.""" a: Int, b: Int): E """A field.""" fine: Int }
+      """A choice.""" enum E { """One.""" A B }
+      input I { """A field.""" a: Int b: Int }
+      scalar Unit
+      """A mark.""" directive @mark(level: Int) on FIELD_DEFINITION
+    `;
+    const expected = ['Query.bare', 'Query.bare(b)', 'E.B', 'I', 'I.b', 'Unit', '@mark(level)'];
+    expect(undescribed(sdl).sort()).toEqual(expected.sort());
+  });
+});
+
+/** What has no description: types, fields, arguments, input fields, enum values, directives and their arguments. */
+function undescribed(sdl: string): string[] {
+  const schema = buildSchema(sdl);
+  const found: [name: string, description?: string | null][] = [];
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (isIntrospectionType(type) || ['String', 'Int', 'Float', 'Boolean'].includes(type.name)) continue;
+    if (!isRoot(type.name)) found.push([type.name, type.description]);
+    if (isEnumType(type)) {
+      for (const { name, description } of type.getValues()) found.push([`${type.name}.${name}`, description]);
+    }
+    if (isInputObjectType(type) || isObjectType(type)) {
+      for (const field of Object.values(type.getFields())) {
+        found.push([`${type.name}.${field.name}`, field.description]);
+        for (const { name, description } of 'args' in field ? field.args : []) {
+          found.push([`${type.name}.${field.name}(${name})`, description]);
+        }
+      }
+    }
+  }
+  for (const directive of schema.getDirectives()) {
+    found.push([`@${directive.name}`, directive.description]);
+    for (const { name, description } of directive.args)
+      found.push([`@${directive.name}(${name})`, description]);
+  }
+  return found.filter(([, description]) => !description?.trim()).map(([name]) => name);
+}
+
+/** The roots are not read as types: their fields are the contract. */
+function isRoot(name: string): boolean {
+  return ['Query', 'Mutation', 'Subscription'].includes(name);
+}
