@@ -20,7 +20,7 @@ returning ${ORDER}`);
 const LOCK_ORDER = statement(`select ${ORDER}, reserved from orders where id = $1 for update`);
 
 const LOCK_STOCK = statement(
-  'select pet_id as "petId" from inventory where pet_id = any($1::bigint[]) order by random() for update',
+  'select pet_id as "petId" from inventory where pet_id = any($1::bigint[]) order by pet_id for update',
 );
 
 const GIVE_BACK = statement(

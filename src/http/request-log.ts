@@ -1,8 +1,8 @@
-import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 
 /** One line for each request, when it has been answered. Query strings and headers, which may hold secrets, stay out. */
 export class RequestLog extends LogController {
-  constructor() {
+  constructor(private readonly logger: FastifyBaseLogger) {
     super({ requestIdLogLabel: 'requestId' });
   }
 
@@ -13,8 +13,9 @@ export class RequestLog extends LogController {
   override defaultErrorLog(): void {}
 
   override requestCompleted(_error: Error | null, request: FastifyRequest, reply: FastifyReply): void {
-    request.log.info(
+    this.logger.info(
       {
+        requestId: request.id,
         method: request.method,
         path: request.url.split('?', 1)[0],
         status: reply.statusCode,

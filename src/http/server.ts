@@ -17,6 +17,7 @@ import { completeAnswers } from './answer-headers';
 import { refuseBrokenHttp } from './broken-http';
 import { type Recognition, recogniseCallers, refuseWrongKeys } from './caller';
 import { graphqlRoute } from './graphql-route';
+import { lazyChildren } from './lazy-logger';
 import { reportProblems, routableUrl } from './problems';
 import { RequestLog } from './request-log';
 import { answerWhatNodeWould, NO_SHORT_CUTS } from './short-cuts';
@@ -55,9 +56,11 @@ const EXPOSED_HEADERS = [
 /** The HTTP server with both doors, ready to listen or to be injected into. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { database, executor } = options;
+  const childOf = lazyChildren(options.logger);
   const app = fastify({
     loggerInstance: options.logger,
-    logController: new RequestLog(),
+    logController: new RequestLog(options.logger),
+    childLoggerFactory: (_logger, bindings) => childOf(bindings),
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: URL_LIMIT },

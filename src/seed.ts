@@ -1,0 +1,66 @@
+import { parseArgs } from 'node:util';
+import { SingleBar } from 'cli-progress';
+import { readConfig } from './config';
+import { openDatabase } from './database/open';
+import { loadSampleData, MAX_SAMPLE_PETS } from './database/sample-data';
+
+const USAGE = `Fills an empty database with sample data: categories, pets, orders and stock. The same number, the same data.
+
+  npm run seed -- [--pets N]
+
+  --pets N   how many pets, 1 to ${MAX_SAMPLE_PETS} (default 1000); orders and categories go with them
+  --help     shows this
+
+The database is the one that the server would open: DATABASE_URL, or else the embedded one in DATA_DIR.
+`;
+
+/** A load that takes longer than this shows how far it is, in milliseconds. */
+const PATIENCE = 500;
+
+async function seed(): Promise<void> {
+  const { pets, help } = readArguments(process.argv.slice(2));
+  if (help) {
+    process.stdout.write(USAGE);
+    return;
+  }
+  const config = readConfig(process.env);
+  const database = await openDatabase({ url: config.DATABASE_URL, directory: config.DATA_DIR });
+  const start = Date.now();
+  const bar = new SingleBar({ format: '{bar} {percentage}% · {value} of {total} rows', hideCursor: true });
+  const showProgress = (done: number, total: number) => {
+    if (bar.isActive) bar.update(done);
+    else if (process.stderr.isTTY && Date.now() - start > PATIENCE) bar.start(total, done);
+  };
+  try {
+    const { categories, orders, inventory } = await loadSampleData(database, pets, showProgress);
+    bar.stop();
+    const seconds = ((Date.now() - start) / 1000).toFixed(1);
+    process.stdout.write(
+      `Added ${categories} categories, ${pets} pets, ${orders} orders and the stock of ${inventory} pets ` +
+        `to ${database.description} in ${seconds} s.\n`,
+    );
+  } finally {
+    bar.stop();
+    await database.close();
+  }
+}
+
+/** @throws Error in one line for flags that there are not and values that cannot be used. */
+function readArguments(args: string[]): { pets: number; help: boolean } {
+  const options = {
+    pets: { type: 'string', default: '1000' },
+    help: { type: 'boolean', default: false },
+  } as const;
+  const { values } = parseArgs({ args, options });
+  const pets = Number(values.pets);
+  if (!/^[0-9]+$/.test(values.pets) || pets < 1 || pets > MAX_SAMPLE_PETS) {
+    throw new Error(`--pets must be an integer from 1 to ${MAX_SAMPLE_PETS}, not "${values.pets}"`);
+  }
+  return { pets, help: values.help };
+}
+
+seed().catch((error: unknown) => {
+  const [line] = (error instanceof Error ? error.message : String(error)).split('\n');
+  process.stderr.write(`seed: ${line}\n`);
+  process.exitCode = 1;
+});
