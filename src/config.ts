@@ -60,7 +60,7 @@ const SETTINGS = {
   ),
   BAN_MAX_SECONDS: setting(integer(1, 604_800), 3600, 'how long a ban lasts at most'),
   CORS_ORIGINS: setting<string[] | undefined>(
-    list,
+    origins,
     undefined,
     'origins that browsers may call from, comma-separated; without it any origin, without credentials',
   ),
@@ -109,7 +109,7 @@ function integer(min: number, max: number) {
   return (value: string): number => {
     const number = Number(value);
     if (/^[0-9]+$/.test(value) && number >= min && number <= max) return number;
-    throw new Error(`must be an integer from ${min} to ${max}, not "${value}"`);
+    throw new Error(`must be an integer from ${min} to ${max}, not ${JSON.stringify(value)}`);
   };
 }
 
@@ -117,7 +117,7 @@ function oneOf<T extends string>(...values: T[]) {
   return (value: string): T => {
     const found = values.find((each) => each === value);
     if (found) return found;
-    throw new Error(`must be one of ${values.join(', ')}, not "${value}"`);
+    throw new Error(`must be one of ${values.join(', ')}, not ${JSON.stringify(value)}`);
   };
 }
 
@@ -139,7 +139,19 @@ function proxies(value: string): string[] | number {
   const ranges = list(value);
   const wrong = ranges.find((range) => !isRange(range));
   if (wrong === undefined) return ranges;
-  throw new Error(`must be a number of hops, or addresses and CIDRs; "${wrong}" is neither`);
+  throw new Error(`must be a number of hops, or addresses and CIDRs; ${JSON.stringify(wrong)} is neither`);
+}
+
+function origins(value: string): string[] {
+  const given = list(value);
+  const wrong = given.find((origin) => origin !== '*' && !isOrigin(origin));
+  if (wrong === undefined) return given;
+  throw new Error(`must be origins such as https://shop.example; ${JSON.stringify(wrong)} is none`);
+}
+
+/** As browsers send it: scheme, host and port, nothing behind it. */
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text && !text.includes('*');
 }
 
 function isRange(range: string): boolean {
@@ -150,9 +162,12 @@ function isRange(range: string): boolean {
   );
 }
 
+/** @throws Error for an empty one: it would refuse everybody, where leaving the variable out was meant. */
 function list(value: string): string[] {
-  return value
+  const items = value
     .split(',')
     .map((item) => item.trim())
     .filter(Boolean);
+  if (items.length) return items;
+  throw new Error(`must be a list, comma-separated, not ${JSON.stringify(value)}`);
 }

@@ -1,7 +1,8 @@
 import { CommandError } from './cli/gateway-client';
 import { runKeys } from './cli/keys';
+import { environment } from './environment';
 
-runKeys(process.argv.slice(2), process.env).then(
+runKeys(process.argv.slice(2), environment()).then(
   (output) => process.stdout.write(output),
   (error: unknown) => {
     if (!(error instanceof CommandError)) throw error;

@@ -1,9 +1,10 @@
 import { createApp } from './app';
 import { readConfig } from './config';
 import { openDatabase } from './database/open';
+import { environment } from './environment';
 
 async function main(): Promise<void> {
-  const config = readConfig(process.env);
+  const config = readConfig(environment());
   const database = await openDatabase({ url: config.DATABASE_URL, directory: config.DATA_DIR });
   const { server, anonymousAccess, newAdminKey } = await createApp(config, database);
   server.addHook('onClose', () => database.close());

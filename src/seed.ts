@@ -3,6 +3,7 @@ import { SingleBar } from 'cli-progress';
 import { readConfig } from './config';
 import { openDatabase } from './database/open';
 import { loadSampleData, MAX_SAMPLE_PETS } from './database/sample-data';
+import { environment } from './environment';
 
 const USAGE = `Fills an empty database with sample data: categories, pets, orders and stock. The same number, the same data.
 
@@ -23,7 +24,7 @@ async function seed(): Promise<void> {
     process.stdout.write(USAGE);
     return;
   }
-  const config = readConfig(process.env);
+  const config = readConfig(environment());
   const database = await openDatabase({ url: config.DATABASE_URL, directory: config.DATA_DIR });
   const start = Date.now();
   const bar = new SingleBar({ format: '{bar} {percentage}% · {value} of {total} rows', hideCursor: true });
@@ -36,8 +37,8 @@ async function seed(): Promise<void> {
     bar.stop();
     const seconds = ((Date.now() - start) / 1000).toFixed(1);
     process.stdout.write(
-      `Added ${categories} categories, ${pets} pets, ${orders} orders and the stock of ${inventory} pets ` +
-        `to ${database.description} in ${seconds} s.\n`,
+      `Added to ${database.description} in ${seconds} s: ` +
+        `pets ${pets}, categories ${categories}, orders ${orders}, stock entries ${inventory}.\n`,
     );
   } finally {
     bar.stop();

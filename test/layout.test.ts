@@ -5,7 +5,7 @@ import { readSource, type SourceFile } from './helper/imports';
 /** The rooms of src from top to bottom, those of one floor side by side. What stands alone in src is a room of its own. */
 const FLOORS = [
   ['main', 'seed', 'keys', 'print-schema'],
-  ['app', 'cli'],
+  ['app', 'cli', 'environment'],
   ['config', 'http'],
   ['rest'],
   ['graphql'],
@@ -14,8 +14,8 @@ const FLOORS = [
   ['database'],
 ];
 
-/** The entries of processes. */
-const READ_THE_ENVIRONMENT = ['main', 'seed', 'keys'];
+/** What only the entries of processes import. */
+const READ_THE_ENVIRONMENT = ['environment'];
 
 /** Plain constants, without the client. */
 const ENUMS = 'src/database/generated/enums';
@@ -41,10 +41,10 @@ describe('the layout of src', () => {
     expect(circles(SOURCES)).toEqual([]);
   });
 
-  test('lets only the entries of processes read the environment', () => {
+  test('lets only one file read the environment', () => {
     const readers = SOURCES.filter((file) => file.readsEnvironment).map(({ path }) => roomOf(path));
     expect(readers.filter((room) => !READ_THE_ENVIRONMENT.includes(room))).toEqual([]);
-    expect(readers).toContain('main');
+    expect(readers).toEqual(['environment']);
   });
 
   test('keeps Prisma in the room of the database', () => {

@@ -37,11 +37,11 @@ export const servers = [
   },
   {
     name: 'gateway-off',
-    title: 'gateway, limiter off',
+    title: 'gateway, limiter and key look-up off',
     script: gateway,
     faces: both,
     gateway: true,
-    env: { ...gatewayEnvironment, RATE_LIMIT: 'off' },
+    env: { ...gatewayEnvironment, NODE_OPTIONS: `--require=${at('limiter-off.cjs')}` },
   },
   {
     name: 'mercurius',

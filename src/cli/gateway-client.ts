@@ -21,17 +21,16 @@ export async function callGateway<Data>(
     body: JSON.stringify({ query, variables }),
     signal: AbortSignal.timeout(15_000),
   }).catch((error: Error) => {
-    const { cause } = error;
-    throw new CommandError(
-      `No gateway answers at ${url}: ${cause instanceof Error ? cause.message : error.message}`,
-    );
+    throw new CommandError(`No gateway answers at ${url}: ${reasonOf(error)}`);
   });
   const body = (await response.json().catch(() => undefined)) as
-    | { data?: Data; errors?: { message: string; extensions?: { code?: string } }[] }
+    | { data?: Data | null; errors?: { message: string; extensions?: { code?: string } }[] }
     | undefined;
-  if (!body)
-    throw new CommandError(`${url} is not a Petstore Gateway: it answered ${response.status} without JSON.`);
-  const [error] = body.errors ?? [];
+  const [error] = body?.errors ?? [];
+  if (!error && !body?.data)
+    throw new CommandError(
+      `${url} is not a Petstore Gateway: it answered ${response.status}, and no GraphQL.`,
+    );
   if (error) {
     const hint =
       error.extensions?.code === 'UNAUTHENTICATED'
@@ -39,5 +38,11 @@ export async function callGateway<Data>(
         : '';
     throw new CommandError(`${error.message}${hint}`);
   }
-  return body.data as Data;
+  return body?.data as Data;
+}
+
+/** Why a request got no answer. An error for several addresses of one host says so only in its code. */
+function reasonOf({ message, cause }: Error): string {
+  if (!(cause instanceof Error)) return message;
+  return cause.message || String((cause as NodeJS.ErrnoException).code);
 }

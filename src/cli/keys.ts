@@ -136,9 +136,15 @@ function inputOf(options: Options): object {
   return {
     ...(name !== undefined && { name }),
     ...(plan !== undefined && { plan: String(plan).toUpperCase() }),
-    ...(scopes !== undefined && { scopes: String(scopes).toUpperCase().split(',') }),
-    ...(options['per-minute'] !== undefined && { perMinute: Number(options['per-minute']) }),
-    ...(options['per-day'] !== undefined && { perDay: Number(options['per-day']) }),
+    ...(scopes !== undefined && { scopes: String(scopes).toUpperCase().split(/ *, */) }),
+    ...(options['per-minute'] !== undefined && { perMinute: numberOf('per-minute', options) }),
+    ...(options['per-day'] !== undefined && { perDay: numberOf('per-day', options) }),
     ...(expires !== undefined && { expiresAt: expires === 'never' ? null : expires }),
   };
+}
+
+function numberOf(name: 'per-minute' | 'per-day', options: Options): number {
+  const text = String(options[name]);
+  if (/^[0-9]+$/.test(text)) return Number(text);
+  throw new CommandError(`--${name} must be a whole number, not ${JSON.stringify(text)}.`);
 }

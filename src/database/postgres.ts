@@ -22,7 +22,7 @@ export class PostgresDatabase implements Database {
     private readonly pool: Pool,
     readonly description: string,
   ) {
-    this.prisma = new PrismaClient({ adapter: new PrismaPg(pool, { disposeExternalPool: true }) });
+    this.prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   }
 
   /**
@@ -74,6 +74,8 @@ export class PostgresDatabase implements Database {
 
   async close(): Promise<void> {
     await this.prisma.$disconnect();
+    // Not left to Prisma, which ends a pool only if it has used it; what is idle would keep the process alive.
+    if (!this.pool.ended) await this.pool.end();
   }
 }
 

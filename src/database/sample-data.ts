@@ -1,4 +1,4 @@
-import type { Session } from './database';
+import type { Session, Statement } from './database';
 import { SampleStore } from './sample-store';
 import { statement } from './statement';
 
@@ -47,42 +47,76 @@ export async function loadSampleData(
   const [found] = await session.query<{ empty: boolean }>(IS_EMPTY, []);
   if (!found?.empty) throw new Error('the database is not empty; sample data goes into an empty one only.');
 
-  const store = new SampleStore(pets);
-  const tracked = store.stock.reduce((count, units) => count + (units < 0 ? 0 : 1), 0);
-  const size = { categories: store.categories.length, pets, orders: store.orderCount, inventory: tracked };
-  const total = size.categories + size.pets + size.orders + size.inventory;
-  let done = 0;
-  const insert = async (into: typeof PETS, columns: unknown[][]): Promise<bigint[]> => {
-    const rows = await session.query<{ id: bigint }>(into, columns);
-    done += columns[0]?.length ?? 0;
-    onProgress(done, total);
-    return rows.map(({ id }) => id).sort(ascending);
-  };
-
-  const categoryIds = await insert(CATEGORIES, transpose(store.categories));
-  const petIds: bigint[] = [];
-  for (const indexes of batches(pets)) {
-    const rows = indexes.map((index) => store.pet(index));
-    const columns = rows.map(({ name, status, category }) => [name, status, categoryIds[category]]);
-    petIds.push(...(await insert(PETS, transpose(columns))));
-  }
-  for (const indexes of batches(store.orderCount)) {
-    const rows = indexes.map((index) => store.order(index));
-    const columns = rows.map(({ pet, quantity, shipDate, complete, reserved }) => [
-      pet === null ? null : petIds[pet],
-      quantity,
-      shipDate && shipDate.toISOString(),
-      complete,
-      reserved,
-    ]);
-    await insert(ORDERS, transpose(columns));
-  }
-  for (const indexes of batches(pets)) {
-    const rows = indexes.map((index) => [petIds[index], store.stock[index] ?? -1] as const);
-    await insert(INVENTORY, transpose(rows.filter(([, units]) => units >= 0)));
-  }
+  const load = new Load(session, new SampleStore(pets), onProgress);
+  const categoryIds = await load.categories();
+  const petIds = await load.pets(categoryIds);
+  await load.orders(petIds);
+  await load.inventory(petIds);
   await session.query(ANALYZE, []);
-  return size;
+  return load.size;
+}
+
+/** A store on its way into the database. Its orders go in before its stock, which is what they have left. */
+class Load {
+  readonly size: SampleSize;
+  private readonly total: number;
+  private done = 0;
+
+  constructor(
+    private readonly session: Session,
+    private readonly store: SampleStore,
+    private readonly onProgress: (done: number, total: number) => void,
+  ) {
+    const { categories, petCount: pets, orderCount: orders, stock } = store;
+    const inventory = stock.reduce((count, units) => count + (units < 0 ? 0 : 1), 0);
+    this.size = { categories: categories.length, pets, orders, inventory };
+    this.total = categories.length + pets + orders + inventory;
+  }
+
+  categories(): Promise<bigint[]> {
+    return this.insert(CATEGORIES, this.store.categories);
+  }
+
+  async pets(categoryIds: readonly bigint[]): Promise<bigint[]> {
+    const ids: bigint[] = [];
+    for (const indexes of batches(this.size.pets)) {
+      const batch = indexes.map((index) => this.store.pet(index));
+      const rows = batch.map(({ name, status, category }) => [name, status, categoryIds[category]]);
+      ids.push(...(await this.insert(PETS, rows)));
+    }
+    return ids;
+  }
+
+  async orders(petIds: readonly bigint[]): Promise<void> {
+    for (const indexes of batches(this.size.orders)) {
+      const batch = indexes.map((index) => this.store.order(index));
+      const rows = batch.map(({ pet, quantity, shipDate, complete, reserved }) => [
+        pet === null ? null : petIds[pet],
+        quantity,
+        shipDate?.toISOString() ?? null,
+        complete,
+        reserved,
+      ]);
+      await this.insert(ORDERS, rows);
+    }
+  }
+
+  async inventory(petIds: readonly bigint[]): Promise<void> {
+    for (const indexes of batches(this.size.pets)) {
+      const rows = indexes.map((index) => [petIds[index], this.store.stock[index] ?? -1] as const);
+      const tracked = rows.filter(([, units]) => units >= 0);
+      await this.insert(INVENTORY, tracked);
+    }
+  }
+
+  /** @returns the ids of the rows, in their order. */
+  private async insert(into: Statement, batch: readonly (readonly unknown[])[]): Promise<bigint[]> {
+    if (!batch.length) return [];
+    const rows = await this.session.query<{ id: bigint }>(into, transpose(batch));
+    this.done += batch.length;
+    this.onProgress(this.done, this.total);
+    return rows.map(({ id }) => id).sort(ascending);
+  }
 }
 
 function* batches(count: number): Generator<number[]> {
@@ -91,7 +125,7 @@ function* batches(count: number): Generator<number[]> {
   }
 }
 
-/** Rows as columns: arrays that `unnest` takes. */
+/** Rows, of which there is one at least, as columns: arrays that `unnest` takes. */
 function transpose(rows: readonly (readonly unknown[])[]): unknown[][] {
   return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column]));
 }

@@ -23,6 +23,22 @@ const DAY = 24 * HOUR;
 /** What the sample calls today: complete orders were shipped before, the others will be after. */
 const TODAY = Date.UTC(2026, 10, 21);
 
+const DRAW = {
+  name: draws('name'),
+  hasSecondName: draws('has second name'),
+  secondName: draws('second name'),
+  status: draws('status'),
+  category: draws('category'),
+  tracked: draws('tracked'),
+  stock: draws('stock'),
+  pet: draws('pet'),
+  quantity: draws('quantity'),
+  complete: draws('complete'),
+  undated: draws('undated'),
+  day: draws('day'),
+  time: draws('time'),
+};
+
 /**
  * A believable store of a given number of pets: the same number, the same store. It has half as many orders, and as many
  * categories as a store of its size would have, up to 50.
@@ -36,24 +52,24 @@ export class SampleStore {
   constructor(readonly petCount: number) {
     this.categories = KINDS.slice(0, Math.max(1, Math.round(Math.sqrt(petCount) / 2)));
     this.orderCount = Math.floor(petCount / 2);
-    this.stock = Int32Array.from({ length: petCount }, (_, index) => initialStock(index));
+    this.stock = new Int32Array(petCount);
+    for (let index = 0; index < petCount; index++) this.stock[index] = initialStock(index);
   }
 
   pet(index: number): SamplePet {
-    const second =
-      draw(index, 'has second name') < 0.15 ? ` ${pick(SECOND_NAMES, index, 'second name')}` : '';
+    const second = DRAW.hasSecondName(index) < 0.15 ? ` ${pick(SECOND_NAMES, DRAW.secondName(index))}` : '';
     return {
-      name: pick(PET_NAMES, index, 'name') + second,
+      name: pick(PET_NAMES, DRAW.name(index)) + second,
       status: statusOf(index),
       // Squared, the draw leans to the first: some kinds are more popular than others.
-      category: Math.floor(draw(index, 'category') ** 2 * this.categories.length),
+      category: Math.floor(DRAW.category(index) ** 2 * this.categories.length),
     };
   }
 
   /** Makes an order and takes its units from stock: call it once for each index, in their order. */
   order(index: number): SampleOrder {
-    const quantity = 1 + Math.floor(draw(index, 'quantity') ** 3 * 5);
-    const complete = draw(index, 'complete') < 0.65;
+    const quantity = 1 + Math.floor(DRAW.quantity(index) ** 3 * 5);
+    const complete = DRAW.complete(index) < 0.65;
     const shipDate = shipDateOf(index, complete);
     const pet = this.petFor(index, quantity);
     const left = pet === null ? -1 : (this.stock[pet] ?? -1);
@@ -64,7 +80,7 @@ export class SampleStore {
 
   /** The pet that is drawn or, where it is short of stock, the next that is not. */
   private petFor(order: number, quantity: number): number | null {
-    const start = Math.floor(draw(order, 'pet') * this.petCount);
+    const start = Math.floor(DRAW.pet(order) * this.petCount);
     for (let step = 0; step < this.petCount; step++) {
       const pet = (start + step) % this.petCount;
       const left = this.stock[pet] ?? -1;
@@ -75,33 +91,32 @@ export class SampleStore {
 }
 
 function statusOf(pet: number): PetStatus {
-  const drawn = draw(pet, 'status');
+  const drawn = DRAW.status(pet);
   if (drawn < 0.68) return 'available';
   return drawn < 0.82 ? 'pending' : 'sold';
 }
 
 function initialStock(pet: number): number {
-  if (draw(pet, 'tracked') > 0.6) return -1;
-  return statusOf(pet) === 'sold' ? 0 : Math.floor(draw(pet, 'stock') ** 2 * 40);
+  if (DRAW.tracked(pet) > 0.6) return -1;
+  return statusOf(pet) === 'sold' ? 0 : Math.floor(DRAW.stock(pet) ** 2 * 40);
 }
 
 /** In shop hours; some orders that wait have no date yet. */
 function shipDateOf(order: number, complete: boolean): Date | null {
-  if (!complete && draw(order, 'undated') < 0.25) return null;
-  const days = Math.floor(draw(order, 'day') * (complete ? -180 : 42));
-  const quarters = 32 + Math.floor(draw(order, 'time') * 40);
+  if (!complete && DRAW.undated(order) < 0.25) return null;
+  const days = Math.floor(DRAW.day(order) * (complete ? -180 : 42));
+  const quarters = 32 + Math.floor(DRAW.time(order) * 40);
   return new Date(TODAY + days * DAY + (complete ? 0 : DAY) + (quarters * HOUR) / 4);
 }
 
-function pick(list: readonly string[], index: number, attribute: string): string {
-  return list[Math.floor(draw(index, attribute) * list.length)] ?? '';
+function pick(list: readonly string[], drawn: number): string {
+  return list[Math.floor(drawn * list.length)] ?? '';
 }
 
-/** A number from 0 up to 1 that is always the same for one attribute of one row, and looks random beside all others. */
-function draw(index: number, attribute: string): number {
-  let hash = index + 0x9e3779b9;
-  for (let at = 0; at < attribute.length; at++) hash = mix(hash ^ attribute.charCodeAt(at));
-  return mix(hash) / 2 ** 32;
+/** Numbers from 0 up to 1, always the same for a row, that look random beside each other and those of other attributes. */
+function draws(attribute: string): (index: number) => number {
+  const salt = [...attribute].reduce((hash, letter) => mix(hash ^ letter.charCodeAt(0)), 0x9e3779b9);
+  return (index) => mix(mix(index + 1) ^ salt) / 2 ** 32;
 }
 
 /** The finalizer of MurmurHash3. */

@@ -5,16 +5,9 @@ const GATHERED = 4096;
 
 /**
  * JSON lines on standard output (pino). Lines are gathered, since a write for each request would cost more than many a
- * request; what is gathered is written when the process ends by itself or by a signal, and lost when it is killed.
+ * request; pino writes what is gathered when the process ends by itself or by a signal, and it is lost when it is killed.
  */
 export function createLogger(level: string): Logger {
   const destination = pino.destination({ dest: 1, sync: false, minLength: GATHERED, periodicFlush: 1000 });
-  process.on('exit', () => {
-    try {
-      destination.flushSync();
-    } catch {
-      // Standard output is closed: there is nobody left to tell.
-    }
-  });
   return pino({ level, formatters: { level: (label) => ({ level: label }) } }, destination);
 }

@@ -1,33 +1,239 @@
 import { emptyDatabase } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
+import { refusalOf } from '../helper/refusal';
 
 let gateway: Gateway;
 beforeAll(async () => {
   gateway = await startGateway();
 });
-beforeEach(() => emptyDatabase(gateway.database));
+beforeEach(async () => {
+  await emptyDatabase(gateway.database);
+  await gateway.data(`mutation {
+    dogs: createCategory(input: { name: "Dogs" }) { id }
+    cats: createCategory(input: { name: "Cats" }) { id }
+  }`);
+});
 afterAll(() => gateway.close());
 
 const CREATE = 'mutation ($input: NewPet!) { createPet(input: $input) { id name status categoryId } }';
+const UPDATE =
+  'mutation ($id: ID!, $input: PetUpdate!) { updatePet(id: $id, input: $input) { id name status categoryId } }';
+const DELETE = 'mutation ($id: ID!) { deletePet(id: $id) { id name } }';
+const READ = 'query ($id: ID!) { pet(id: $id) { id name status categoryId } }';
+const REX = { id: '1', name: 'Rex', status: 'available', categoryId: '1' };
+
+const create = (input: object) => gateway.data(CREATE, { input });
+const createRex = () => create({ name: 'Rex', categoryId: 1 });
+
+describe('pet', () => {
+  test('is null, without an error, when there is none', async () => {
+    expect(await gateway.graphql(READ, { id: 7 })).toMatchObject({
+      status: 200,
+      data: { pet: null },
+      errors: [],
+    });
+  });
+
+  test('leads to its category, its stock and its orders', async () => {
+    await createRex();
+    const query =
+      '{ pet(id: 1) { category { name } inventory { quantity } orders { totalCount nodes { quantity } } } }';
+    expect(await gateway.data(query)).toEqual({
+      pet: { category: { name: 'Dogs' }, inventory: null, orders: { totalCount: 0, nodes: [] } },
+    });
+    await gateway.data(`mutation {
+      setInventory(petId: 1, input: { quantity: 5 }) { quantity }
+      placeOrder(input: { petId: 1, quantity: 2 }) { id }
+    }`);
+    expect(await gateway.data(query)).toEqual({
+      pet: {
+        category: { name: 'Dogs' },
+        inventory: { quantity: 3 },
+        orders: { totalCount: 1, nodes: [{ quantity: 2 }] },
+      },
+    });
+  });
+});
 
 describe('createPet', () => {
-  beforeEach(() => gateway.data('mutation { createCategory(input: { name: "Dogs" }) { id } }'));
-
   test('keeps the trimmed name and makes the pet available', async () => {
     const { createPet } = await gateway.data(CREATE, { input: { name: '  Rex ', categoryId: 1 } });
-    expect(createPet).toEqual({ id: '1', name: 'Rex', status: 'available', categoryId: '1' });
+    expect(createPet).toEqual(REX);
+    expect(await gateway.data(READ, { id: 1 })).toEqual({ pet: REX });
+  });
+
+  test.each(['available', 'pending', 'sold'])('takes the status %s', async (status) => {
+    expect((await create({ name: 'Rex', categoryId: 1, status })).createPet).toEqual({ ...REX, status });
+  });
+
+  test('takes a null status for none', async () => {
+    expect((await create({ name: 'Rex', categoryId: 1, status: null })).createPet).toEqual(REX);
   });
 
   test('refuses a category that does not exist, and creates nothing', async () => {
-    const { status, errors } = await gateway.graphql(CREATE, {
-      input: { name: 'Rex', categoryId: '9223372036854775807' },
-    });
-    expect(status).toBe(200);
-    expect(errors[0]?.extensions).toMatchObject({
+    const input = { name: 'Rex', categoryId: '9223372036854775807' };
+    expect(await refusalOf(gateway, CREATE, { input })).toMatchObject({
+      http: 200,
       code: 'UNKNOWN_REFERENCE',
       status: 422,
-      details: [{ path: 'input.categoryId' }],
+      paths: ['input.categoryId'],
     });
     expect(await gateway.data('{ pets { totalCount } }')).toEqual({ pets: { totalCount: 0 } });
+  });
+});
+
+describe('updatePet', () => {
+  beforeEach(createRex);
+  const update = async (input: object) => (await gateway.data(UPDATE, { id: 1, input })).updatePet;
+
+  test.each([
+    ['nothing', {}, REX],
+    ['the name, trimmed', { name: ' Max\n' }, { ...REX, name: 'Max' }],
+    ['the category', { categoryId: '2' }, { ...REX, categoryId: '2' }],
+    ['the status', { status: 'sold' }, { ...REX, status: 'sold' }],
+    [
+      'all',
+      { name: 'Max', categoryId: 2, status: 'pending' },
+      { id: '1', name: 'Max', categoryId: '2', status: 'pending' },
+    ],
+  ])('changes %s that the input gives, and no more', async (_what, input, expected) => {
+    expect(await update(input)).toEqual(expected);
+    expect(await gateway.data(READ, { id: 1 })).toEqual({ pet: expected });
+  });
+
+  test('lets any status follow any other', async () => {
+    for (const status of ['sold', 'pending', 'available', 'sold', 'available', 'pending', 'sold']) {
+      expect(await update({ status })).toEqual({ ...REX, status });
+    }
+  });
+
+  test('refuses null for every field, and says so for each of them', async () => {
+    const input = { name: null, categoryId: null, status: null };
+    expect(await refusalOf(gateway, UPDATE, { id: 1, input })).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      status: 400,
+      paths: ['input.name', 'input.categoryId', 'input.status'],
+    });
+    expect(await gateway.data(READ, { id: 1 })).toEqual({ pet: REX });
+  });
+
+  test.each([
+    ['a pet', 2, { name: 'Max' }, 'NOT_FOUND', 404],
+    ['a pet, even when nothing is to change', 2, {}, 'NOT_FOUND', 404],
+    ['a category', 1, { name: 'Max', categoryId: 3 }, 'UNKNOWN_REFERENCE', 422],
+  ])('refuses %s that does not exist, and changes nothing', async (_what, id, input, code, status) => {
+    expect(await refusalOf(gateway, UPDATE, { id, input })).toMatchObject({ http: 200, code, status });
+    expect(await gateway.data(READ, { id: 1 })).toEqual({ pet: REX });
+  });
+});
+
+describe('deletePet', () => {
+  beforeEach(createRex);
+
+  test('answers the pet as it was; then it is gone, and its stock with it', async () => {
+    await gateway.data('mutation { setInventory(petId: 1, input: { quantity: 5 }) { quantity } }');
+    expect(await gateway.data(DELETE, { id: 1 })).toEqual({ deletePet: { id: '1', name: 'Rex' } });
+    expect(
+      await gateway.data(
+        '{ pet(id: 1) { id } inventoryItem(petId: 1) { quantity } inventory { totalCount } }',
+      ),
+    ).toEqual({
+      pet: null,
+      inventoryItem: null,
+      inventory: { totalCount: 0 },
+    });
+    expect(await refusalOf(gateway, DELETE, { id: 1 })).toMatchObject({ code: 'NOT_FOUND', status: 404 });
+  });
+
+  test('never gives its id to another', async () => {
+    await gateway.data(DELETE, { id: 1 });
+    expect((await createRex()).createPet).toMatchObject({ id: '2' });
+  });
+
+  test('is refused while the pet has orders, whatever has become of them', async () => {
+    await gateway.data('mutation { placeOrder(input: { petId: 1, complete: true }) { id } }');
+    expect(await refusalOf(gateway, DELETE, { id: 1 })).toMatchObject({
+      http: 200,
+      code: 'PET_HAS_ORDERS',
+      status: 409,
+    });
+    expect(await gateway.data(READ, { id: 1 })).toEqual({ pet: REX });
+    await gateway.data('mutation { cancelOrder(id: 1) { id } deletePet(id: 1) { id } }');
+    expect(await gateway.data(READ, { id: 1 })).toEqual({ pet: null });
+  });
+
+  test('of two at once deletes for one, and finds nothing for the other', async () => {
+    const answers = await Promise.all([
+      gateway.graphql(DELETE, { id: 1 }),
+      gateway.graphql(DELETE, { id: 1 }),
+    ]);
+    const codes = answers.map(({ errors }) => errors[0]?.extensions?.code);
+    expect(codes.sort()).toEqual(['NOT_FOUND', undefined]);
+  });
+
+  test('within one operation runs in order', async () => {
+    const { data, errors } = await gateway.graphql(
+      'mutation { a: deletePet(id: 1) { id } b: deletePet(id: 1) { id } }',
+    );
+    expect(data).toBeNull();
+    expect(errors).toMatchObject([{ path: ['b'], extensions: { code: 'NOT_FOUND' } }]);
+    expect(await gateway.data(READ, { id: 1 })).toEqual({ pet: null });
+  });
+});
+
+describe('pets', () => {
+  const NAMES = ['Rex', 'rexona', 'T-Rex', 'Max', '100%', 'a_b', 'ab', 'ÉMILE', 'back\\slash'];
+  beforeEach(async () => {
+    const statuses = ['available', 'pending', 'sold'];
+    for (const [index, name] of NAMES.entries()) {
+      await create({ name, categoryId: (index % 2) + 1, status: statuses[index % 3] });
+    }
+  });
+
+  const list = async (args: object): Promise<string[]> => {
+    const query =
+      'query ($filter: PetFilter, $orderBy: PetOrderBy) { pets(filter: $filter, orderBy: $orderBy) { totalCount nodes { name } } }';
+    const { pets } = await gateway.data(query, args);
+    const names = pets?.nodes?.map((pet) => String(pet.name)) ?? [];
+    expect(pets?.totalCount).toBe(names.length);
+    return names;
+  };
+
+  test.each<[string, object | null, string[]]>([
+    ['no filter', null, NAMES],
+    ['an empty filter', {}, NAMES],
+    ['null filters', { ids: null, status: null, categoryId: null, name: null }, NAMES],
+    ['ids, in the order of the list', { ids: ['4', 1, '99'] }, ['Rex', 'Max']],
+    ['no ids', { ids: [] }, []],
+    ['a status', { status: 'sold' }, ['T-Rex', 'a_b', 'back\\slash']],
+    ['statuses', { status: ['sold', 'pending'] }, ['rexona', 'T-Rex', '100%', 'a_b', 'ÉMILE', 'back\\slash']],
+    ['no status', { status: [] }, []],
+    ['a category', { categoryId: [2] }, ['rexona', 'Max', 'a_b', 'ÉMILE']],
+    ['categories', { categoryId: [1, 2] }, NAMES],
+    ['an unknown category', { categoryId: '9223372036854775807' }, []],
+    ['a name, whatever its case', { name: 'REX' }, ['Rex', 'rexona', 'T-Rex']],
+    ['a name beyond ASCII, whatever its case', { name: 'émi' }, ['ÉMILE']],
+    ['a name with %, which means itself', { name: '%' }, ['100%']],
+    ['a name with _, which means itself', { name: 'a_b' }, ['a_b']],
+    ['a name with \\, which means itself', { name: 'k\\s' }, ['back\\slash']],
+    ['an empty name', { name: '' }, NAMES],
+    [
+      'all together',
+      { ids: [1, 2, 3], status: ['available', 'sold'], categoryId: [1], name: 'x' },
+      ['Rex', 'T-Rex'],
+    ],
+  ])('pass %s', async (_what, filter, expected) => {
+    expect(await list({ filter })).toEqual(expected);
+  });
+
+  test.each<[object | null, string[]]>([
+    [null, NAMES],
+    [{}, NAMES],
+    [{ field: 'ID' }, NAMES],
+    [{ direction: 'DESC' }, [...NAMES].reverse()],
+    [{ field: 'NAME' }, [...NAMES].sort()],
+    [{ field: 'NAME', direction: 'DESC' }, [...NAMES].sort().reverse()],
+  ])('come in the order %p', async (orderBy, expected) => {
+    expect(await list({ orderBy })).toEqual(expected);
   });
 });

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import type { Database } from '../../src/database/database';
-import { EmbeddedDatabase, migrateOn } from '../../src/database/embedded';
-import { startEngine } from '../../src/database/engine';
+import { EmbeddedDatabase } from '../../src/database/embedded';
 import { openDatabase } from '../../src/database/open';
 import { statement } from '../../src/database/statement';
+import { startMigrated } from './template';
 
 /** Where the suite runs on real PostgreSQL: a URL of a role that may create databases. Without it: embedded. */
 export const TEST_DATABASE_URL = process.env.TEST_DATABASE_URL;
@@ -12,9 +12,7 @@ export const TEST_DATABASE_URL = process.env.TEST_DATABASE_URL;
 /** A migrated, empty database of the test file's own, and what removes it. */
 export async function createDatabase(): Promise<{ database: Database; url?: string; drop(): Promise<void> }> {
   if (!TEST_DATABASE_URL) {
-    const engine = await startEngine();
-    await migrateOn(engine);
-    const database = new EmbeddedDatabase(engine, 'embedded, in memory');
+    const database = new EmbeddedDatabase(await startMigrated(), 'embedded, in memory');
     return { database, drop: () => database.close() };
   }
   const name = `petstore_test_${randomBytes(6).toString('hex')}`;

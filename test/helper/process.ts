@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const MAIN = join(__dirname, '..', '..', 'dist', 'main.js');
@@ -20,7 +21,11 @@ export class GatewayProcess {
   private readonly child: ChildProcess;
 
   constructor(environment: Record<string, string>) {
-    this.child = spawn(process.execPath, [MAIN], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = spawn(process.execPath, [MAIN], {
+      env: environment,
+      cwd: tmpdir(), // where no .env is
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
     });

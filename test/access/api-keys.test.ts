@@ -1,0 +1,328 @@
+import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
+
+const START = 1_800_000_000_000;
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway({}, () => START);
+});
+afterAll(() => gateway.close());
+
+const FIELDS = 'id name plan scopes perMinute perDay expiresAt revokedAt lastUsedAt createdAt bannedUntil';
+const CREATE = `mutation ($input: NewApiKey!) { createApiKey(input: $input) { secret apiKey { ${FIELDS} } } }`;
+const UPDATE = `mutation ($id: ID!, $input: ApiKeyUpdate!) { updateApiKey(id: $id, input: $input) { ${FIELDS} } }`;
+const REVOKE = `mutation ($id: ID!) { revokeApiKey(id: $id) { ${FIELDS} } }`;
+const LIST = `query ($first: Int, $after: String) {
+  apiKeys(first: $first, after: $after) {
+    nodes { ${FIELDS} } edges { cursor node { id } } totalCount
+    pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+  }
+}`;
+
+/** What an operation is refused with: the code, and the paths of the details. */
+async function refusal(query: string, variables: object): Promise<[string, string[]]> {
+  const { errors, data } = await gateway.graphql(query, variables);
+  expect(Object.values(data ?? {}).filter(Boolean)).toEqual([]);
+  const { code, details = [] } = (errors[0]?.extensions ?? {}) as {
+    code: string;
+    details?: { path: string }[];
+  };
+  return [code, details.map(({ path }) => path)];
+}
+
+describe('createApiKey', () => {
+  test('makes a key of the plan Free for reading and writing, and shows it whole, once', async () => {
+    const { createApiKey } = await gateway.data(CREATE, { input: { name: '  Acme  ' } });
+    const { secret, apiKey } = createApiKey as unknown as { secret: string; apiKey: { id: string } };
+    expect(secret).toMatch(/^ps_([0-9a-z]{12})_([0-9A-Za-z]{32})$/);
+    expect(apiKey).toEqual({
+      id: secret.split('_')[1],
+      name: 'Acme',
+      plan: 'FREE',
+      scopes: ['READ', 'WRITE'],
+      perMinute: null,
+      perDay: null,
+      expiresAt: null,
+      revokedAt: null,
+      lastUsedAt: null,
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      bannedUntil: null,
+    });
+  });
+
+  test('keeps what it is given, each scope once', async () => {
+    const input = {
+      name: 'Agreed',
+      plan: 'ENTERPRISE',
+      scopes: ['ADMIN', 'READ', 'ADMIN'],
+      perMinute: 1,
+      perDay: 2147483647,
+      expiresAt: '2030-01-01T01:00:00+01:00',
+    };
+    const { createApiKey } = await gateway.data(CREATE, { input });
+    expect(createApiKey?.apiKey).toMatchObject({
+      ...input,
+      scopes: ['ADMIN', 'READ'],
+      expiresAt: '2030-01-01T00:00:00.000Z',
+    });
+  });
+
+  const enterprise = { name: 'x', plan: 'ENTERPRISE', perMinute: 5, perDay: 50 };
+  test.each<[object, string[]]>([
+    [{}, ['input']],
+    [{ name: '   ' }, ['input.name']],
+    [{ name: 'é'.repeat(256) }, ['input.name']],
+    [{ name: 'a\u0000b' }, ['input.name']],
+    [{ name: 'x', plan: 'GOLD' }, ['input.plan']],
+    [{ name: 'x', plan: null }, ['input.plan']],
+    [{ name: 'x', scopes: [] }, ['input.scopes']],
+    [{ name: 'x', scopes: ['ROOT'] }, ['input.scopes.0']],
+    [{ name: 'x', scopes: null }, ['input.scopes']],
+    [{ name: 'x', perMinute: 5 }, ['input.perMinute']],
+    [{ name: 'x', plan: 'PRO', perMinute: 5, perDay: 5 }, ['input.perMinute', 'input.perDay']],
+    [{ name: 'x', plan: 'ENTERPRISE' }, ['input.perMinute', 'input.perDay']],
+    [{ ...enterprise, perDay: undefined }, ['input.perDay']],
+    [{ ...enterprise, perMinute: 0 }, ['input.perMinute']],
+    [{ ...enterprise, perMinute: -1, perDay: 0 }, ['input.perMinute', 'input.perDay']],
+    [{ ...enterprise, perMinute: 2147483648 }, ['input.perMinute']],
+    [{ ...enterprise, perMinute: 1.5 }, ['input.perMinute']],
+    [{ name: 'x', expiresAt: 'tomorrow' }, ['input.expiresAt']],
+    [{ name: 'x', expiresAt: '2030-02-30T00:00:00Z' }, ['input.expiresAt']],
+    [{ name: 'x', secret: 'mine' }, ['input']],
+    [{ name: '', scopes: [], perDay: 1 }, ['input.name', 'input.scopes', 'input.perDay']],
+  ])('refuses %j, naming what is wrong', async (input, paths) => {
+    expect(await refusal(CREATE, { input })).toEqual(['BAD_USER_INPUT', paths]);
+  });
+});
+
+describe('updateApiKey', () => {
+  const update = async ({ id }: TestKey, input: object) =>
+    (await gateway.data(UPDATE, { id, input })).updateApiKey;
+
+  test('changes what the input gives and leaves the rest', async () => {
+    const key = await gateway.createKey({ name: 'before', plan: 'PRO', expiresAt: '2040-01-01T00:00:00Z' });
+    const kept = {
+      id: key.id,
+      plan: 'PRO',
+      scopes: ['READ', 'WRITE'],
+      expiresAt: '2040-01-01T00:00:00.000Z',
+    };
+    expect(await update(key, {})).toMatchObject({ ...kept, name: 'before' });
+    expect(await update(key, { name: ' after ' })).toMatchObject({ ...kept, name: 'after' });
+    expect(await update(key, { scopes: ['READ'] })).toMatchObject({
+      ...kept,
+      name: 'after',
+      scopes: ['READ'],
+    });
+    expect(await update(key, { expiresAt: null })).toMatchObject({ plan: 'PRO', expiresAt: null });
+  });
+
+  test('takes effect with the next request: plan, scopes', async () => {
+    const key = await gateway.createKey();
+    const ask = () =>
+      gateway.graphql('{ pets { totalCount } apiKeys { totalCount } }', undefined, key.headers);
+    expect(await ask()).toMatchObject({ status: 403, headers: { 'x-ratelimit-limit': '60' } });
+    await update(key, { plan: 'BUSINESS', scopes: ['ADMIN'] });
+    expect(await ask()).toMatchObject({ status: 200, headers: { 'x-ratelimit-limit': '1000' } });
+  });
+
+  test('ENTERPRISE comes with its two numbers, keeps them, and loses them with the plan', async () => {
+    const key = await gateway.createKey();
+    const { id } = key;
+    expect(await refusal(UPDATE, { id, input: { plan: 'ENTERPRISE' } })).toEqual([
+      'BAD_USER_INPUT',
+      ['input.perMinute', 'input.perDay'],
+    ]);
+    expect(await update(key, { plan: 'ENTERPRISE', perMinute: 7, perDay: 70 })).toMatchObject({
+      perMinute: 7,
+      perDay: 70,
+    });
+    expect(await update(key, { perMinute: 8 })).toMatchObject({ perMinute: 8, perDay: 70 });
+    expect(await refusal(UPDATE, { id, input: { perDay: null } })).toEqual([
+      'BAD_USER_INPUT',
+      ['input.perDay'],
+    ]);
+    expect(await refusal(UPDATE, { id, input: { plan: 'PRO', perDay: 1 } })).toEqual([
+      'BAD_USER_INPUT',
+      ['input.perDay'],
+    ]);
+    expect(await update(key, { plan: 'PRO' })).toMatchObject({ plan: 'PRO', perMinute: null, perDay: null });
+    expect(await refusal(UPDATE, { id, input: { perMinute: 8 } })).toEqual([
+      'BAD_USER_INPUT',
+      ['input.perMinute'],
+    ]);
+  });
+
+  test.each<[object, string[]]>([
+    [{ name: null }, ['input.name']],
+    [{ plan: null, scopes: null }, ['input.plan', 'input.scopes']],
+    [{ name: ' ' }, ['input.name']],
+    [{ scopes: [] }, ['input.scopes']],
+  ])('refuses %j', async (input, paths) => {
+    const { id } = await gateway.createKey();
+    expect(await refusal(UPDATE, { id, input })).toEqual(['BAD_USER_INPUT', paths]);
+  });
+
+  test('changes that come together are all kept', async () => {
+    const key = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 1 });
+    await Promise.all([
+      update(key, { name: 'together' }),
+      update(key, { perMinute: 2 }),
+      update(key, { perDay: 3 }),
+      update(key, { scopes: ['READ'] }),
+    ]);
+    expect(await update(key, {})).toMatchObject({
+      name: 'together',
+      perMinute: 2,
+      perDay: 3,
+      scopes: ['READ'],
+    });
+  });
+});
+
+describe('revokeApiKey', () => {
+  test('says when, and stays at that when it is asked again', async () => {
+    const { id } = await gateway.createKey();
+    const { revokeApiKey: first } = await gateway.data(REVOKE, { id });
+    expect(first).toMatchObject({ id, revokedAt: expect.stringMatching(/Z$/) });
+    const { revokeApiKey: second } = await gateway.data(REVOKE, { id });
+    expect(second).toEqual(first);
+  });
+
+  test('is final: no update brings the key back', async () => {
+    const key = await gateway.createKey();
+    await gateway.data(REVOKE, { id: key.id });
+    await gateway.data(UPDATE, { id: key.id, input: { name: 'back', expiresAt: null } });
+    expect((await gateway.app.inject({ url: '/pets', headers: key.headers })).statusCode).toBe(401);
+  });
+});
+
+describe('the id of a key, as an argument', () => {
+  const ids = ['123456789012', '000000000000', '012345678901', 'abcdefghijkl', '00000000000a'];
+
+  test.each(ids)('%s names one, quoted or as a variable', async (id) => {
+    await gateway.database.prisma.apiKey.create({
+      data: { id, secretHash: new Uint8Array(32), name: `key ${id}`, plan: 'FREE', scopes: ['READ'] },
+    });
+    expect((await gateway.data(REVOKE, { id })).revokeApiKey).toMatchObject({ id, name: `key ${id}` });
+    const quoted = await gateway.data(
+      `mutation { updateApiKey(id: "${id}", input: { name: "quoted" }) { id name } }`,
+    );
+    expect(quoted).toEqual({ updateApiKey: { id, name: 'quoted' } });
+  });
+
+  test.each([
+    '1',
+    '9223372036854775807',
+    'ABCDEFGHIJKL',
+    'abcdefghijk',
+    'abcdefghijklm',
+    '',
+    'ps_abcdefghijkl',
+  ])('%j names none that could be', async (id) => {
+    expect((await refusal(REVOKE, { id }))[0]).toBe('BAD_USER_INPUT');
+    expect((await refusal(UPDATE, { id, input: {} }))[0]).toBe('BAD_USER_INPUT');
+  });
+
+  test('of a key that is not there: NOT_FOUND', async () => {
+    const id = 'zzzzzzzzzzzz';
+    expect(await refusal(REVOKE, { id })).toEqual(['NOT_FOUND', []]);
+    expect(await refusal(UPDATE, { id, input: { name: 'x' } })).toEqual(['NOT_FOUND', []]);
+  });
+
+  test.each([
+    ['query ($id: ID!) { pet(id: $id) { id } }', (id: string) => ({ id })],
+    ['query ($id: ID!) { pets(filter: { ids: [$id] }) { totalCount } }', (id: string) => ({ id })],
+    [
+      'query ($id: ID!) { category(id: $id) { pets(filter: { categoryId: [$id] }) { totalCount } } }',
+      (id: string) => ({ id }),
+    ],
+    ['mutation ($id: ID!) { deletePet(id: $id) { id } }', (id: string) => ({ id })],
+    [
+      'mutation ($input: NewPet!) { createPet(input: $input) { id } }',
+      (id: string) => ({ input: { name: 'x', categoryId: id } }),
+    ],
+    [
+      'mutation ($input: NewOrder!) { placeOrder(input: $input) { id } }',
+      (id: string) => ({ input: { petId: id } }),
+    ],
+  ])('means nothing to the shop: %s', async (query, variables) => {
+    for (const id of ['abcdefghijkl', '012345678901']) {
+      const { errors } = await gateway.graphql(query, variables(id));
+      expect(errors[0]).toMatchObject({
+        message: expect.stringContaining('must be an integer from 1 to 9223372036854775807'),
+        extensions: { code: 'BAD_USER_INPUT', status: 400 },
+      });
+    }
+  });
+});
+
+describe('apiKeys', () => {
+  test('pages through all keys, the newest first, each once', async () => {
+    for (let i = 0; i < 5; i++) await gateway.createKey({ name: `page ${i}` });
+    const whole = (await gateway.data(LIST, { first: 100 })).apiKeys as unknown as Page;
+    expect(whole.nodes.slice(0, 5).map(({ name }) => name)).toEqual([4, 3, 2, 1, 0].map((i) => `page ${i}`));
+    expect(whole.totalCount).toBe(whole.nodes.length);
+
+    const paged: string[] = [];
+    let after: string | null = null;
+    do {
+      const page: Page = (await gateway.data(LIST, { first: 3, after })).apiKeys as unknown as Page;
+      expect(page.pageInfo.hasPreviousPage).toBe(after !== null);
+      expect(page.edges.map(({ node }) => node.id)).toEqual(page.nodes.map(({ id }) => id));
+      expect(page.edges.at(-1)?.cursor).toBe(page.pageInfo.endCursor);
+      paged.push(...page.nodes.map(({ id }) => id));
+      after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
+    } while (after);
+    expect(paged).toEqual(whole.nodes.map(({ id }) => id));
+  });
+
+  test('keys made at the same moment are each on one page', async () => {
+    const createdAt = new Date('2020-01-01T00:00:00.000Z');
+    const ids = Array.from({ length: 5 }, (_, i) => `samemoment0${i}`);
+    await gateway.database.prisma.apiKey.createMany({
+      data: ids.map((id) => ({
+        id,
+        secretHash: new Uint8Array(32),
+        name: id,
+        plan: 'FREE',
+        scopes: ['READ'],
+        createdAt,
+      })),
+    });
+    const { apiKeys } = await gateway.data(LIST, { first: 100 });
+    const { edges } = apiKeys as unknown as Page;
+    const before = edges.at(-6)?.cursor;
+    const seen: string[] = [];
+    for (let after = before; after; ) {
+      const page = (await gateway.data(LIST, { first: 2, after })).apiKeys as unknown as Page;
+      seen.push(...page.nodes.map(({ id }) => id));
+      after = page.pageInfo.hasNextPage ? (page.pageInfo.endCursor ?? undefined) : undefined;
+    }
+    expect(seen).toEqual(ids.toReversed());
+  });
+
+  test.each<[object, string]>([
+    [{ first: 0 }, 'first'],
+    [{ first: -1 }, 'first'],
+    [{ first: 101 }, 'first'],
+    [{ after: '' }, 'after'],
+    [{ after: 'x' }, 'after'],
+    [{ after: Buffer.from('1 x').toString('base64url') }, 'after'],
+  ])('refuses %j', async (variables, path) => {
+    expect(await refusal(LIST, variables)).toEqual(['BAD_USER_INPUT', [path]]);
+  });
+
+  test('a cursor of another list is none of this', async () => {
+    await gateway.data('mutation { createCategory(input: { name: "Dogs" }) { id } }');
+    const { categories } = await gateway.data('{ categories { pageInfo { endCursor } } }');
+    const after = categories?.pageInfo?.endCursor;
+    expect(await refusal(LIST, { after })).toEqual(['BAD_USER_INPUT', ['after']]);
+  });
+});
+
+interface Page {
+  nodes: { id: string; name: string }[];
+  edges: { cursor: string; node: { id: string } }[];
+  totalCount: number;
+  pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; endCursor: string | null };
+}

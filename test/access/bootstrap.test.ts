@@ -1,0 +1,83 @@
+import { createApp } from '../../src/app';
+import { readConfig } from '../../src/config';
+import type { Database } from '../../src/database/database';
+import { createDatabase } from '../helper/database';
+
+let database: Database;
+let drop: () => Promise<void>;
+beforeAll(async () => {
+  ({ database, drop } = await createDatabase());
+});
+beforeEach(() => database.prisma.apiKey.deleteMany());
+afterAll(() => drop());
+
+const GIVEN = 'ps_givenbyowner_GivenByOwnerGivenByOwnerGivenByO';
+
+/** Starts the application, asks who the key belongs to, and stops it. */
+async function start(environment: Record<string, string> = {}) {
+  const { server, newAdminKey } = await createApp(
+    readConfig({ LOG_LEVEL: 'silent', ...environment }),
+    database,
+  );
+  const viewer = async (key: string) => {
+    const response = await server.inject({
+      method: 'POST',
+      url: '/graphql',
+      headers: { 'content-type': 'application/json', 'x-api-key': key },
+      payload: { query: '{ viewer { plan scopes apiKey { name perMinute perDay } } }' },
+    });
+    return response.statusCode === 200 ? response.json().data.viewer : response.statusCode;
+  };
+  return { newAdminKey, viewer, stop: () => server.close() };
+}
+
+const ADMIN = {
+  plan: 'ENTERPRISE',
+  scopes: ['READ', 'WRITE', 'ADMIN'],
+  apiKey: { name: 'first admin key', perMinute: 10_000, perDay: 1_000_000 },
+};
+
+test('the first start makes one admin key and shows it once', async () => {
+  const first = await start();
+  expect(first.newAdminKey).toMatch(/^ps_[0-9a-z]{12}_[0-9A-Za-z]{32}$/);
+  expect(await first.viewer(String(first.newAdminKey))).toEqual(ADMIN);
+  await first.stop();
+
+  const second = await start();
+  expect(second.newAdminKey).toBeUndefined();
+  expect(await second.viewer(String(first.newAdminKey))).toEqual(ADMIN);
+  await second.stop();
+  expect(await database.prisma.apiKey.count()).toBe(1);
+});
+
+test('ADMIN_API_KEY is that key, and is not shown', async () => {
+  for (let time = 0; time < 2; time++) {
+    const { newAdminKey, viewer, stop } = await start({ ADMIN_API_KEY: GIVEN });
+    expect([newAdminKey, await viewer(GIVEN)]).toEqual([undefined, ADMIN]);
+    await stop();
+  }
+  expect(await database.prisma.apiKey.count()).toBe(1);
+});
+
+test('ADMIN_API_KEY becomes an admin key of a database that has others, and stays revoked once it is', async () => {
+  const first = await start();
+  await first.stop();
+  const given = await start({ ADMIN_API_KEY: GIVEN });
+  expect(await given.viewer(GIVEN)).toEqual(ADMIN);
+  await given.stop();
+  await database.prisma.apiKey.updateMany({ where: { id: 'givenbyowner' }, data: { revokedAt: new Date() } });
+  const again = await start({ ADMIN_API_KEY: GIVEN });
+  expect(await again.viewer(GIVEN)).toBe(401);
+  expect(await again.viewer(String(first.newAdminKey))).toEqual(ADMIN);
+  await again.stop();
+});
+
+test.each<[string, Record<string, string>, number]>([
+  ['several that start at once make one', {}, 1],
+  ['several that start at once with the same ADMIN_API_KEY make one', { ADMIN_API_KEY: GIVEN }, 0],
+])('%s', async (_name, environment, shown) => {
+  const started = await Promise.all([start(environment), start(environment), start(environment)]);
+  expect(started.filter(({ newAdminKey }) => newAdminKey)).toHaveLength(shown);
+  expect(await database.prisma.apiKey.count()).toBe(1);
+  await Promise.all(started.map(({ stop }) => stop()));
+});

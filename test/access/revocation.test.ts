@@ -1,0 +1,72 @@
+import { KeyRing } from '../../src/access/key-ring';
+import { hashSecret, newKey } from '../../src/access/secret';
+import type { Database } from '../../src/database/database';
+import type { ApiKey } from '../../src/database/generated/client';
+import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
+import { until } from '../helper/until';
+
+let here: Gateway;
+let there: Gateway;
+beforeAll(async () => {
+  here = await startGateway();
+  there = await here.another();
+});
+afterAll(async () => {
+  await there.server.close();
+  await here.close();
+});
+
+const REVOKE = 'mutation ($id: ID!) { revokeApiKey(id: $id) { revokedAt } }';
+const UPDATE = 'mutation ($id: ID!, $input: ApiKeyUpdate!) { updateApiKey(id: $id, input: $input) { id } }';
+
+async function read(gateway: Gateway, { headers }: TestKey) {
+  const { statusCode, headers: answered } = await gateway.server.inject({ url: '/pets', headers });
+  return [statusCode, answered['x-ratelimit-limit']];
+}
+
+test('a revocation takes effect at once where it is made, and within seconds on another instance', async () => {
+  const key = await here.createKey({ plan: 'PRO' });
+  for (const instance of [here, there]) expect(await read(instance, key)).toEqual([200, '300']);
+  await here.data(REVOKE, { id: key.id });
+  expect(await read(here, key)).toEqual([401, '60']);
+  await until(async () => (await read(there, key))[0] === 401, 8);
+});
+
+test('so does a change of plan', async () => {
+  const key = await here.createKey();
+  for (const instance of [here, there]) expect(await read(instance, key)).toEqual([200, '60']);
+  await here.data(UPDATE, { id: key.id, input: { plan: 'BUSINESS' } });
+  expect(await read(here, key)).toEqual([200, '1000']);
+  await until(async () => (await read(there, key))[1] === '1000', 8);
+});
+
+test('a key made on one instance is known to the other, even if it was asked for before it was there', async () => {
+  const { id, secret } = newKey();
+  const key = { id, whole: `ps_${id}_${secret}`, headers: { 'x-api-key': `ps_${id}_${secret}` } };
+  expect(await read(there, key)).toEqual([401, '60']);
+  await here.database.prisma.apiKey.create({
+    data: { id, secretHash: hashSecret(secret), name: 'late', plan: 'FREE', scopes: ['READ'] },
+  });
+  await until(async () => (await read(there, key))[0] === 200, 8);
+});
+
+test('a look-up that was under way when the key was revoked is not believed afterwards', async () => {
+  const { id, secret } = newKey();
+  let answer: (row: Partial<ApiKey>) => void = () => undefined;
+  const findUnique = () =>
+    new Promise((resolve) => {
+      answer = resolve;
+    });
+  const database = { prisma: { apiKey: { findUnique, updateMany: async () => undefined } } };
+  const ring = new KeyRing(database as unknown as Database, Date.now);
+  const row = { id, secretHash: hashSecret(secret), plan: 'FREE' as const, scopes: ['READ' as const] };
+
+  const early = ring.recognise(`ps_${id}_${secret}`);
+  ring.forget(id);
+  answer(row);
+  await early;
+  const late = ring.recognise(`ps_${id}_${secret}`);
+  expect(late).toBeInstanceOf(Promise);
+  answer({ ...row, revokedAt: new Date() });
+  expect(await late).toBeUndefined();
+});

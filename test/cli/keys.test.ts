@@ -1,0 +1,266 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CommandError } from '../../src/cli/gateway-client';
+import { runKeys } from '../../src/cli/keys';
+import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
+
+let gateway: Gateway;
+let environment: Record<string, string>;
+beforeAll(async () => {
+  gateway = await startGateway();
+  environment = { PETSTORE_URL: await gateway.listen(), PETSTORE_API_KEY: ADMIN_KEY };
+});
+afterAll(() => gateway.close());
+
+const run = (...args: string[]) => runKeys(args, environment);
+const json = async (...args: string[]) => JSON.parse(await run(...args, '--json'));
+
+/** Columns of a table of text, by their heads. */
+function tableOf(text: string): Record<string, string>[] {
+  const [head = '', ...rows] = (text.split('\n\n')[0] ?? '').trimEnd().split('\n');
+  const columns = [...head.matchAll(/\S+ */g)].map((match) => [match[0].trim(), match.index] as const);
+  return rows.map((row) =>
+    Object.fromEntries(
+      columns.map(([name, start], i) => [name, row.slice(start, columns[i + 1]?.[1]).trim()]),
+    ),
+  );
+}
+
+describe('create', () => {
+  test('prints the key as a table, and its whole text once', async () => {
+    const text = await run('create', '--name', 'Acme', '--plan', 'pro', '--scopes', 'read');
+    const [, whole = ''] =
+      /^The key, shown this once:\n\n {2}(ps_[0-9a-z]{12}_[0-9A-Za-z]{32})$/m.exec(text) ?? [];
+    expect(tableOf(text)).toEqual([
+      {
+        id: whole.split('_')[1],
+        name: 'Acme',
+        plan: 'PRO',
+        scopes: 'READ',
+        createdAt: expect.stringMatching(/Z$/),
+      },
+    ]);
+    expect(text.split(whole)).toHaveLength(2);
+    const { data } = await gateway.graphql('{ viewer { plan apiKey { name } } }', undefined, {
+      'x-api-key': whole,
+    });
+    expect(data.viewer).toEqual({ plan: 'PRO', apiKey: { name: 'Acme' } });
+  });
+
+  test('takes every option; --json prints what the gateway answered', async () => {
+    const options = [
+      '--plan',
+      'Enterprise',
+      '--per-minute',
+      '5',
+      '--per-day',
+      '50',
+      '--scopes',
+      'read, admin',
+    ];
+    expect(await json('create', '--name', 'Agreed', ...options, '--expires', '2040-01-01T00:00:00Z')).toEqual(
+      {
+        secret: expect.stringMatching(/^ps_/),
+        apiKey: {
+          id: expect.stringMatching(/^[0-9a-z]{12}$/),
+          name: 'Agreed',
+          plan: 'ENTERPRISE',
+          scopes: ['READ', 'ADMIN'],
+          perMinute: 5,
+          perDay: 50,
+          expiresAt: '2040-01-01T00:00:00.000Z',
+          revokedAt: null,
+          lastUsedAt: null,
+          createdAt: expect.any(String),
+          bannedUntil: null,
+        },
+      },
+    );
+  });
+});
+
+test('list prints all keys, the newest first, over as many pages as there are', async () => {
+  for (let i = 0; i < 101; i++) await gateway.createKey({ name: `one of many ${i}` });
+  const keys = await json('list');
+  expect(keys.slice(0, 101).map(({ name }: { name: string }) => name)).toEqual(
+    Array.from({ length: 101 }, (_, i) => `one of many ${100 - i}`),
+  );
+  const table = tableOf(await run('list'));
+  expect(table.map(({ id }) => id)).toEqual(keys.map(({ id }: { id: string }) => id));
+  expect(JSON.stringify(keys)).not.toMatch(/ps_|hash/i);
+});
+
+test('update changes what is given', async () => {
+  const { id } = await gateway.createKey({ name: 'before', expiresAt: '2040-01-01T00:00:00Z' });
+  expect(await json('update', id, '--name', 'after')).toMatchObject({ id, name: 'after', plan: 'FREE' });
+  expect(await json('update', id, '--plan', 'business')).toMatchObject({ name: 'after', plan: 'BUSINESS' });
+  expect(await json('update', id, '--expires', 'never')).toMatchObject({ expiresAt: null, plan: 'BUSINESS' });
+  expect(tableOf(await run('update', id, '--scopes', 'write,admin'))).toMatchObject([
+    { id, scopes: 'WRITE,ADMIN' },
+  ]);
+});
+
+test('revoke ends a key', async () => {
+  const key = await gateway.createKey();
+  expect(tableOf(await run('revoke', key.id))).toMatchObject([
+    { id: key.id, revokedAt: expect.stringMatching(/Z$/) },
+  ]);
+  expect((await gateway.graphql('{ viewer { plan } }', undefined, key.headers)).status).toBe(401);
+});
+
+test('unban lifts a ban, and says when there was none', async () => {
+  const { id, headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 9 });
+  const ask = () => gateway.graphql('{ pets { totalCount } }', undefined, headers);
+  for (let i = 0; i < 22; i++) await ask();
+  expect((await ask()).errors[0]?.extensions?.code).toBe('KEY_BANNED');
+  expect(await run('unban', id)).toBe(`The ban of ${id} is lifted.`);
+  expect((await ask()).errors[0]?.extensions?.code).toBe('RATE_LIMITED');
+  expect(await run('unban', id)).toBe(`${id} was not banned.`);
+  expect(await json('unban', '192.0.2.1')).toEqual({ lifted: false });
+});
+
+describe('where to, and with which key', () => {
+  test.each<[string, string[], () => Record<string, string>]>([
+    ['--url and --key', [], () => ({})],
+    [
+      '--url and --key before the environment',
+      [],
+      () => ({ PETSTORE_URL: 'http://127.0.0.1:1', PETSTORE_API_KEY: 'x' }),
+    ],
+  ])('%s', async (_what, _args, other) => {
+    const args = ['list', '--url', String(environment.PETSTORE_URL), '--key', ADMIN_KEY];
+    expect(await runKeys(args, other())).toContain('first admin key');
+  });
+
+  test('ADMIN_API_KEY where there is no other', async () => {
+    const { PETSTORE_URL = '' } = environment;
+    expect(await runKeys(['list'], { PETSTORE_URL, ADMIN_API_KEY: ADMIN_KEY })).toContain('first admin key');
+  });
+});
+
+describe('what goes wrong is told in words', () => {
+  const rejection = async (args: string[], more: Record<string, string> = {}) => {
+    const error = await runKeys(args, { ...environment, ...more }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(CommandError);
+    return (error as CommandError).message;
+  };
+
+  test.each<[string[], string]>([
+    [['make'], 'There is no command make.\n\nUsage: '],
+    [['toString'], 'There is no command toString.\n\nUsage: '],
+    [['revoke'], 'revoke takes one id.\n\nUsage: '],
+    [['list', 'all'], 'list takes no id.\n\nUsage: '],
+    [['revoke', 'a', 'b'], 'revoke takes one id.\n\nUsage: '],
+    [['list', '--colour'], "Unknown option '--colour'"],
+    [['create', '--name', 'x', '--plan', 'gold'], 'input.plan: '],
+    [['create', '--name', 'x', '--scopes', 'root'], 'input.scopes.0: '],
+    [['create'], 'input: Field "name" of required type "String!" was not provided.'],
+    [['create', '--name', ' '], 'input.name: must not be empty'],
+    [['create', '--name', 'x', '--per-minute', 'many'], '--per-minute must be a whole number, not "many".'],
+    [['create', '--name', 'x', '--per-day', ''], '--per-day must be a whole number, not "".'],
+    [['create', '--name', 'x', '--per-day', '5'], 'input.perDay: must not be given for the plan FREE'],
+    [
+      ['create', '--name', 'x', '--plan', 'enterprise'],
+      'input.perMinute: must be given for the plan ENTERPRISE; input.perDay: ',
+    ],
+    [
+      ['create', '--name', 'x', '--expires', 'tomorrow'],
+      'input.expiresAt: DateTime must be a real date-time',
+    ],
+    [['update', 'zzzzzzzzzzzz', '--name', 'x'], 'API key zzzzzzzzzzzz does not exist.'],
+    [['revoke', 'zzzzzzzzzzzz'], 'API key zzzzzzzzzzzz does not exist.'],
+    [['revoke', 'ps_x'], 'ID must be '],
+    [['unban', 'nobody'], 'caller: must be a key id or an IP address'],
+    [['list', '--url', 'nowhere'], 'nowhere is not a URL.'],
+    [
+      ['list', '--url', 'http://127.0.0.1:1'],
+      'No gateway answers at http://127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1',
+    ],
+    [['list', '--url', 'http://localhost:1'], 'No gateway answers at http://localhost:1: '],
+    [
+      ['list', '--key', 'wrong'],
+      'The API key is malformed, unknown, revoked or expired. Give an admin key with --key or PETSTORE_API_KEY.',
+    ],
+    [
+      ['list', '--key', ''],
+      'This operation needs an API key with the scope ADMIN. Give an admin key with --key or PETSTORE_API_KEY.',
+    ],
+  ])('%j', async (args, message) => {
+    const told = await rejection(args);
+    expect(told.slice(0, message.length + 5)).toContain(message);
+    expect(told).not.toMatch(/: $|undefined|\bat /);
+  });
+
+  test('a key without the scope', async () => {
+    const { whole } = await gateway.createKey();
+    expect(await rejection(['list'], { PETSTORE_API_KEY: whole })).toBe(
+      'This operation needs an API key with the scope ADMIN; this key does not have it.',
+    );
+  });
+
+  describe('another server', () => {
+    let other: Server;
+    let answer = '';
+    beforeAll(async () => {
+      other = createServer((_request, response) => response.writeHead(404).end(answer)).listen(
+        0,
+        '127.0.0.1',
+      );
+      await once(other, 'listening');
+    });
+    afterAll(() => other.close());
+
+    test.each(['<h1>Not found</h1>', '', 'null', '[]', '{"error":"not found"}', '{"data":null}'])(
+      'that answers %j',
+      async (text) => {
+        answer = text;
+        const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+        expect(await rejection(['list', '--url', url])).toBe(
+          `${url} is not a Petstore Gateway: it answered 404, and no GraphQL.`,
+        );
+      },
+    );
+  });
+});
+
+describe('the process', () => {
+  const start = async (...args: string[]) => {
+    const path = join(__dirname, '..', '..', 'dist', 'keys.js');
+    const child = spawn(process.execPath, [path, ...args], { env: environment, cwd: tmpdir() });
+    const output = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const)
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        output[name] += text;
+      });
+    const [code] = await once(child, 'close');
+    return { code, ...output };
+  };
+
+  test('prints what it has to say and ends with 0', async () => {
+    const { code, stdout, stderr } = await start('list', '--json');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(JSON.parse(stdout).at(-1)).toMatchObject({ name: 'first admin key' });
+  });
+
+  test('prints how it is used, with --help and without a command', async () => {
+    for (const args of [['--help'], ['-h'], []]) {
+      expect(await start(...args)).toEqual({
+        code: 0,
+        stdout: expect.stringMatching(/^Usage: /),
+        stderr: '',
+      });
+    }
+  });
+
+  test('prints errors apart and ends with 1', async () => {
+    expect(await start('revoke', 'zzzzzzzzzzzz')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'API key zzzzzzzzzzzz does not exist.\n',
+    });
+  });
+});

@@ -1,0 +1,155 @@
+import { resolve } from 'node:path';
+import { ConfigError, readConfig } from '../src/config';
+import { GatewayProcess } from './helper/process';
+
+test('without any variable it is what the documentation says', () => {
+  expect(readConfig({})).toEqual({
+    PORT: 4000,
+    HOST: '127.0.0.1',
+    DATABASE_URL: undefined,
+    DATA_DIR: resolve('data'),
+    REDIS_URL: undefined,
+    ANONYMOUS_ACCESS: undefined,
+    ADMIN_API_KEY: undefined,
+    TRUST_PROXY: undefined,
+    BAN_AFTER: 20,
+    BAN_SECONDS: 60,
+    BAN_MAX_SECONDS: 3600,
+    CORS_ORIGINS: undefined,
+    LOG_LEVEL: 'info',
+    NODE_ENV: 'development',
+  });
+});
+
+const KEY = `ps_${'a1'.repeat(6)}_${'aB3d'.repeat(8)}`;
+
+const GOOD: [name: string, value: string, meaning: unknown][] = [
+  ['PORT', '0', 0],
+  ['PORT', '65535', 65_535],
+  ['HOST', '0.0.0.0', '0.0.0.0'],
+  ['HOST', '::', '::'],
+  ['HOST', 'localhost', 'localhost'],
+  ['DATABASE_URL', 'postgresql://me:pass@db:5432/shop', 'postgresql://me:pass@db:5432/shop'],
+  ['DATABASE_URL', 'postgres://db/shop?sslmode=require', 'postgres://db/shop?sslmode=require'],
+  ['DATA_DIR', '/var/lib/petstore', '/var/lib/petstore'],
+  ['DATA_DIR', 'here', resolve('here')],
+  ['REDIS_URL', 'redis://127.0.0.1:6379/1', 'redis://127.0.0.1:6379/1'],
+  ['REDIS_URL', 'rediss://user:pass@cache', 'rediss://user:pass@cache'],
+  ['ANONYMOUS_ACCESS', 'none', 'none'],
+  ['ANONYMOUS_ACCESS', 'read', 'read'],
+  ['ANONYMOUS_ACCESS', 'write', 'write'],
+  ['ADMIN_API_KEY', KEY, KEY],
+  ['TRUST_PROXY', '0', 0],
+  ['TRUST_PROXY', '2', 2],
+  ['TRUST_PROXY', '10.0.0.1', ['10.0.0.1']],
+  ['TRUST_PROXY', '10.0.0.0/8, fd00::/8 ,::1', ['10.0.0.0/8', 'fd00::/8', '::1']],
+  ['BAN_AFTER', '1', 1],
+  ['BAN_SECONDS', '86400', 86_400],
+  ['BAN_MAX_SECONDS', '604800', 604_800],
+  ['CORS_ORIGINS', 'https://shop.example', ['https://shop.example']],
+  ['CORS_ORIGINS', '*', ['*']],
+  [
+    'CORS_ORIGINS',
+    'https://a.example, http://localhost:3000',
+    ['https://a.example', 'http://localhost:3000'],
+  ],
+  ['LOG_LEVEL', 'silent', 'silent'],
+  ['NODE_ENV', 'production', 'production'],
+];
+test.each(GOOD)('%s=%s', (name, value, meaning) => {
+  expect(readConfig({ [name]: value })).toMatchObject({ [name]: meaning });
+});
+
+test('an empty variable counts as absent', () => {
+  const empty = Object.fromEntries(Object.keys(readConfig({})).map((name) => [name, '']));
+  expect(readConfig(empty)).toEqual(readConfig({}));
+});
+
+const BAD: [name: string, value: string][] = [
+  ...['-1', '65536', '80.5', '1e3', '0x50', 'http', ' 80', '99999999999999999999'].map(
+    (value) => ['PORT', value] as [string, string],
+  ),
+  ...['mysql://db/shop', 'shop', 'http://db', '://'].map(
+    (value) => ['DATABASE_URL', value] as [string, string],
+  ),
+  ...['http://cache', 'cache:6379'].map((value) => ['REDIS_URL', value] as [string, string]),
+  ...['admin', 'Read', 'true', 'read,write'].map((value) => ['ANONYMOUS_ACCESS', value] as [string, string]),
+  ...['secret', KEY.toUpperCase(), `${KEY}x`, KEY.slice(0, -1), ` ${KEY}`].map(
+    (value) => ['ADMIN_API_KEY', value] as [string, string],
+  ),
+  ...[
+    'true',
+    '-1',
+    '1.5',
+    'proxy',
+    '10.0.0.0/33',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '::1/129',
+    '10.0.0.1, x',
+    ',',
+    ' ',
+  ].map((value) => ['TRUST_PROXY', value] as [string, string]),
+  ...['0', '1000001', 'x', '-5'].map((value) => ['BAN_AFTER', value] as [string, string]),
+  ...['0', '86401'].map((value) => ['BAN_SECONDS', value] as [string, string]),
+  ...['0', '604801'].map((value) => ['BAN_MAX_SECONDS', value] as [string, string]),
+  ...[
+    'shop.example',
+    'https://shop.example/',
+    'https://shop.example/path',
+    'https://*.example',
+    'null',
+    'ftp//x',
+    ',',
+  ].map((value) => ['CORS_ORIGINS', value] as [string, string]),
+  ...['loud', 'INFO'].map((value) => ['LOG_LEVEL', value] as [string, string]),
+  ...['prod', 'staging'].map((value) => ['NODE_ENV', value] as [string, string]),
+];
+test.each(BAD)('%s=%j is refused in one line that names the variable', (name, value) => {
+  expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
+  expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be [^\n]+$`));
+});
+
+test.each(['DATABASE_URL', 'REDIS_URL', 'ADMIN_API_KEY'])(
+  'a wrong %s, which may hold a secret, is not repeated',
+  (name) => {
+    expect(() => readConfig({ [name]: 'hunter2://hunter2' })).toThrow(/^(?!.*hunter2)/);
+  },
+);
+
+test('a value of several lines is told in one', () => {
+  expect(() => readConfig({ LOG_LEVEL: 'info\ndebug' })).toThrow(/^LOG_LEVEL [^\n]+$/);
+});
+
+describe('the process', () => {
+  test.each([
+    ['PORT', 'http'],
+    ['DATABASE_URL', 'mysql://db'],
+    ['REDIS_URL', 'cache'],
+    ['ANONYMOUS_ACCESS', 'admin'],
+    ['ADMIN_API_KEY', 'secret'],
+    ['TRUST_PROXY', 'true'],
+    ['BAN_AFTER', '0'],
+    ['BAN_SECONDS', '0'],
+    ['BAN_MAX_SECONDS', '0'],
+    ['CORS_ORIGINS', 'shop.example'],
+    ['LOG_LEVEL', 'loud'],
+    ['NODE_ENV', 'prod'],
+    ['DATA_DIR', '/dev/null/data'],
+  ])('does not start with %s=%s, and says so in one line', async (name, value) => {
+    const environment = { DATA_DIR: '/dev/null/data', [name]: value };
+    const { code, stdout, stderr } = await new GatewayProcess(environment).ended;
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^petstore-gateway: [^\n]+\n$/);
+    expect(stderr).toContain(name === 'DATA_DIR' ? value : name);
+  });
+
+  test.each([
+    ['a PostgreSQL that is not there', { DATABASE_URL: 'postgresql://localhost:1/petstore' }],
+    ['a PostgreSQL that is not there, by address', { DATABASE_URL: 'postgresql://127.0.0.1:1/petstore' }],
+  ])('does not start with %s, and says so in one line', async (_what, environment) => {
+    const { code, stdout, stderr } = await new GatewayProcess(environment).ended;
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^petstore-gateway: [^\n]*ECONNREFUSED[^\n]*\n$/);
+  });
+});

@@ -1,0 +1,85 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Database } from '../../src/database/database';
+import { openDatabase } from '../../src/database/open';
+import { runTypeScript } from '../helper/child';
+
+/** A data directory that the tests go on with, one after the other: making one takes seconds. */
+let directory: string;
+let database: Database | undefined;
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'petstore-data-'));
+});
+afterEach(async () => {
+  await database?.close();
+  database = undefined;
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+async function open(): Promise<Database> {
+  database = await openDatabase({ directory });
+  return database;
+}
+
+describe('a data directory', () => {
+  test('is made on the first start, after one that was killed in the middle, too', async () => {
+    mkdirSync(join(directory, 'postgres.unfinished'));
+    writeFileSync(join(directory, 'postgres.unfinished', 'PG_VERSION'), '17\n');
+    const { prisma, description } = await open();
+    expect(description).toBe(`embedded PostgreSQL 17 in ${directory}`);
+    expect(await prisma.category.create({ data: { name: 'Dogs' } })).toEqual({
+      id: 1n,
+      name: 'Dogs',
+      description: null,
+    });
+  });
+
+  test('keeps what was written, and its ids, over a stop and a start', async () => {
+    const { prisma } = await open();
+    expect(await prisma.category.findMany()).toEqual([{ id: 1n, name: 'Dogs', description: null }]);
+    expect(await prisma.category.create({ data: { name: 'Cats' } })).toMatchObject({ id: 2n });
+  });
+
+  test('keeps every acknowledged write over kill -9, and no half of one', async () => {
+    const writer = runTypeScript('test/database/writer.ts', [directory]);
+    const acknowledged: string[] = [];
+    while (acknowledged.length < 25) acknowledged.push(await writer.line());
+    acknowledged.push(...(await writer.kill('SIGKILL')));
+
+    const { prisma } = await open();
+    const kept = await prisma.category.findMany({
+      where: { id: { gt: 2 } },
+      include: { pets: true },
+      orderBy: { id: 'asc' },
+    });
+    expect(kept.map((category) => String(category.id))).toEqual(expect.arrayContaining(acknowledged));
+    expect(kept.map((category) => category.pets.length)).toEqual(kept.map(() => 1));
+    expect(kept.length - acknowledged.length).toBeLessThanOrEqual(1);
+  });
+
+  test('is open in one process at a time', async () => {
+    const { prisma } = await open();
+    const refusal = `${directory} is in use by process ${process.pid}. Stop it, or set DATA_DIR to another directory.`;
+    const { code, stderr } = await runTypeScript('test/database/writer.ts', [directory]).end();
+    expect({ code, stderr }).toEqual({ code: 1, stderr: refusal });
+    await expect(openDatabase({ directory })).rejects.toThrow(refusal);
+    expect(await prisma.category.count()).toBeGreaterThan(2);
+  });
+
+  test.each([
+    ['16', /^\S+ holds a PostgreSQL 16 database; this version of the gateway reads PostgreSQL 17\. .*$/],
+    ['17', /^\S+ cannot be opened as a database: .*$/],
+  ])(
+    'with what is no database of this version (%s) is refused in one line, each time',
+    async (version, line) => {
+      const other = mkdtempSync(join(tmpdir(), 'petstore-data-'));
+      mkdirSync(join(other, 'postgres'));
+      writeFileSync(join(other, 'postgres', 'PG_VERSION'), `${version}\n`);
+      await expect(openDatabase({ directory: other })).rejects.toThrow(line);
+      await expect(openDatabase({ directory: other })).rejects.toThrow(line);
+      rmSync(other, { recursive: true });
+    },
+  );
+});

@@ -1,0 +1,212 @@
+import fc from 'fast-check';
+import { statement } from '../../src/database/statement';
+import { emptyDatabase } from '../helper/database';
+import { type Gateway, startGateway } from '../helper/gateway';
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+beforeEach(() => emptyDatabase(gateway.database));
+afterAll(() => gateway.close());
+
+/** Makes pets 1, 2, … with these stocks. */
+async function stock(...quantities: number[]): Promise<void> {
+  await gateway.data('mutation { createCategory(input: { name: "Fish" }) { id } }');
+  for (const [index, quantity] of quantities.entries()) {
+    await gateway.data(`mutation {
+      createPet(input: { name: "Nemo", categoryId: 1 }) { id }
+      setInventory(petId: ${index + 1}, input: { quantity: ${quantity} }) { quantity }
+    }`);
+  }
+}
+
+interface OrderAnswer {
+  id: string;
+  petId: string | null;
+  quantity: number | null;
+  complete: boolean;
+}
+
+/** Runs a mutation of an order. Every answer that is no order must be one that the rules know. */
+async function change(mutation: string, ...allowed: string[]): Promise<OrderAnswer | string> {
+  const { data, errors } = await gateway.graphql<Record<string, OrderAnswer>>(
+    `mutation { order: ${mutation} { id petId quantity complete } }`,
+  );
+  const code = String(errors[0]?.extensions?.code);
+  if (errors.length && !allowed.includes(code)) throw new Error(JSON.stringify(errors));
+  return data?.order ?? code;
+}
+
+const place = (petId: number, quantity: number) =>
+  change(`placeOrder(input: { petId: ${petId}, quantity: ${quantity} })`, 'INSUFFICIENT_STOCK');
+const update = (id: number | string, input: string) =>
+  change(`updateOrder(id: ${id}, input: { ${input} })`, 'INSUFFICIENT_STOCK', 'ORDER_COMPLETE', 'NOT_FOUND');
+const cancel = (id: number | string) => change(`cancelOrder(id: ${id})`, 'NOT_FOUND');
+
+/** What is left of each pet, and what its orders hold: asked of the tables, not of the service. */
+async function books(): Promise<{ petId: bigint; left: number; held: number }[]> {
+  return gateway.database.query(
+    statement(`select i.pet_id as "petId", i.quantity as left, coalesce(sum(o.reserved), 0)::int as held
+      from inventory i left join orders o on o.pet_id = i.pet_id group by i.pet_id order by 1`),
+    [],
+  );
+}
+
+describe('hundreds of orders at once for fewer units', () => {
+  test('sell exactly what is there', async () => {
+    await stock(120);
+    const answers = await Promise.all(Array.from({ length: 300 }, () => place(1, 1)));
+    expect(answers.filter((answer) => typeof answer === 'object')).toHaveLength(120);
+    expect(answers.filter((answer) => answer === 'INSUFFICIENT_STOCK')).toHaveLength(180);
+    expect(await books()).toEqual([{ petId: 1n, left: 0, held: 120 }]);
+  });
+
+  test('of several units each leave no more than one of them needs', async () => {
+    await stock(100);
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => place(1, 2 + (index % 3))));
+    const sold = answers.map((answer) => (typeof answer === 'object' ? (answer.quantity ?? 0) : 0));
+    const total = sold.reduce((sum, quantity) => sum + quantity, 0);
+    expect(total).toBeGreaterThanOrEqual(99);
+    expect(await books()).toEqual([{ petId: 1n, left: 100 - total, held: total }]);
+  });
+
+  test('that are cancelled at once give everything back, once', async () => {
+    await stock(60);
+    const orders = await Promise.all(Array.from({ length: 60 }, () => place(1, 1)));
+    const ids = orders.map((order) => (typeof order === 'object' ? order.id : ''));
+    const answers = await Promise.all([...ids, ...ids].map((id) => cancel(id)));
+    expect(answers.filter((answer) => answer === 'NOT_FOUND')).toHaveLength(60);
+    expect(await books()).toEqual([{ petId: 1n, left: 60, held: 0 }]);
+  });
+
+  test('while others grow theirs never take a unit twice', async () => {
+    await stock(50);
+    for (let index = 0; index < 20; index++) await place(1, 1);
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, index) =>
+        index % 2 ? place(1, 1) : update(1 + ((index / 2) % 20), 'quantity: 3'),
+      ),
+    );
+    expect(answers).toContain('INSUFFICIENT_STOCK');
+    const [{ left, held } = { left: -1, held: -1 }] = await books();
+    expect(left + held).toBe(50);
+    expect(left).toBeLessThan(2);
+  });
+});
+
+describe('orders that move between two pets', () => {
+  test('in both directions at once neither block each other nor lose a unit', async () => {
+    await stock(40, 40);
+    for (let index = 0; index < 20; index++) await place(1 + (index % 2), 2);
+    const moves = Array.from({ length: 160 }, (_, index) =>
+      update(1 + (index % 20), `petId: ${1 + ((index + (index >> 4)) % 2)}`),
+    );
+    expect(await Promise.all(moves)).not.toContain('NOT_FOUND');
+    const [first, second] = await books();
+    expect([first, second].map((book) => (book?.left ?? 0) + (book?.held ?? 0))).toEqual([40, 40]);
+    expect((first?.held ?? 0) + (second?.held ?? 0)).toBe(40);
+  });
+
+  test('the same order in both directions ends with one of them', async () => {
+    await stock(5, 5);
+    await place(1, 5);
+    for (let round = 0; round < 10; round++) {
+      await Promise.all([
+        update(1, 'petId: 1'),
+        update(1, 'petId: 2'),
+        update(1, 'petId: 1'),
+        update(1, 'petId: 2'),
+      ]);
+      const lefts = (await books()).map(({ left }) => left).sort();
+      expect(lefts).toEqual([0, 5]);
+    }
+  });
+});
+
+describe('any mix of changes at once', () => {
+  const pet = fc.integer({ min: 1, max: 3 });
+  const quantity = fc.integer({ min: 1, max: 6 });
+  const order = fc.integer({ min: 1, max: 40 });
+  interface Step {
+    cancels: boolean;
+    take(): Promise<OrderAnswer | string>;
+  }
+  const changes = (take: Step['take']): Step => ({ cancels: false, take });
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    { weight: 4, arbitrary: fc.tuple(pet, quantity).map(([p, q]) => changes(() => place(p, q))) },
+    {
+      weight: 3,
+      arbitrary: fc.tuple(order, quantity).map(([o, q]) => changes(() => update(o, `quantity: ${q}`))),
+    },
+    { weight: 3, arbitrary: fc.tuple(order, pet).map(([o, p]) => changes(() => update(o, `petId: ${p}`))) },
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(order, pet, quantity)
+        .map(([o, p, q]) => changes(() => update(o, `petId: ${p}, quantity: ${q}`))),
+    },
+    { weight: 1, arbitrary: order.map((o) => changes(() => update(o, 'petId: null'))) },
+    { weight: 1, arbitrary: order.map((o) => changes(() => update(o, 'quantity: null, shipDate: null'))) },
+    { weight: 1, arbitrary: order.map((o) => changes(() => update(o, 'complete: true'))) },
+    { weight: 2, arbitrary: order.map((o) => ({ cancels: true, take: () => cancel(o) })) },
+  );
+
+  test('loses no unit and sells none twice', async () => {
+    const run = async (steps: Step[]) => {
+      await emptyDatabase(gateway.database);
+      await stock(20, 20, 20);
+      const shipped = [0, 0, 0];
+      await Promise.all(
+        steps.map(async ({ cancels, take }) => {
+          const answer = await take();
+          if (!cancels || typeof answer === 'string' || !answer.complete || !answer.petId) return;
+          // It was shipped: its units leave the books with it.
+          const index = Number(answer.petId) - 1;
+          shipped[index] = (shipped[index] ?? 0) + (answer.quantity ?? 0);
+        }),
+      );
+      const found = await books();
+      expect(found.map(({ left, held }, index) => left + held + (shipped[index] ?? 0))).toEqual([20, 20, 20]);
+      const wrong =
+        'select id from orders where reserved <> case when pet_id is null then 0 else coalesce(quantity, 0) end';
+      expect(await gateway.database.query(statement(wrong), [])).toEqual([]);
+    };
+    const steps = fc.array(step, { minLength: 120, maxLength: 160, size: 'max' });
+    await fc.assert(fc.asyncProperty(steps, run), { numRuns: 6, endOnFailure: true });
+  });
+});
+
+describe('while orders for a pet are placed', () => {
+  /** Runs the mutation among six orders of one unit, of a pet that has nine, for each of twelve pets. */
+  async function amongOrders(mutation: (petId: number) => string, ...allowed: string[]) {
+    await stock(...Array(12).fill(9));
+    return Promise.all(
+      Array.from({ length: 12 }, async (_, index) => {
+        const placeOne = () => change(`placeOrder(input: { petId: ${index + 1}, quantity: 1 })`, ...allowed);
+        const before = Array.from({ length: index % 3 }, placeOne);
+        const answer = gateway.graphql(mutation(index + 1));
+        const after = Array.from({ length: 6 - before.length }, placeOne);
+        const placed = (await Promise.all([...before, ...after])).filter(
+          (order) => typeof order === 'object',
+        ).length;
+        return { code: (await answer).errors[0]?.extensions?.code, placed };
+      }),
+    );
+  }
+
+  test('deleting it leaves either the pet and its orders or neither', async () => {
+    const outcomes = await amongOrders(
+      (id) => `mutation { deletePet(id: ${id}) { id } }`,
+      'UNKNOWN_REFERENCE',
+    );
+    for (const { code, placed } of outcomes) expect(code).toBe(placed ? 'PET_HAS_ORDERS' : undefined);
+    for (const { left, held } of await books()) expect(left + held).toBe(9);
+  });
+
+  test('stock that is no longer tracked limits none of them', async () => {
+    const outcomes = await amongOrders((id) => `mutation { removeInventory(petId: ${id}) { petId } }`);
+    expect(outcomes).toEqual(Array(12).fill({ code: undefined, placed: 6 }));
+    expect(await books()).toEqual([]);
+  });
+});

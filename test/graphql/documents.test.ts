@@ -1,0 +1,183 @@
+import { type Gateway, startGateway } from '../helper/gateway';
+import { refusalOf } from '../helper/refusal';
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+  await gateway.data(`mutation {
+    createCategory(input: { name: "Dogs" }) { id }
+    a: createPet(input: { name: "Rex", categoryId: 1 }) { id }
+    b: createPet(input: { name: "Max", categoryId: 1 }) { id }
+  }`);
+});
+afterAll(() => gateway.close());
+
+const INVALID = 'GRAPHQL_VALIDATION_FAILED';
+
+describe('a document is refused as a whole, with status 400, when it', () => {
+  test.each([
+    ['does not parse', '{ pets { ', 'GRAPHQL_PARSE_FAILED'],
+    ['has characters that GraphQL has not', '{ pets; }', 'GRAPHQL_PARSE_FAILED'],
+    [
+      'has a lone surrogate in a literal',
+      '{ pets(filter: { name: "\\uD800" }) { totalCount } }',
+      'GRAPHQL_PARSE_FAILED',
+    ],
+    ['has no operation', 'fragment F on Pet { id }', INVALID],
+    ['asks for an unknown field', '{ cats { id } }', INVALID],
+    ['gives an unknown argument', '{ pet(id: 1, name: "Rex") { id } }', INVALID],
+    ['lacks a required argument', '{ pet { id } }', INVALID],
+    ['selects nothing of an object', '{ pet(id: 1) }', INVALID],
+    ['selects of a scalar', '{ pet(id: 1) { id { x } } }', INVALID],
+    ['uses an unknown fragment', '{ pet(id: 1) { ...F } }', INVALID],
+    ['has fragments in a circle', '{ pet(id: 1) { ...F } } fragment F on Pet { ...F }', INVALID],
+    ['uses an unknown variable', '{ pet(id: $id) { id } }', INVALID],
+    [
+      'gives a variable to an argument of another type',
+      'query ($id: Boolean!) { pet(id: $id) { id } }',
+      INVALID,
+    ],
+    ['gives an unknown enum value', '{ pets(filter: { status: [dead] }) { totalCount } }', INVALID],
+    ['gives an unknown input field', '{ pets(filter: { colour: "red" }) { totalCount } }', INVALID],
+    [
+      'has two operations of which none is named',
+      'query A { pets { totalCount } } query B { pets { totalCount } }',
+      INVALID,
+    ],
+    [
+      'has nameless operations beside others',
+      '{ pets { totalCount } } query B { pets { totalCount } }',
+      INVALID,
+    ],
+  ])('%s', async (_what, document, code) => {
+    const answer = await gateway.graphql(document);
+    expect(answer.status).toBe(400);
+    expect(answer.data).toBeUndefined();
+    expect(answer.errors.map(({ extensions }) => [extensions?.code, extensions?.status])).toContainEqual([
+      code,
+      400,
+    ]);
+  });
+});
+
+describe('of several operations', () => {
+  const query = 'query A { pet(id: 1) { name } } query B { pet(id: 2) { name } }';
+  const run = async (operationName: string) => {
+    const response = await gateway.app.inject({
+      method: 'POST',
+      url: '/graphql',
+      payload: { query, operationName },
+    });
+    return { status: response.statusCode, body: response.json() };
+  };
+
+  test('the one that is named runs', async () => {
+    expect(await run('B')).toMatchObject({ status: 200, body: { data: { pet: { name: 'Max' } } } });
+  });
+
+  test('a name that is none of theirs is refused', async () => {
+    expect(await run('C')).toMatchObject({
+      status: 400,
+      body: { errors: [{ extensions: { code: INVALID, status: 400 } }] },
+    });
+  });
+});
+
+describe('an error of a field', () => {
+  test('leaves status 200 and the other fields', async () => {
+    const { status, data, errors } = await gateway.graphql(
+      '{ pet(id: 1) { name wrong: orders(first: 0) { totalCount } } other: pet(id: 2) { name } }',
+    );
+    expect(status).toBe(200);
+    expect(data).toEqual({ pet: null, other: { name: 'Max' } });
+    expect(errors).toMatchObject([
+      { path: ['pet', 'wrong'], extensions: { code: 'BAD_USER_INPUT', status: 400 } },
+    ]);
+  });
+
+  test('that may not be null leaves status 200 and null data', async () => {
+    const { status, data, errors } = await gateway.graphql('{ pets(first: 0) { totalCount } }');
+    expect(status).toBe(200);
+    expect(data).toBeNull();
+    expect(errors).toMatchObject([{ path: ['pets'], locations: [{ line: 1, column: 3 }] }]);
+  });
+
+  test('carries the request id that the response carries', async () => {
+    const { headers, errors } = await gateway.graphql(
+      '{ pets(first: 0) { totalCount } }',
+      {},
+      { 'x-request-id': 'abc-1' },
+    );
+    expect(headers['x-request-id']).toBe('abc-1');
+    expect(errors[0]?.extensions?.requestId).toBe('abc-1');
+  });
+});
+
+describe('variables', () => {
+  test('that an operation does not declare are passed over', async () => {
+    expect(await gateway.data('{ pet(id: 1) { name } }', { id: 5 })).toEqual({ pet: { name: 'Rex' } });
+  });
+
+  test('have the defaults that the operation declares', async () => {
+    expect(await gateway.data('query ($id: ID! = 2) { pet(id: $id) { name } }')).toEqual({
+      pet: { name: 'Max' },
+    });
+  });
+
+  test('that are required and missing are all named', async () => {
+    const query = 'query ($id: ID!, $first: Int!) { pet(id: $id) { id } pets(first: $first) { totalCount } }';
+    expect(await refusalOf(gateway, query)).toMatchObject({
+      http: 400,
+      code: 'BAD_USER_INPUT',
+      paths: ['id', 'first'],
+    });
+  });
+});
+
+describe('a selection', () => {
+  test('may name a field twice, under aliases, in fragments and with directives', async () => {
+    const query = `query ($yes: Boolean!) {
+      pet(id: 1) { ...Names ... on Pet { again: name @include(if: $yes) status @skip(if: $yes) } category { id } category { name } }
+    }
+    fragment Names on Pet { name first: name }`;
+    expect(await gateway.data(query, { yes: true })).toEqual({
+      pet: { name: 'Rex', first: 'Rex', again: 'Rex', category: { id: '1', name: 'Dogs' } },
+    });
+  });
+
+  test('of a relation reads what each place asks for, though they share a fragment', async () => {
+    const query = `{ b: pet(id: 2) { ...F } a: pet(id: 1) { ...F category { name } } }
+      fragment F on Pet { category { id } }`;
+    expect(await gateway.data(query)).toEqual({
+      a: { category: { id: '1', name: 'Dogs' } },
+      b: { category: { id: '1' } },
+    });
+  });
+
+  test('of a connection may name its parts twice', async () => {
+    const query =
+      '{ pets { nodes { id } nodes { name } edges { node { category { name } } } edges { node { id } } } }';
+    expect(await gateway.data(query)).toEqual({
+      pets: {
+        nodes: [
+          { id: '1', name: 'Rex' },
+          { id: '2', name: 'Max' },
+        ],
+        edges: [
+          { node: { category: { name: 'Dogs' }, id: '1' } },
+          { node: { category: { name: 'Dogs' }, id: '2' } },
+        ],
+      },
+    });
+  });
+});
+
+test('a list of requests in one is refused', async () => {
+  const response = await gateway.app.inject({
+    method: 'POST',
+    url: '/graphql',
+    payload: [{ query: '{ pet(id: 1) { id } }' }],
+  });
+  expect(response.statusCode).toBe(400);
+  expect(response.json().errors[0].extensions).toMatchObject({ status: 400 });
+});

@@ -1,0 +1,157 @@
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GatewayProcess } from './helper/process';
+import { until } from './helper/until';
+
+// A fresh directory takes seconds to make, and many on a busy machine.
+jest.setTimeout(120_000);
+
+const directory = mkdtempSync(join(tmpdir(), 'petstore-'));
+const environment = { DATA_DIR: join(directory, 'data'), LOG_LEVEL: 'info' };
+let running: GatewayProcess | undefined;
+afterAll(async () => {
+  await running?.stop('SIGKILL');
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const CREATE = 'mutation { createCategory(input: { name: "Dogs" }) { id } }';
+const NAMES = '{ categories { nodes { name } } }';
+
+/** Starts the process, which is stopped after the tests if it then still runs. */
+async function start(more: Record<string, string> = {}): Promise<GatewayProcess> {
+  running = await GatewayProcess.start({ ...environment, ...more });
+  return running;
+}
+
+let adminKey = '';
+
+test('the first start tells where everything is, who may do what, and the admin key', async () => {
+  const { stdout, stderr, url } = await start();
+  expect(stderr).toBe('');
+  const rows = Object.fromEntries(
+    stdout
+      .split('\n')
+      .filter((line) => /^ {2}\S+( \S+)? {2,}/.test(line))
+      .map((line) => line.trim().split(/ {2,}/))
+      .map(([name, value]) => [name, value]),
+  );
+  expect(rows).toEqual({
+    GraphQL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/graphql$/),
+    REST: `${url}/pets`,
+    Docs: `${url}/docs`,
+    Data: `embedded PostgreSQL 17 in ${environment.DATA_DIR}`,
+    Access: 'without a key: read and write',
+    'Admin key': expect.stringMatching(/^ps_[0-9a-z]{12}_[0-9A-Za-z]{32}$/),
+  });
+  adminKey = rows['Admin key'] ?? '';
+});
+
+test('a first write works without a key, and the shown key is an admin', async () => {
+  expect(await running?.graphql(CREATE)).toMatchObject({ data: { createCategory: { id: '1' } } });
+  const answer = await running?.graphql('{ apiKeys { totalCount } }', { 'x-api-key': adminKey });
+  expect(answer).toMatchObject({ data: { apiKeys: { totalCount: 1 } } });
+});
+
+test('a second process on the same directory is refused with one line that names it and the owner', async () => {
+  const second = new GatewayProcess({ ...environment, PORT: '0' });
+  const { code, stdout, stderr } = await second.ended;
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toBe(
+    `petstore-gateway: ${environment.DATA_DIR} is in use by process ${running?.pid}. Stop it, or set DATA_DIR to another directory.\n`,
+  );
+  expect(await running?.graphql('{ categories { totalCount } }')).toMatchObject({
+    data: { categories: { totalCount: 1 } },
+  });
+});
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s ends it with 0; the data is there after the next start, which takes seconds and shows no key',
+  async (signal) => {
+    expect(await running?.stop(signal)).toMatchObject({ code: 0, signal: null, stderr: '' });
+    const before = Date.now();
+    const restarted = await start();
+    expect(Date.now() - before).toBeLessThan(10_000);
+    expect(restarted.stdout).not.toContain('Admin key');
+    expect(await restarted.graphql(NAMES)).toMatchObject({
+      data: { categories: { nodes: [{ name: 'Dogs' }] } },
+    });
+  },
+);
+
+test('a port that is taken is told in one line', async () => {
+  // A copy of a directory that is there already, since making one takes seconds.
+  await running?.stop();
+  cpSync(environment.DATA_DIR, join(directory, 'other'), { recursive: true });
+  const { port } = new URL((await start()).url);
+  const other = new GatewayProcess({ PORT: port, DATA_DIR: join(directory, 'other'), LOG_LEVEL: 'silent' });
+  const { code, stderr } = await other.ended;
+  expect([code, stderr]).toEqual([
+    1,
+    `petstore-gateway: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`,
+  ]);
+});
+
+test('a write that was acknowledged survives SIGKILL', async () => {
+  for (const name of ['Cats', 'Birds']) {
+    expect(await running?.graphql(CREATE.replace('Dogs', name))).not.toHaveProperty('errors');
+    expect(await running?.stop('SIGKILL')).toMatchObject({ code: null, signal: 'SIGKILL' });
+    await start();
+  }
+  expect(await running?.graphql(NAMES)).toMatchObject({
+    data: { categories: { nodes: [{ name: 'Dogs' }, { name: 'Cats' }, { name: 'Birds' }] } },
+  });
+});
+
+test('a request that is under way when SIGTERM comes is answered; so is one right behind it', async () => {
+  const { hostname, port } = new URL(String(running?.url));
+  const socket = connect(Number(port), hostname).setEncoding('utf8');
+  let received = '';
+  socket.on('data', (text) => {
+    received += text;
+  });
+  const body = JSON.stringify({ query: NAMES });
+  const head = [
+    'Host: x',
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    'Expect: 100-continue',
+  ];
+  socket.write(`POST /graphql HTTP/1.1\r\n${head.join('\r\n')}\r\n\r\n`);
+  await until(async () => received.startsWith('HTTP/1.1 100'));
+
+  const ended = running?.stop();
+  await until(async () => !(await isListening(hostname, Number(port))));
+  socket.write(`${body}GET /categories HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await once(socket, 'close');
+  expect(await ended).toMatchObject({ code: 0 });
+  const [first, second] = received.split('HTTP/1.1 ').slice(2);
+  expect(first).toMatch(/^200 OK\r\n.*"Birds"/s);
+  expect(second).toMatch(/^200 OK\r\nConnection: close\r\n.*x-ratelimit-remaining.*"Birds"/s);
+});
+
+test('what it logs are JSON lines', async () => {
+  const { stdout } = await (running?.ended ?? Promise.reject(new Error('nothing ran')));
+  const lines = stdout.split('\n').filter((line) => line.startsWith('{'));
+  expect(lines.map((line) => JSON.parse(line))).toContainEqual(
+    expect.objectContaining({
+      level: 'info',
+      method: 'POST',
+      path: '/graphql',
+      status: 200,
+      requestId: expect.any(String),
+    }),
+  );
+});
+
+async function isListening(host: string, port: number): Promise<boolean> {
+  const socket = connect(port, host);
+  const isOpen = await Promise.race([
+    once(socket, 'connect').then(() => true),
+    once(socket, 'error').then(() => false),
+  ]).catch(() => false);
+  socket.destroy();
+  return isOpen;
+}

@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Gateway, startGateway } from './helper/gateway';
+
+const README = readFileSync(join(__dirname, '..', 'README.md'), 'utf8');
+
+let gateway: Gateway;
+let jump = 0;
+beforeAll(async () => {
+  gateway = await startGateway({}, () => Date.now() + jump);
+});
+afterAll(() => gateway.close());
+
+test("the README's client waits as long as it is told, and is then served", async () => {
+  const [, code = ''] = /```js\n([\s\S]*?)```/.exec(README) ?? [];
+  expect(code).toContain('retry-after');
+  const url = await gateway.server.listen({ port: 0, host: '127.0.0.1' });
+  for (let i = 0; i < 60; i++) await fetch(`${url}/pets`);
+  jump = 58_000; // the minute is nearly over
+
+  const directory = mkdtempSync(join(tmpdir(), 'readme-'));
+  try {
+    const file = join(directory, 'client.mjs');
+    writeFileSync(file, code);
+    const { stdout } = await promisify(execFile)(process.execPath, [file], {
+      env: { PETSTORE_URL: url },
+    });
+    expect(stdout.split('\n')).toEqual([
+      expect.stringMatching(/^429: trying again in [12] s$/),
+      '200 59 []',
+      '',
+    ]);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test('every script that the README and CONTRIBUTING name exists', () => {
+  const contributing = readFileSync(join(__dirname, '..', 'CONTRIBUTING.md'), 'utf8');
+  const { scripts } = JSON.parse(readFileSync(join(__dirname, '..', 'package.json'), 'utf8'));
+  const named = [...`${README}${contributing}`.matchAll(/npm run (?:--silent )?([a-z:]+)/g)].map(
+    ([, name]) => name,
+  );
+  expect(named.length).toBeGreaterThan(8);
+  expect(named.filter((name) => !scripts[name ?? ''])).toEqual([]);
+});
+
+test('every variable that the process reads is in the README and in .env.example', () => {
+  const config = readFileSync(join(__dirname, '..', 'src', 'config.ts'), 'utf8');
+  const example = readFileSync(join(__dirname, '..', '.env.example'), 'utf8');
+  const names = [...config.matchAll(/^ {2}([A-Z_]+): setting/gm)].map(([, name]) => name ?? '');
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.filter((name) => !README.includes(`\`${name}\``))).toEqual([]);
+  expect(names.filter((name) => name !== 'NODE_ENV' && !example.includes(`${name}=`))).toEqual([]);
+});
