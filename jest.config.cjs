@@ -1,3 +1,6 @@
+// Far from UTC, where a date that is read in the wrong zone shows.
+process.env.TZ = 'America/New_York';
+
 /** @type {import('jest').Config} */
 module.exports = {
   rootDir: __dirname,

@@ -73,7 +73,8 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     expect(await running?.stop(signal)).toMatchObject({ code: 0, signal: null, stderr: '' });
     const before = Date.now();
     const restarted = await start();
-    expect(Date.now() - before).toBeLessThan(10_000);
+    // It takes about 2 seconds, and more on a machine that has much else to do.
+    expect(Date.now() - before).toBeLessThan(20_000);
     expect(restarted.stdout).not.toContain('Admin key');
     expect(await restarted.graphql(NAMES)).toMatchObject({
       data: { categories: { nodes: [{ name: 'Dogs' }] } },
@@ -105,7 +106,7 @@ test('a write that was acknowledged survives SIGKILL', async () => {
   });
 });
 
-test('a request that is under way when SIGTERM comes is answered; so is one right behind it', async () => {
+test('a request that is under way when SIGTERM comes is answered; its connection is not waited for', async () => {
   const { hostname, port } = new URL(String(running?.url));
   const socket = connect(Number(port), hostname).setEncoding('utf8');
   let received = '';
@@ -124,12 +125,12 @@ test('a request that is under way when SIGTERM comes is answered; so is one righ
 
   const ended = running?.stop();
   await until(async () => !(await isListening(hostname, Number(port))));
-  socket.write(`${body}GET /categories HTTP/1.1\r\nHost: x\r\n\r\n`);
-  await once(socket, 'close');
+  socket.write(body);
+  const before = Date.now();
   expect(await ended).toMatchObject({ code: 0 });
-  const [first, second] = received.split('HTTP/1.1 ').slice(2);
-  expect(first).toMatch(/^200 OK\r\n.*"Birds"/s);
-  expect(second).toMatch(/^200 OK\r\nConnection: close\r\n.*x-ratelimit-remaining.*"Birds"/s);
+  expect(Date.now() - before).toBeLessThan(10_000);
+  const [, , answer] = received.split('HTTP/1.1 ');
+  expect(answer).toMatch(/^200 OK\r\n.*x-ratelimit-remaining.*\r\nconnection: close\r\n.*"Birds"/s);
 });
 
 test('what it logs are JSON lines', async () => {

@@ -6,7 +6,7 @@ import { decodeCursor, encodeCursor } from '../domain/cursor';
 import { DomainError } from '../domain/errors';
 import type { StoredKey } from './caller';
 import type { KeyRing } from './key-ring';
-import { formatKey, hashSecret, newKey, type PresentedKey, parseKey } from './secret';
+import { formatKey, hashSecret, isSecret, newKey, type PresentedKey, parseKey } from './secret';
 
 export interface NewApiKey {
   name: string;
@@ -94,13 +94,18 @@ export class ApiKeyService {
   /**
    * Sees to it that there is an admin key: `given` where it is set, else, in a database without any key, a new one.
    * @returns the whole text of a key that was made, to be shown once.
+   * @throws Error when there is a key of the given id with another secret: nobody could use what was given.
    */
   async bootstrap(database: Database, given: string | undefined): Promise<string | undefined> {
     const key = given === undefined ? newKey() : parseKey(given);
     if (!key) throw new Error('ADMIN_API_KEY is not of the form ps_<key id>_<secret>');
     return database.transaction(async (tx) => {
       await lock(tx);
-      const known = await tx.prisma.apiKey.count(given === undefined ? undefined : { where: { id: key.id } });
+      const known = await tx.prisma.apiKey.findFirst(
+        given === undefined ? undefined : { where: { id: key.id } },
+      );
+      if (known && given !== undefined && !isSecret(key.secret, known.secretHash))
+        throw new Error(`ADMIN_API_KEY has another secret than the key ${key.id} that is there already.`);
       if (known) return undefined;
       await tx.prisma.apiKey.create({ data: adminKey(key) });
       return given === undefined ? formatKey(key) : undefined;

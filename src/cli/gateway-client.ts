@@ -43,6 +43,6 @@ export async function callGateway<Data>(
 
 /** Why a request got no answer. An error for several addresses of one host says so only in its code. */
 function reasonOf({ message, cause }: Error): string {
-  if (!(cause instanceof Error)) return message;
-  return cause.message || String((cause as NodeJS.ErrnoException).code);
+  const { message: reason, code } = (cause ?? {}) as Partial<NodeJS.ErrnoException>;
+  return reason || code || message;
 }

@@ -26,7 +26,9 @@ export class KeyId {
 const INT64 = 'ID must be an integer from 1 to 9223372036854775807';
 
 function parseId(value: unknown): bigint | KeyId {
-  const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value;
+  // A JSON number beyond 2^53 has been rounded already: it may stand for something else than was sent.
+  const isExact = typeof value === 'bigint' || Number.isSafeInteger(value);
+  const text = isExact ? String(value) : value;
   if (typeof text === 'string') {
     if (DECIMAL.test(text)) {
       const id = BigInt(text);

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refusalOf } from '../graphql/limits';
 import { rateLimitHeaders } from '../rate-limit/headers';
@@ -7,6 +8,8 @@ import { problemBody } from './problems';
 /** Seconds that a client should wait after a 503. */
 const RETRY_AFTER = '5';
 const CHALLENGE = 'Bearer realm="petstore"';
+/** What an answer says of its content; it does not hold for what is sent instead. */
+const CONTENT_HEADERS = ['content-length', 'content-encoding', 'etag', 'last-modified', 'cache-control'];
 
 /**
  * Puts on every answer what every answer carries: the request id and where the caller stands. `onSend` is the one hook
@@ -14,6 +17,11 @@ const CHALLENGE = 'Bearer realm="petstore"';
  * by our own fault; a caller that has nothing left gets its 429 instead of the answer.
  */
 export function completeAnswers(app: FastifyInstance, now: () => number): void {
+  let isClosing = false;
+  app.addHook('preClose', (done) => {
+    isClosing = true;
+    done();
+  });
   app.addHook('onSend', (request, reply, payload, done) => {
     reply.header('x-request-id', request.id);
     const known = request.meter.standing;
@@ -33,12 +41,17 @@ export function completeAnswers(app: FastifyInstance, now: () => number): void {
     if (!refusal || request.routeOptions.config.metering === 'unmetered') {
       return complete(reply, payload, standing);
     }
-    reply.code(refusal.status).type('application/json; charset=utf-8').removeHeader('content-length');
+    // A file that was to be sent would stay open.
+    if (payload instanceof Readable) payload.destroy();
+    for (const name of CONTENT_HEADERS) reply.removeHeader(name);
+    reply.code(refusal.status).type('application/json; charset=utf-8');
     return complete(reply, JSON.stringify(problemBody(request, refusal)), standing);
   }
 
   function complete(reply: FastifyReply, payload: unknown, standing: Standing): unknown {
     reply.headers(rateLimitHeaders(standing, now()));
+    // Else a client could keep its connection, and the server waiting for it.
+    if (isClosing) reply.header('connection', 'close');
     if (reply.statusCode === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);
     if (reply.statusCode === 401) reply.header('www-authenticate', CHALLENGE);
     return payload;

@@ -72,6 +72,15 @@ test('ADMIN_API_KEY becomes an admin key of a database that has others, and stay
   await again.stop();
 });
 
+test('ADMIN_API_KEY with the id of a key and another secret stops the start, and does not repeat it', async () => {
+  await (await start({ ADMIN_API_KEY: GIVEN })).stop();
+  const other = GIVEN.replace('Given', 'Other');
+  const failure = start({ ADMIN_API_KEY: other });
+  await expect(failure).rejects.toThrow(
+    'ADMIN_API_KEY has another secret than the key givenbyowner that is there already.',
+  );
+});
+
 test.each<[string, Record<string, string>, number]>([
   ['several that start at once make one', {}, 1],
   ['several that start at once with the same ADMIN_API_KEY make one', { ADMIN_API_KEY: GIVEN }, 0],

@@ -18,6 +18,7 @@ export class GatewayProcess {
   stdout = '';
   stderr = '';
   readonly ended: Promise<Ending>;
+  isEnded = false;
   private readonly child: ChildProcess;
 
   constructor(environment: Record<string, string>) {
@@ -33,6 +34,7 @@ export class GatewayProcess {
       this.stderr += text;
     });
     this.ended = once(this.child, 'close').then(([code, signal]) => {
+      this.isEnded = true;
       const { stdout, stderr } = this;
       return { code, signal, stdout, stderr };
     });
@@ -41,12 +43,8 @@ export class GatewayProcess {
   /** Starts one on a free port and waits until it says where it listens. @throws Error when it ends before. */
   static async start(environment: Record<string, string>): Promise<GatewayProcess> {
     const started = new GatewayProcess({ PORT: '0', ...environment });
-    let ending: Ending | undefined;
-    started.ended.then((it) => {
-      ending = it;
-    });
     while (!started.url) {
-      if (ending) throw new Error(`It ended: ${JSON.stringify(ending)}`);
+      if (started.isEnded) throw new Error(`It ended: ${JSON.stringify(await started.ended)}`);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     return started;

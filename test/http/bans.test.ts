@@ -1,5 +1,7 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
 import { toldBy } from '../helper/standing';
+import { until } from '../helper/until';
 
 const START = 1_800_000_000_000;
 const DAY = 86_400_000;
@@ -107,6 +109,19 @@ describe('a caller that goes on after 20 refusals within a window', () => {
       'Banned for going on after too many refusals. Try again in 60 seconds.',
     );
     expect(toldBy(response.headers)).toMatchObject({ limit: 60, remaining: 0, retryAfter: 60 });
+  });
+
+  test('leaves no file open that it was not sent, and is told nothing of it', async () => {
+    const openFiles = () => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0);
+    const script = () =>
+      gateway.app.inject({ url: '/docs/static/swagger-ui-bundle.js', headers: key.headers });
+    const before = openFiles();
+    const responses = await Promise.all(Array.from({ length: 50 }, script));
+    await until(async () => openFiles() - before < 10);
+    for (const { statusCode, headers } of responses) {
+      expect(statusCode).toBe(429);
+      for (const name of ['etag', 'last-modified', 'cache-control']) expect(headers).not.toHaveProperty(name);
+    }
   });
 
   test('is not banned longer for asking meanwhile, and passes when the ban is over', async () => {

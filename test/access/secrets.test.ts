@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { statement } from '../../src/database/statement';
+import { createDatabase } from '../helper/database';
+import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../helper/gateway';
+import { GatewayProcess } from '../helper/process';
+
+jest.setTimeout(120_000);
+
+/** A key's secret, and every spelling of its hash that could get out. */
+function spellings(whole: string): string[] {
+  const secret = whole.slice(-32);
+  const hash = createHash('sha256').update(secret).digest();
+  return [
+    secret,
+    hash.toString('hex'),
+    hash.toString('base64').slice(0, 40),
+    hash.toString('base64url').slice(0, 40),
+    [...hash].join(','),
+  ];
+}
+
+function expectNone(whole: string, text: string): void {
+  for (const spelling of spellings(whole)) expect(text).not.toContain(spelling);
+}
+
+describe('in the application', () => {
+  let gateway: Gateway;
+  let key: TestKey;
+  beforeAll(async () => {
+    gateway = await startGateway();
+    key = await gateway.createKey();
+  });
+  afterAll(() => gateway.close());
+
+  test('the secret stands nowhere in the database, in no column of any table; its hash in one', async () => {
+    await gateway.app.inject({ url: '/pets', headers: key.headers });
+    const tables = await gateway.database.query<{ name: string }>(
+      statement(
+        "select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')",
+      ),
+      [],
+    );
+    expect(tables.map(({ name }) => name)).toContain('public.api_keys');
+    const [secret = '', hash = ''] = spellings(key.whole);
+    const found: string[] = [];
+    for (const { name } of tables) {
+      const rows = await gateway.database.query<{ row: string }>(
+        statement(`select t::text as row from ${name} t`),
+        [],
+      );
+      const text = rows.map(({ row }) => row).join('\n');
+      if (text.includes(secret) || text.includes(key.whole)) found.push(`${name}: the secret`);
+      if (text.includes(hash)) found.push(`${name}: its hash`);
+    }
+    expect(found).toEqual(['public.api_keys: its hash']);
+  });
+
+  test('no answer holds the secret or the hash of a key, once it has been shown', async () => {
+    const fields =
+      'id name plan scopes perMinute perDay expiresAt revokedAt lastUsedAt createdAt bannedUntil';
+    const id = `id: "${key.id}"`;
+    const { whole, headers } = key;
+    const post = { method: 'POST' as const, url: '/graphql' };
+    const typed = { 'content-type': 'application/json' };
+    const query = (text: string, more: object = {}) => ({
+      ...post,
+      headers: { ...typed, ...more },
+      payload: { query: text },
+    });
+    const wrong = `${whole.slice(0, -1)}${whole.endsWith('a') ? 'b' : 'a'}`;
+    for (const request of [
+      query(`{ apiKeys(first: 100) { nodes { ${fields} } } }`),
+      query(`mutation { updateApiKey(${id}, input: { name: "renamed" }) { ${fields} } }`),
+      query(`{ viewer { apiKey { ${fields} } } }`, headers),
+      query('{ apiKeys { totalCount } }', headers),
+      query('{ apiKeys { nodes { secretHash secret } } }'),
+      query('{ pets { totalCount } }', { 'x-api-key': `${whole}x` }),
+      query('{ pets { totalCount } }', { authorization: `Basic ${whole}` }),
+      query('{', headers),
+      { ...post, headers: { ...typed, ...headers }, payload: '{' },
+      { url: '/nothing', headers },
+      { url: '/pets?limit=0', headers },
+      { url: '/pets', headers: { 'x-api-key': wrong } },
+      { method: 'PUT' as const, url: '/pets', headers },
+      query(`mutation { revokeApiKey(${id}) { ${fields} } }`),
+      query('{ pets { totalCount } }', headers),
+    ]) {
+      const response = await gateway.app.inject(request);
+      expectNone(whole, response.payload + JSON.stringify(response.headers));
+    }
+  });
+});
+
+describe('in what the process writes', () => {
+  let running: GatewayProcess;
+  let drop: (() => Promise<void>) | undefined;
+  const directory = mkdtempSync(join(tmpdir(), 'petstore-'));
+  beforeAll(async () => {
+    const created = process.env.TEST_DATABASE_URL ? await createDatabase() : undefined;
+    drop = created?.drop;
+    running = await GatewayProcess.start({
+      DATA_DIR: join(directory, 'data'),
+      LOG_LEVEL: 'trace',
+      NODE_ENV: 'production',
+      ADMIN_API_KEY: ADMIN_KEY,
+      ...(created?.url && { DATABASE_URL: created.url }),
+    });
+  });
+  afterAll(async () => {
+    await running.stop();
+    await drop?.();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  test('there is no secret, no hash and no header that holds one, whatever is logged', async () => {
+    const admin = { 'x-api-key': ADMIN_KEY };
+    const create = 'mutation { createApiKey(input: { name: "logged" }) { secret } }';
+    const { data } = (await running.graphql(create, admin)) as { data: { createApiKey: { secret: string } } };
+    const whole = data.createApiKey.secret;
+    const wrong = `${whole.slice(0, -1)}${whole.endsWith('a') ? 'b' : 'a'}`;
+
+    await running.graphql('{ pets { totalCount } }', { 'x-api-key': whole });
+    await running.graphql('{ pets { totalCount } }', { authorization: `Bearer ${whole}` });
+    await running.graphql('{ pets { totalCount } }', { 'x-api-key': wrong });
+    await running.graphql('{ pets { totalCount } }', { authorization: `Basic ${whole}` });
+    await running.graphql('{', { 'x-api-key': whole });
+    for (const path of [`/pets?api_key=${whole}`, `/pets/${'1'.repeat(30)}?${whole}`, '/nothing', '/%zz'])
+      await fetch(running.url + path, { headers: { 'x-api-key': whole } });
+    await fetch(`${running.url}/pets`, {
+      method: 'POST',
+      body: '{',
+      headers: { 'x-api-key': whole, 'content-type': 'application/json' },
+    });
+    for (let i = 0; i < 85; i++)
+      await running.graphql('{ __typename pets { totalCount } }', { 'x-api-key': whole });
+
+    const { stdout, stderr } = await running.stop();
+    expect(stderr).toBe('');
+    const requests = stdout.split('\n').filter((line) => line.includes('"path"'));
+    expect(requests.length).toBeGreaterThan(90);
+    for (const each of [whole, wrong, ADMIN_KEY]) expectNone(each, stdout);
+    expect(stdout).not.toMatch(/x-api-key|authorization/i);
+  });
+});
