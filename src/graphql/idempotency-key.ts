@@ -1,21 +1,18 @@
 import { ProblemError } from './errors';
 
-/** Visible characters; a token does not start with a quote. */
-const TOKEN = /^[!#-~][!-~]{0,254}$/;
-/** A string of structured fields (RFC 9651, section 3.3.3), without spaces. */
-const STRING = /^"((?:[!#-[\]-~]|\\["\\])+)"$/;
+/**
+ * What an `Idempotency-Key` header may hold: a string of structured fields (draft-ietf-httpapi-idempotency-key-header, section
+ * 2.1; RFC 9651, section 3.3.3) without spaces, or its characters bare, as most clients send them.
+ */
+export const IDEMPOTENCY_KEY_FORM = /^(?:([!#-~][!-~]{0,254})|"((?:[!#-[\]-~]|\\["\\]){1,255})")$/;
+
 const RULE = 'must be 1 to 255 visible ASCII characters, with or without quotes around them';
 
-/**
- * The key that an `Idempotency-Key` header names (draft-ietf-httpapi-idempotency-key-header, section 2.1: a quoted string; a
- * bare token means the same).
- * @throws ProblemError `BAD_USER_INPUT`.
- */
+/** The key that a header names, which is the same with quotes and without. @throws ProblemError `BAD_USER_INPUT`. */
 export function parseIdempotencyKey(header: string): string {
-  const quoted = STRING.exec(header)?.[1]?.replace(/\\(.)/g, '$1');
-  const key = quoted ?? (TOKEN.test(header) ? header : '');
-  if (key.length >= 1 && key.length <= 255) return key;
-  throw new ProblemError('BAD_USER_INPUT', `Idempotency-Key: ${RULE}`, [
-    { path: 'Idempotency-Key', message: RULE },
-  ]);
+  const [, token, quoted] = IDEMPOTENCY_KEY_FORM.exec(header) ?? [];
+  const key = token ?? quoted?.replace(/\\(.)/g, '$1');
+  if (key !== undefined) return key;
+  const path = 'Idempotency-Key';
+  throw new ProblemError('BAD_USER_INPUT', `${path}: ${RULE}`, [{ path, message: RULE }]);
 }

@@ -1,5 +1,6 @@
 import { type GraphQLInputType, getNamedType, getNullableType, isListType } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
+import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency-key';
 import type { Input } from '../inputs';
 import type { PreparedOperation } from '../prepare';
 import { INT64 } from './schemas';
@@ -32,8 +33,8 @@ export const PARAMETERS: Readonly<Record<string, Parameter>> = {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Makes the request safe to send again: for 24 hours, the same request of the same caller with the same key is answered what the first one was, and changes nothing.',
-    schema: { type: 'string', minLength: 1, maxLength: 257, pattern: '^[!-~]+$' },
+      'Makes the request safe to send again: for 24 hours, the same request of the same caller with the same key is answered what the first one was, and changes nothing. 1 to 255 visible ASCII characters.',
+    schema: { type: 'string', pattern: IDEMPOTENCY_KEY_FORM.source },
     example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
     'x-stability': 'experimental',
   },
