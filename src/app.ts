@@ -5,6 +5,7 @@ import type { AnonymousAccess } from './access/caller';
 import { KeyRing } from './access/key-ring';
 import type { Config } from './config';
 import type { Database } from './database/database';
+import { ExpiredAnswers } from './database/expired-answers';
 import { CategoryService } from './domain/category-service';
 import { InventoryService } from './domain/inventory-service';
 import { OrderService } from './domain/order-service';
@@ -51,7 +52,7 @@ export async function createApp(
   const anonymousAccess = config.ANONYMOUS_ACCESS ?? defaultAccess(config);
   const server = await createServer({
     database,
-    executor: new Executor(schema),
+    executor: new Executor(schema, now),
     keys,
     limits,
     now,
@@ -61,6 +62,11 @@ export async function createApp(
     trustProxy: config.TRUST_PROXY,
   });
   server.addHook('onClose', () => limits.close());
+  const expired = new ExpiredAnswers(database, {
+    now,
+    onError: (error) => logger.warn({ err: error }, 'answers that have expired could not be deleted'),
+  });
+  server.addHook('onClose', () => expired.stop());
   return { server, anonymousAccess, newAdminKey };
 }
 

@@ -9,8 +9,10 @@ import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin
 import type { Context } from './context';
 import { limitDocument, MAX_TOKENS } from './document-limits';
 import { problemOf } from './errors';
-import { type Executor, extensionsOf } from './executor';
+import type { Executor } from './executor';
+import { idempotencyHeaders } from './idempotency-headers';
 import type { KnownDocuments } from './known-documents';
+import { extensionsOf } from './outcome';
 
 /** How many faults of one document are reported. */
 const MAX_ERRORS = 20;
@@ -49,15 +51,16 @@ export async function createApollo(
           willSendResponse: async ({ contextValue: { requestId }, response: { body } }) => {
             if (body.kind !== 'single') return;
             for (const { extensions } of body.singleResult.errors ?? []) {
-              if (extensions) extensions.requestId = requestId;
+              if (extensions) extensions.requestId ??= requestId;
             }
           },
           responseForOperation: async ({ document, source, request, contextValue }) => {
             documents.add(source, document);
             const { operationName, variables = {} } = request;
-            const { status, body } = await executor.run(document, operationName, variables, contextValue);
+            const outcome = await executor.run(document, operationName, variables, contextValue);
+            const { status, body } = outcome;
             return {
-              http: { status, headers: new HeaderMap() },
+              http: { status, headers: new HeaderMap(Object.entries(idempotencyHeaders(outcome))) },
               body: { kind: 'single', singleResult: body },
             };
           },

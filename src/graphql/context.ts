@@ -4,11 +4,23 @@ import type { Meter } from '../rate-limit/meter';
 import type { Charge } from './limits';
 import { Loaders } from './loaders';
 
+/** An operation that comes with an idempotency key. */
+export interface IdempotencyRequest {
+  /** The key as it came. */
+  readonly header: string;
+  /** The name of a prepared document, which may be worded otherwise in the next version. */
+  readonly operation?: string;
+}
+
 /** What one operation runs with. Apollo copies it by its own properties, so it holds nothing private. */
 export class Context {
   readonly loaders = new Loaders();
   /** What the operation costs; set before it runs. */
   charge: Charge | undefined;
+  /** What it is to run once under, if it changes anything. */
+  idempotency: IdempotencyRequest | undefined;
+  /** Where all of the operation runs in one transaction: how many of its root fields have succeeded in it. */
+  shared: { succeeded: number } | undefined;
 
   /** @param onInternalError hears of errors that the caller is not told about. */
   constructor(
@@ -18,4 +30,10 @@ export class Context {
     readonly requestId: string,
     readonly onInternalError: (error: unknown) => void,
   ) {}
+
+  /** The same for a run of the operation in `transaction`. */
+  within(transaction: Session): Context {
+    const own = { session: transaction, loaders: new Loaders(), shared: { succeeded: 0 } };
+    return Object.assign(Object.create(Context.prototype), this, own) as Context;
+  }
 }

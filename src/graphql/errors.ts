@@ -19,10 +19,12 @@ export const ERROR_STATUS = {
   ORDER_COMPLETE: 409,
   CATEGORY_NOT_EMPTY: 409,
   PET_HAS_ORDERS: 409,
+  IDEMPOTENCY_IN_PROGRESS: 409,
   PAYLOAD_TOO_LARGE: 413,
   URI_TOO_LONG: 414,
   UNSUPPORTED_MEDIA_TYPE: 415,
   UNKNOWN_REFERENCE: 422,
+  IDEMPOTENCY_MISMATCH: 422,
   RATE_LIMITED: 429,
   KEY_BANNED: 429,
   HEADERS_TOO_LARGE: 431,
@@ -41,6 +43,8 @@ export interface Problem {
   readonly message: string;
   readonly status: number;
   readonly details?: readonly ErrorDetail[];
+  /** The request that it was told to first, where that may be another than this one. */
+  readonly requestId?: string;
 }
 
 /** A refusal that is born at the doors: of a caller, a document, a request. */
@@ -51,6 +55,7 @@ export class ProblemError extends Error implements Problem {
     readonly code: ErrorCode,
     message: string,
     readonly details?: readonly ErrorDetail[],
+    readonly requestId?: string,
   ) {
     super(message);
     this.status = ERROR_STATUS[code];
@@ -79,7 +84,14 @@ const MAX_MESSAGE = 500;
 export function problemOf(error: unknown): Problem & { internal?: true } {
   if (error instanceof ProblemError || error instanceof DomainError) {
     const { code, message, details } = error;
-    return { code, message: shorten(message), status: ERROR_STATUS[code], ...(details && { details }) };
+    const requestId = error instanceof ProblemError ? error.requestId : undefined;
+    return {
+      code,
+      message: shorten(message),
+      status: ERROR_STATUS[code],
+      ...(details && { details }),
+      ...(requestId && { requestId }),
+    };
   }
   if (error instanceof GraphQLError) return ofGraphQLError(error);
   const failure = failureOf(error);

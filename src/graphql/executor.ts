@@ -1,29 +1,16 @@
-import {
-  type DocumentNode,
-  type ExecutionResult,
-  execute,
-  type FormattedExecutionResult,
-  type GraphQLError,
-  type GraphQLFormattedError,
-  type GraphQLSchema,
-} from 'graphql';
+import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
 import { getVariableValues } from 'graphql/execution/values';
 import type { Caller } from '../access/caller';
 import { isTooExpensive } from '../rate-limit/rules';
-import type { Standing } from '../rate-limit/standing';
 import type { Context } from './context';
-import { type Problem, ProblemError, problemOf } from './errors';
+import { ProblemError } from './errors';
 import { Charge, refusalOf } from './limits';
 import { type Demand, type Operation, Operations } from './operation';
+import { bodyOf, type Outcome, refusal } from './outcome';
+import { RunOnce } from './run-once';
 import { variableErrors } from './variable-errors';
 
 export type Variables = Readonly<Record<string, unknown>>;
-
-/** The answer to one operation. `status` is the HTTP status: 200 whenever there is data, else that of the first error. */
-export interface Outcome {
-  readonly status: number;
-  readonly body: FormattedExecutionResult;
-}
 
 /**
  * Runs validated documents on the schema: the one way to the resolvers, for GraphQL and REST alike. Access is checked and
@@ -31,9 +18,15 @@ export interface Outcome {
  */
 export class Executor {
   private readonly operations: Operations;
+  private readonly once: RunOnce;
 
-  constructor(readonly schema: GraphQLSchema) {
+  /** @param now milliseconds of the Unix epoch. */
+  constructor(
+    readonly schema: GraphQLSchema,
+    now: () => number,
+  ) {
     this.operations = new Operations(schema);
+    this.once = new RunOnce(now);
   }
 
   async run(
@@ -51,6 +44,8 @@ export class Executor {
     if (denied) return refusal(denied, context);
 
     context.charge = new Charge(context.meter, demand.cost);
+    if (context.idempotency && operation.node.operation === 'mutation')
+      return this.runOnce(operation, variables, context, demand);
     const refused = demand.cost === 0 && refusalOf(await context.meter.take(0));
     if (refused) return refusal(refused, context);
     const result = await this.execute(operation, variables, context);
@@ -59,14 +54,21 @@ export class Executor {
     if (limited) return refusal(limited, context);
     if (result.errors && result.data === undefined)
       return this.refuseVariables(operation, variables, context, result);
-    return {
-      status: 200,
-      body: {
-        ...(result.errors && { errors: result.errors.map((error) => present(error, context)) }),
-        data: result.data,
-        ...(standing && { extensions: { cost: costOf(demand.cost, standing) } }),
-      },
-    };
+    return { status: 200, body: bodyOf(result, context, demand.cost) };
+  }
+
+  /** A mutation under an idempotency key. */
+  private async runOnce(
+    operation: Operation,
+    variables: Variables,
+    context: Context,
+    demand: Demand,
+  ): Promise<Outcome> {
+    const { coerced } = getVariableValues(this.schema, operation.node.variableDefinitions ?? [], variables);
+    if (!coerced) return { ...this.refuseVariables(operation, variables, context), replayed: false };
+    return this.once.run({ operation, coerced, demand }, context, (shared) =>
+      this.execute(operation, variables, shared),
+    );
   }
 
   /** By the plan where the operation has one and it succeeds, else by graphql-js. */
@@ -111,20 +113,6 @@ export class Executor {
   }
 }
 
-/** The answer to an operation that is refused as a whole: no data, and the error's own status. */
-export function refusal(error: unknown, context: Context): Outcome {
-  const problem = tell(error, context);
-  return {
-    status: problem.status,
-    body: { errors: [{ message: problem.message, extensions: extensionsOf(problem, context.requestId) }] },
-  };
-}
-
-/** The `extensions` of an error in GraphQL. */
-export function extensionsOf({ code, status, details }: Problem, requestId?: string) {
-  return { code, status, ...(details && { details }), ...(requestId && { requestId }) };
-}
-
 /** Why this caller may not run what demands so much; `undefined` if it may. */
 function deny({ scopes, quota, apiKey }: Caller, demand: Demand): ProblemError | undefined {
   const missing = demand.scopes.find((scope) => !scopes.has(scope));
@@ -146,26 +134,4 @@ function unknownOperation(name: string | null | undefined): ProblemError {
     ? `The document has no operation named "${name}".`
     : 'The document has more than one operation: operationName must say which to run.';
   return new ProblemError('GRAPHQL_VALIDATION_FAILED', message);
-}
-
-/** What the operation cost, and what it left of each window. */
-function costOf(operation: number, { windows: [minute, day] }: Standing) {
-  return { operation, remaining: { minute: minute.remaining, day: day.remaining } };
-}
-
-function present(error: GraphQLError, context: Context): GraphQLFormattedError {
-  const problem = tell(error, context);
-  const { locations, path } = error;
-  return {
-    message: problem.message,
-    ...(locations && { locations }),
-    ...(path && { path }),
-    extensions: extensionsOf(problem, context.requestId),
-  };
-}
-
-function tell(error: unknown, context: Context): Problem {
-  const { internal, ...problem } = problemOf(error);
-  if (internal) context.onInternalError(error);
-  return problem;
 }

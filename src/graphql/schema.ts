@@ -15,6 +15,7 @@ import { InventoryResolver } from './resolvers/inventory-resolver';
 import { OrderResolver } from './resolvers/order-resolver';
 import { PetResolver } from './resolvers/pet-resolver';
 import { ViewerResolver } from './resolvers/viewer-resolver';
+import { isolateMutations } from './savepoints';
 import { refuseKeyIds } from './scalars';
 
 /** What the resolvers call. */
@@ -56,7 +57,7 @@ export function buildSchema({
     container: { get: (resolver) => resolvers.get(resolver) },
     validateFn: refuseKeyIds,
   });
-  const schema = enforceRateLimits(defineDirectives(built));
+  const schema = isolateMutations(enforceRateLimits(defineDirectives(built)));
   // Decorators of parameters are evaluated last to first: a reader expects `updatePet(id, input)`.
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     (field.args as GraphQLArgument[]).reverse();

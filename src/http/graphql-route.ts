@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DocumentNode } from 'graphql';
 import type { Context } from '../graphql/context';
 import type { Executor, Variables } from '../graphql/executor';
+import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-headers';
 import type { KnownDocuments } from '../graphql/known-documents';
 import { answerOtherMethods } from '../rest/methods';
 import { answerType } from './media-type';
@@ -22,7 +23,13 @@ export interface GraphQLRouteOptions {
  * the executor at once; everything else goes through Apollo, which ends at the same executor.
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
-  const { apollo, executor, documents, contextOf } = options;
+  const { apollo, executor, documents } = options;
+  const contextOf = (request: FastifyRequest): Context => {
+    const context = options.contextOf(request);
+    const header = request.headers[IDEMPOTENCY_KEY];
+    if (header !== undefined) context.idempotency = { header: String(header) };
+    return context;
+  };
   const throughApollo = fastifyApolloHandler(apollo, { context: async (request) => contextOf(request) });
 
   app.get(GRAPHQL_PATH, throughApollo);
@@ -32,6 +39,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     const { document, operationName, variables, type } = known;
     const outcome = await executor.run(document, operationName, variables, contextOf(request));
     reply.code(outcome.status).header('content-type', type);
+    if (outcome.replayed !== undefined) reply.headers(idempotencyHeaders(outcome));
     return JSON.stringify(outcome.body);
   });
   answerOtherMethods(app, GRAPHQL_PATH, ['GET', 'HEAD', 'POST']);

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { type ErrorCode, type Problem, ProblemError, problemOf } from '../graphql/errors';
-import { extensionsOf } from '../graphql/executor';
+import { extensionsOf } from '../graphql/outcome';
 import { errorBody } from '../rest/error-body';
 import { GRAPHQL_PATH } from './graphql-route';
 

@@ -10,6 +10,7 @@ import type { Database } from '../database/database';
 import { createApollo } from '../graphql/apollo';
 import { Context } from '../graphql/context';
 import type { Executor } from '../graphql/executor';
+import { IDEMPOTENT_REPLAYED } from '../graphql/idempotency-headers';
 import { KnownDocuments } from '../graphql/known-documents';
 import { RATE_LIMIT_HEADER_NAMES } from '../rate-limit/headers';
 import { restAdapter } from '../rest/adapter';
@@ -51,6 +52,7 @@ const EXPOSED_HEADERS = [
   'Sunset',
   'X-Stability',
   'WWW-Authenticate',
+  IDEMPOTENT_REPLAYED,
 ];
 
 /** The HTTP server with both doors, ready to listen or to be injected into. */

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import type { Context } from '../graphql/context';
 import { ProblemError } from '../graphql/errors';
 import type { Executor } from '../graphql/executor';
+import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-headers';
 import { answer, JSON_TYPE } from './answer';
 import { docs } from './docs';
 import { acceptJsonBodies, emptyBody } from './json-body';
@@ -58,7 +59,7 @@ function welcome(operation: PreparedOperation): onRequestHookHandler {
   return (request, reply, done) => {
     if (marker) {
       const { params, query } = request as RestRequest;
-      const headers = marker(params, query);
+      const headers = marker(params, query, request.headers);
       if (headers) reply.headers(headers);
     }
     done(
@@ -83,7 +84,10 @@ async function run(
   const { params: path, query, body } = request;
   if (operation.bodyRules && body === undefined) throw emptyBody();
   const variables = variablesOf(operation, { path, query, body });
+  const key = operation.runsOnce ? request.headers[IDEMPOTENCY_KEY] : undefined;
+  if (key !== undefined) context.idempotency = { header: String(key), operation: operation.id };
   const outcome = await executor.run(operation.parsed, null, variables, context);
+  if (outcome.replayed !== undefined) reply.headers(idempotencyHeaders(outcome));
   const result = dataOf(operation, outcome.body)[operation.root];
   if (result === null || result === undefined) throw nothingThere(operation, path);
   return answer(operation, result, request, reply);

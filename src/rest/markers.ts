@@ -1,4 +1,6 @@
-import { fill, type Operation } from './operation';
+import type { IncomingHttpHeaders } from 'node:http';
+import { IDEMPOTENCY_KEY } from '../graphql/idempotency-headers';
+import { fill, type Operation, takesIdempotencyKey } from './operation';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -6,12 +8,15 @@ type Headers = Readonly<Record<string, string>>;
 export type Marker = (
   path: Readonly<Record<string, string>>,
   query: Readonly<Record<string, unknown>>,
+  headers: IncomingHttpHeaders,
 ) => Headers | undefined;
 
 /** Where the documentation of an operation stands. */
 export function documentationOf({ tag, id }: Operation): string {
   return `/docs#/${tag}/${id}`;
 }
+
+const EXPERIMENTAL = { 'x-stability': 'experimental' };
 
 /** The marker of an operation; `undefined` for one that carries none. */
 export function markerOf(operation: Operation): Marker | undefined {
@@ -21,6 +26,8 @@ export function markerOf(operation: Operation): Marker | undefined {
     const { parameter } = stability;
     return (_, query) => (parameter === undefined || Object.hasOwn(query, parameter) ? headers : undefined);
   }
+  if (takesIdempotencyKey(operation))
+    return (_path, _query, given) => (given[IDEMPOTENCY_KEY] === undefined ? undefined : EXPERIMENTAL);
   if (!deprecation) return undefined;
   const dates = {
     deprecation: `@${deprecation.since.getTime() / 1000}`, // RFC 9745, section 2.1

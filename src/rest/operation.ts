@@ -79,6 +79,12 @@ export interface Stability {
   readonly parameter?: string;
 }
 
+/** Whether requests for the operation may come with an idempotency key: the others can be sent again as they are. */
+export function takesIdempotencyKey(operation: Operation): boolean {
+  const { method } = routeOf(operation);
+  return method === 'POST' || method === 'PATCH';
+}
+
 /** The method and the path of an operation. */
 export function routeOf({ on }: Operation): { method: Method; path: string } {
   const space = on.indexOf(' ');

@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 import { type ErrorPaths, errorPathsOf } from './error-paths';
 import { type Inputs, inputsOf } from './inputs';
-import { type Method, type Operation, routeOf } from './operation';
+import { type Method, type Operation, routeOf, takesIdempotencyKey } from './operation';
 import { type Writer, writerOf } from './payload-writer';
 import type { BodyRules } from './variables';
 
@@ -23,6 +23,8 @@ export interface PreparedOperation extends Operation {
   readonly parsed: DocumentNode;
   readonly inputs: Inputs;
   readonly bodyRules?: BodyRules;
+  /** Whether its requests may come with an idempotency key. */
+  readonly runsOnce: boolean;
   readonly errorPaths: ErrorPaths;
   /** The field of the data that holds the answer. */
   readonly root: string;
@@ -55,6 +57,7 @@ export function prepare(schema: GraphQLSchema, operation: Operation): PreparedOp
     parsed,
     inputs,
     ...(operation.body && { bodyRules: bodyRulesOf(operation, operation.body, method, parameters[0]) }),
+    runsOnce: takesIdempotencyKey(operation),
     errorPaths: errorPathsOf(rootField),
     root: rootField.name.value,
     isPage: nodes !== undefined,

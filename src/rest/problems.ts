@@ -1,6 +1,5 @@
 import type { FormattedExecutionResult } from 'graphql';
-import type { ErrorDetail } from '../domain/errors';
-import { type ErrorCode, ProblemError } from '../graphql/errors';
+import { type Problem, ProblemError } from '../graphql/errors';
 import { renamePaths } from './error-paths';
 import { fill } from './operation';
 import type { PreparedOperation } from './prepare';
@@ -14,11 +13,13 @@ export function dataOf(
   const { errors, data } = body;
   const [error] = errors ?? [];
   if (!error) return data as Record<string, unknown>;
-  const { code, details } = error.extensions as { code: ErrorCode; details?: readonly ErrorDetail[] };
-  if (!details) throw new ProblemError(code, error.message);
+  const { code, details, requestId } = error.extensions as unknown as Problem;
+  if (!details) throw new ProblemError(code, error.message, undefined, requestId);
   const renamed = renamePaths(details, operation.errorPaths);
   // The message of bad input is its details; others speak for themselves.
-  throw code === 'BAD_USER_INPUT' ? badInput(renamed) : new ProblemError(code, error.message, renamed);
+  throw code === 'BAD_USER_INPUT'
+    ? badInput(renamed)
+    : new ProblemError(code, error.message, renamed, requestId);
 }
 
 /** The refusal of a read that found nothing. */

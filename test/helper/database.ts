@@ -32,7 +32,10 @@ export async function createDatabase(): Promise<{ database: Database; url?: stri
 
 /** Empties every table and starts the ids anew. */
 export async function emptyDatabase(database: Database): Promise<void> {
-  await database.query(statement('truncate orders, inventory, pets, categories restart identity'), []);
+  await database.query(
+    statement('truncate orders, inventory, pets, categories, idempotency_keys restart identity'),
+    [],
+  );
 }
 
 async function administer(sql: string): Promise<void> {

@@ -39,13 +39,13 @@ test('the YAML says the same', async () => {
 
 const OPERATIONS: [on: string, id: string, tag: string, statuses: string][] = [
   ['GET /pets', 'listPets', 'Pets', '200 304 400 401 403 406 429 500 503'],
-  ['POST /pets', 'createPet', 'Pets', '201 400 401 403 406 413 415 422 429 500 503'],
+  ['POST /pets', 'createPet', 'Pets', '201 400 401 403 406 409 413 415 422 429 500 503'],
   ['GET /pets/{petId}', 'getPet', 'Pets', '200 304 400 401 403 404 406 429 500 503'],
   ['PUT /pets/{petId}', 'replacePet', 'Pets', '200 400 401 403 404 406 413 415 422 429 500 503'],
-  ['PATCH /pets/{petId}', 'updatePet', 'Pets', '200 400 401 403 404 406 413 415 422 429 500 503'],
+  ['PATCH /pets/{petId}', 'updatePet', 'Pets', '200 400 401 403 404 406 409 413 415 422 429 500 503'],
   ['DELETE /pets/{petId}', 'deletePet', 'Pets', '204 400 401 403 404 406 409 429 500 503'],
   ['GET /categories', 'listCategories', 'Categories', '200 304 400 401 403 406 429 500 503'],
-  ['POST /categories', 'createCategory', 'Categories', '201 400 401 403 406 413 415 429 500 503'],
+  ['POST /categories', 'createCategory', 'Categories', '201 400 401 403 406 409 413 415 422 429 500 503'],
   ['GET /categories/{categoryId}', 'getCategory', 'Categories', '200 304 400 401 403 404 406 429 500 503'],
   [
     'PUT /categories/{categoryId}',
@@ -57,7 +57,7 @@ const OPERATIONS: [on: string, id: string, tag: string, statuses: string][] = [
     'PATCH /categories/{categoryId}',
     'updateCategory',
     'Categories',
-    '200 400 401 403 404 406 413 415 429 500 503',
+    '200 400 401 403 404 406 409 413 415 422 429 500 503',
   ],
   [
     'DELETE /categories/{categoryId}',
@@ -180,7 +180,10 @@ describe('headers', () => {
     ['GET /pets', 429, ['Retry-After']],
     ['GET /pets', 503, ['Retry-After']],
     ['GET /pets', 401, ['WWW-Authenticate']],
-    ['POST /pets', 201, ['Location']],
+    ['POST /pets', 201, ['Location', 'Idempotent-Replayed', 'X-Stability']],
+    ['PATCH /pets/{petId}', 200, ['Idempotent-Replayed', 'X-Stability']],
+    ['POST /store/orders', 409, ['Idempotent-Replayed']],
+    ['POST /store/orders', 422, ['Idempotent-Replayed']],
     ['GET /pets/{petId}', 200, ['ETag', 'Link', 'Deprecation', 'Sunset']],
     ['GET /store/inventory', 200, ['ETag', 'Link', 'X-Stability']],
     ['DELETE /store/inventory/{petId}', 204, ['X-Stability']],
@@ -208,6 +211,12 @@ describe('markers', () => {
         .map((parameter) => [`${on} ${parameter.name}`, parameter['x-stability']]),
     ]);
     expect(marked).toEqual([
+      ['POST /pets Idempotency-Key', 'experimental'],
+      ['PATCH /pets/{petId} Idempotency-Key', 'experimental'],
+      ['POST /categories Idempotency-Key', 'experimental'],
+      ['PATCH /categories/{categoryId} Idempotency-Key', 'experimental'],
+      ['POST /store/orders Idempotency-Key', 'experimental'],
+      ['PATCH /store/orders/{orderId} Idempotency-Key', 'experimental'],
       ['GET /store/inventory maxQuantity', 'beta'],
       ['DELETE /store/inventory/{petId}', 'beta'],
     ]);

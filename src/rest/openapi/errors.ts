@@ -16,9 +16,11 @@ const MEANINGS: Partial<Record<ErrorCode, string>> = {
   ORDER_COMPLETE: 'The order is complete: its pet and quantity no longer change.',
   CATEGORY_NOT_EMPTY: 'The category still has pets.',
   PET_HAS_ORDERS: 'The pet still has orders.',
+  IDEMPOTENCY_IN_PROGRESS: 'A request with the same `Idempotency-Key` is still running.',
   PAYLOAD_TOO_LARGE: 'The body is larger than 100 KiB.',
   UNSUPPORTED_MEDIA_TYPE: 'The body is not JSON in UTF-8.',
   UNKNOWN_REFERENCE: 'The body refers to something that does not exist.',
+  IDEMPOTENCY_MISMATCH: 'The `Idempotency-Key` was used for another request.',
   RATE_LIMITED: 'The request exceeds the limits of the plan.',
   KEY_BANNED: 'The caller went on for too long after it was refused.',
   INTERNAL_SERVER_ERROR: 'Something went wrong; the request id tells us what.',
@@ -27,6 +29,9 @@ const MEANINGS: Partial<Record<ErrorCode, string>> = {
 
 const EXTRA_HEADERS: Readonly<Record<number, HeaderName>> = {
   401: 'WWW-Authenticate',
+  404: 'Idempotent-Replayed',
+  409: 'Idempotent-Replayed',
+  422: 'Idempotent-Replayed',
   429: 'Retry-After',
   503: 'Retry-After',
 };
@@ -54,7 +59,7 @@ export function errorResponses(): Record<string, OpenAPIV3.ResponseObject> {
 }
 
 /** The errors that an operation may answer, by status. */
-export function errorsOf({ inputs, body, errors = [] }: PreparedOperation) {
+export function errorsOf({ inputs, body, runsOnce, errors = [] }: PreparedOperation) {
   const codes: ErrorCode[] = [
     'BAD_USER_INPUT',
     'UNAUTHENTICATED',
@@ -65,6 +70,7 @@ export function errorsOf({ inputs, body, errors = [] }: PreparedOperation) {
     'SERVICE_UNAVAILABLE',
     ...(inputs.path.size ? (['NOT_FOUND'] as const) : []),
     ...(body ? (['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) : []),
+    ...(runsOnce ? (['IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_MISMATCH'] as const) : []),
     ...errors,
   ];
   const statuses = [...new Set(codes.map((code) => ERROR_STATUS[code]))].sort((a, b) => a - b);

@@ -40,6 +40,11 @@ export const HEADERS = {
     TEXT,
     '</pets?limit=2&cursor=NGU5Y2ZkM2MyIDI>; rel="next"',
   ),
+  'Idempotent-Replayed': header(
+    'On an answer that was given before, to the first request with the same `Idempotency-Key`',
+    { type: 'string', enum: ['true'] },
+    'true',
+  ),
   Location: header('Where the new resource stands', TEXT, '/pets/1'),
   Deprecation: header('Since when the operation is deprecated (RFC 9745)', TEXT, '@1793491200'),
   Sunset: header('Until when the operation answers (RFC 8594)', TEXT, 'Mon, 01 Nov 2027 00:00:00 GMT'),

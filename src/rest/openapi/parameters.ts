@@ -1,10 +1,12 @@
 import { type GraphQLInputType, getNamedType, getNullableType, isListType } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
+import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency-key';
 import type { Input } from '../inputs';
 import type { PreparedOperation } from '../prepare';
 import { INT64 } from './schemas';
 
-type Parameter = OpenAPIV3.ParameterObject;
+/** A parameter, and how far it is settled. */
+type Parameter = OpenAPIV3.ParameterObject & { 'x-stability'?: string };
 type Schema = OpenAPIV3.SchemaObject | OpenAPIV3.ReferenceObject;
 
 /** Parameters that mean the same wherever they stand. */
@@ -27,15 +29,25 @@ export const PARAMETERS: Readonly<Record<string, Parameter>> = {
     description: 'ETags of copies that the client has; the answer is 304 if one of them is still good.',
     schema: { type: 'string' },
   },
+  idempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'Makes the request safe to send again: for 24 hours, the same request of the same caller with the same key is answered what the first one was, and changes nothing. 1 to 255 visible ASCII characters.',
+    schema: { type: 'string', pattern: IDEMPOTENCY_KEY_FORM.source },
+    example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
+    'x-stability': 'experimental',
+  },
 };
 
 /** The parameters of an operation. */
 export function parametersOf(operation: PreparedOperation): (Parameter | OpenAPIV3.ReferenceObject)[] {
-  const { inputs, method } = operation;
+  const { inputs, method, runsOnce } = operation;
   return [
     ...[...inputs.path.values()].map((input) => pathParameter(input)),
     ...[...inputs.query.values()].map((input) => queryParameter(operation, input)),
     ...(method === 'GET' ? [shared('ifNoneMatch')] : []),
+    ...(runsOnce ? [shared('idempotencyKey')] : []),
   ];
 }
 

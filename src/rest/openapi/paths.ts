@@ -69,12 +69,20 @@ function successOf(operation: PreparedOperation): OpenAPIV3.ResponsesObject {
   };
 }
 
-function successHeaders({ method, ok, isPage, deprecation, stability }: PreparedOperation): HeaderName[] {
+function successHeaders({
+  method,
+  ok,
+  isPage,
+  runsOnce,
+  deprecation,
+  stability,
+}: PreparedOperation): HeaderName[] {
   return [
     ...(method === 'GET' ? (['ETag'] as const) : []),
     ...(ok[0] === 201 ? (['Location'] as const) : []),
     ...(isPage || deprecation ? (['Link'] as const) : []),
     ...(deprecation ? (['Deprecation', 'Sunset'] as const) : []),
-    ...(stability ? (['X-Stability'] as const) : []),
+    ...(runsOnce ? (['Idempotent-Replayed'] as const) : []),
+    ...(stability || runsOnce ? (['X-Stability'] as const) : []),
   ];
 }

@@ -1,0 +1,62 @@
+import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
+import type { Standing } from '../rate-limit/standing';
+import type { Context } from './context';
+import { type Problem, problemOf } from './errors';
+
+/** The answer to one operation. `status` is the HTTP status: 200 whenever there is data, else that of the first error. */
+export interface Outcome {
+  readonly status: number;
+  readonly body: FormattedExecutionResult;
+  /** Where the operation came with an idempotency key: whether this was answered before. */
+  readonly replayed?: boolean;
+}
+
+/** The body of an answer to what has been executed. @param cost how many requests it was counted as. */
+export function bodyOf(
+  { errors, data }: ExecutionResult,
+  context: Context,
+  cost: number,
+): FormattedExecutionResult {
+  const { standing } = context.meter;
+  return {
+    ...(errors && { errors: errors.map((error) => present(error, context)) }),
+    data,
+    ...(standing && { extensions: { cost: costOf(cost, standing) } }),
+  };
+}
+
+/** The answer to an operation that is refused as a whole: no data, and the error's own status. */
+export function refusal(error: unknown, context: Context): Outcome {
+  const problem = tell(error, context);
+  return {
+    status: problem.status,
+    body: { errors: [{ message: problem.message, extensions: extensionsOf(problem, context.requestId) }] },
+  };
+}
+
+/** The `extensions` of an error in GraphQL. */
+export function extensionsOf({ code, status, details }: Problem, requestId?: string) {
+  return { code, status, ...(details && { details }), ...(requestId && { requestId }) };
+}
+
+/** What the operation cost, and what it left of each window. */
+function costOf(operation: number, { windows: [minute, day] }: Standing) {
+  return { operation, remaining: { minute: minute.remaining, day: day.remaining } };
+}
+
+function present(error: GraphQLError, context: Context): GraphQLFormattedError {
+  const problem = tell(error, context);
+  const { locations, path } = error;
+  return {
+    message: problem.message,
+    ...(locations && { locations }),
+    ...(path && { path }),
+    extensions: extensionsOf(problem, context.requestId),
+  };
+}
+
+function tell(error: unknown, context: Context): Problem {
+  const { internal, ...problem } = problemOf(error);
+  if (internal) context.onInternalError(error);
+  return problem;
+}

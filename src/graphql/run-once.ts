@@ -1,0 +1,68 @@
+import { type ExecutionResult, print } from 'graphql';
+import type { Context } from './context';
+import { ProblemError, problemOf } from './errors';
+import { fingerprintOf, Idempotency, type Run } from './idempotency';
+import { parseIdempotencyKey } from './idempotency-key';
+import type { Demand, Operation } from './operation';
+import { bodyOf, type Outcome, refusal } from './outcome';
+
+/** A mutation that its caller may run. */
+interface Mutation {
+  readonly operation: Operation;
+  readonly coerced: Readonly<Record<string, unknown>>;
+  readonly demand: Demand;
+}
+
+/** Runs mutations that come with an idempotency key: whole, in one transaction, or not at all where the answer is known. */
+export class RunOnce {
+  private readonly idempotency: Idempotency;
+
+  /** @param now milliseconds of the Unix epoch. */
+  constructor(now: () => number) {
+    this.idempotency = new Idempotency(now);
+  }
+
+  /** @param execute runs it with a context that is inside the transaction. */
+  async run(
+    { operation, coerced, demand }: Mutation,
+    context: Context,
+    execute: (context: Context) => Promise<ExecutionResult>,
+  ): Promise<Outcome> {
+    const { idempotency, caller, charge, session } = context;
+    try {
+      const key = parseIdempotencyKey(idempotency?.header ?? '');
+      if (demand.scopes.includes('ADMIN')) throw neverKept();
+      await charge?.settle();
+      const text = idempotency?.operation ?? print(operation.document);
+      const fingerprint = fingerprintOf([text, operation.name], coerced);
+      const answer = await this.idempotency.run(session, { caller: caller.id, key, fingerprint }, (tx) =>
+        runIn(context.within(tx), demand.cost, execute),
+      );
+      return { status: 200, ...answer };
+    } catch (error) {
+      return { ...refusal(error, context), replayed: false };
+    }
+  }
+}
+
+/** @throws the first error that is not the caller's: of such a run nothing stays. */
+async function runIn(
+  context: Context,
+  cost: number,
+  execute: (context: Context) => Promise<ExecutionResult>,
+): Promise<Run> {
+  const result = await execute(context);
+  const problems = (result.errors ?? []).map((error) => ({ error, ...problemOf(error) }));
+  const failed = problems.find(({ internal }) => internal);
+  if (failed) throw failed.error.originalError ?? failed.error;
+  // Input that was refused, with nothing else done: once it is corrected, it may come under the same key.
+  const isRefused = problems.length > 0 && problems.every(({ code }) => code === 'BAD_USER_INPUT');
+  return { body: bodyOf(result, context, cost), isFinal: !isRefused || context.shared?.succeeded !== 0 };
+}
+
+/** Of the secret that `createApiKey` answers nothing may be kept; the others can be asked again as they are. */
+function neverKept(): ProblemError {
+  const message = 'is not taken by operations of the scope ADMIN, whose answers are never kept';
+  const path = 'Idempotency-Key';
+  return new ProblemError('BAD_USER_INPUT', `${path}: ${message}`, [{ path, message }]);
+}
