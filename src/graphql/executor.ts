@@ -45,6 +45,7 @@ export class Executor {
     const operation = this.operations.find(document, operationName);
     if (!operation) return refusal(unknownOperation(operationName), context);
 
+    context.observer.onOperation(operation.label, operation.name);
     const demand = operation.demand(variables);
     if (!demand) return this.refuseVariables(operation, variables, context);
     const denied = deny(context.caller, demand);
@@ -166,6 +167,6 @@ function present(error: GraphQLError, context: Context): GraphQLFormattedError {
 
 function tell(error: unknown, context: Context): Problem {
   const { internal, ...problem } = problemOf(error);
-  if (internal) context.onInternalError(error);
+  if (internal) context.observer.onInternalError(error);
   return problem;
 }
