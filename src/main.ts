@@ -28,7 +28,7 @@ async function main(): Promise<void> {
       ['GraphQL', `${address}/graphql   (a browser gets Sandbox)`],
       ['REST', `${address}/pets`],
       ['Docs', `${address}/docs`],
-      ['Metrics', metricsAt ?? `${address}/metrics`],
+      ...(metricsAt ? [['Metrics', metricsAt] as const] : []),
       ['Data', database.description],
       ['Access', `without a key: ${ACCESS[anonymousAccess]}`],
       ...(newAdminKey ? [['Admin key', `${newAdminKey}   (shown this once: keep it safe)`] as const] : []),

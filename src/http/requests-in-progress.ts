@@ -20,16 +20,15 @@ export class RequestsInProgress {
     return this.draining;
   }
 
-  /** From now on every answer is the last one of its connection. */
+  /** From now on a request is the last one of its connection. Those before it are not: another may be behind them. */
   startDraining(): void {
     this.draining = true;
-    for (const reply of this.replies) if (!reply.raw.headersSent) reply.header('connection', 'close');
   }
 
   /** To be the first hook of all. One look at the oldest now and then costs less than a timer for each. */
   track(app: FastifyInstance): void {
     app.addHook('onRequest', (_request, reply, done) => {
-      if (this.draining) reply.header('connection', 'close');
+      if (this.draining) reply.raw.setHeader('Connection', 'close');
       this.replies.add(reply);
       reply.raw.once('close', () => this.replies.delete(reply));
       done();
@@ -54,6 +53,6 @@ export class RequestsInProgress {
 function overdue(reply: FastifyReply): ProblemError {
   if (reply.request.raw.complete)
     return new ProblemError('SERVICE_UNAVAILABLE', 'The request took too long and was given up.');
-  reply.header('connection', 'close');
+  reply.raw.setHeader('Connection', 'close');
   return new ProblemError('REQUEST_TIMEOUT', 'The request took too long to arrive.');
 }
