@@ -33,11 +33,15 @@ export class Overload {
   ) {}
 
   notice(app: FastifyInstance): void {
-    this.lag.start();
     app.decorateRequest('isShed', false);
     app.addHook('onRequest', (request, _reply, done) => {
       if (this.requests.count > this.limits.inProgress || this.lag.ms > this.limits.lagMs)
         request.isShed = true;
+      done();
+    });
+    // What the start itself takes is no overload.
+    app.addHook('onReady', (done) => {
+      this.lag.start();
       done();
     });
     app.addHook('onClose', (_app, done) => {
