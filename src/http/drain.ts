@@ -12,23 +12,25 @@ const LOOK_MS = 20;
 
 /**
  * Closes a server without dropping what it has accepted: readiness goes off, and `delayMs` later no more connections are
- * taken; every request on those that are open is answered, and its connection closed with the answer.
+ * taken; requests on those that are open are answered, and their connections closed with the answer.
  */
 export async function drain(
   app: FastifyInstance,
   requests: RequestsInProgress,
   delayMs: number,
 ): Promise<void> {
-  requests.startDraining();
+  requests.isDraining = true;
   await sleep(delayMs);
+  // In this order: a client whose connection is closed makes a new one, which a port that closes just then would reset.
   // Node's HTTP server would close connections that are idle at this moment, with a request on its way perhaps.
   TcpServer.prototype.close.call(app.server);
+  requests.isClosing = true;
   const start = performance.now();
   const isBusy = async () =>
     requests.count > 0 || (performance.now() < start + IDLE_MS && (await connectionsOf(app.server)) > 0);
   while (performance.now() < start + PATIENCE_MS && (await isBusy())) await sleep(LOOK_MS);
-  app.server.closeIdleConnections();
-  if (requests.count > 0) app.server.closeAllConnections();
+  // Those that asked nothing too, which Node does not call idle.
+  app.server.closeAllConnections();
   await app.close();
 }
 

@@ -6,7 +6,10 @@ const MAX_SWEEP_MS = 250;
 /** The requests that are worked on, from their head until the last byte of their answer, the oldest first. */
 export class RequestsInProgress {
   private readonly replies = new Set<FastifyReply>();
-  private draining = false;
+  /** Whether the process is about to end. */
+  isDraining = false;
+  /** Whether a request is the last one of its connection. */
+  isClosing = false;
 
   /** @param limitMs how long one may take, from its head on, until it is answered with 503. */
   constructor(private readonly limitMs: number) {}
@@ -15,20 +18,10 @@ export class RequestsInProgress {
     return this.replies.size;
   }
 
-  /** Whether the process is about to end: what is asked is still answered, on connections that are closed then. */
-  get isDraining(): boolean {
-    return this.draining;
-  }
-
-  /** From now on a request is the last one of its connection. Those before it are not: another may be behind them. */
-  startDraining(): void {
-    this.draining = true;
-  }
-
   /** To be the first hook of all. One look at the oldest now and then costs less than a timer for each. */
   track(app: FastifyInstance): void {
     app.addHook('onRequest', (_request, reply, done) => {
-      if (this.draining) reply.raw.setHeader('Connection', 'close');
+      if (this.isClosing) reply.raw.setHeader('Connection', 'close');
       this.replies.add(reply);
       reply.raw.once('close', () => this.replies.delete(reply));
       done();
