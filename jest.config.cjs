@@ -5,6 +5,7 @@ process.env.TZ = 'America/New_York';
 module.exports = {
   rootDir: __dirname,
   roots: ['<rootDir>/test'],
+  globalSetup: '<rootDir>/test/helper/build.cjs',
   testEnvironment: '<rootDir>/test/helper/environment.cjs',
   transform: {
     '\\.ts$': ['@swc/jest', require('./test/helper/swc.cjs')],

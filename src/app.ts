@@ -12,13 +12,18 @@ import { OrderService } from './domain/order-service';
 import { PetService } from './domain/pet-service';
 import { Executor } from './graphql/executor';
 import { buildSchema } from './graphql/schema';
+import { drain } from './http/drain';
 import { createLogger } from './http/logger';
+import { Metrics } from './http/metrics';
+import { Overload } from './http/overload';
+import { RequestsInProgress } from './http/requests-in-progress';
 import { createServer } from './http/server';
 import { FallbackStore } from './rate-limit/fallback-store';
 import { MemoryStore } from './rate-limit/memory-store';
 import { connectRedis } from './rate-limit/redis-client';
 import { RedisStore } from './rate-limit/redis-store';
 import type { Store } from './rate-limit/store';
+import { TallyStore } from './rate-limit/tally-store';
 
 /** The application, not listening yet. Closing the server closes it whole, but for the database. */
 export interface App {
@@ -26,6 +31,9 @@ export interface App {
   readonly anonymousAccess: AnonymousAccess;
   /** The admin key that this first start has made: to be shown once. */
   readonly newAdminKey: string | undefined;
+  readonly metrics: Metrics;
+  /** Closes the server without dropping what it has accepted. */
+  drain(): Promise<void>;
 }
 
 /** Composes the application over an open database: keys and limits, services, schema, server. */
@@ -38,8 +46,10 @@ export async function createApp(
   const apiKeys = new ApiKeyService(keys);
   const newAdminKey = await apiKeys.bootstrap(database, config.ADMIN_API_KEY);
   const logger = createLogger(config.LOG_LEVEL);
-  const limits = await createStore(config, now, (state, error) =>
-    logger.warn({ limits: state, err: error }, 'where requests are counted has changed'),
+  const limits = new TallyStore(
+    await createStore(config, now, (state, error) =>
+      logger.warn({ limits: state, err: error }, 'where requests are counted has changed'),
+    ),
   );
   const schema = buildSchema({
     categories: new CategoryService(),
@@ -49,6 +59,12 @@ export async function createApp(
     apiKeys,
     limits,
   });
+  const requests = new RequestsInProgress(config.REQUEST_TIMEOUT_MS);
+  const overload = new Overload(requests, {
+    inProgress: config.MAX_REQUESTS_IN_PROGRESS,
+    lagMs: config.MAX_EVENT_LOOP_LAG_MS,
+  });
+  const metrics = new Metrics({ database, limits, requests, overload });
   const anonymousAccess = config.ANONYMOUS_ACCESS ?? defaultAccess(config);
   const server = await createServer({
     database,
@@ -56,6 +72,10 @@ export async function createApp(
     keys,
     limits,
     now,
+    requests,
+    overload,
+    metrics,
+    servesMetrics: config.METRICS_PORT === undefined,
     anonymousAccess,
     logger,
     corsOrigins: config.CORS_ORIGINS,
@@ -67,7 +87,13 @@ export async function createApp(
     onError: (error) => logger.warn({ err: error }, 'answers that have expired could not be deleted'),
   });
   server.addHook('onClose', () => expired.stop());
-  return { server, anonymousAccess, newAdminKey };
+  return {
+    server,
+    anonymousAccess,
+    newAdminKey,
+    metrics,
+    drain: () => drain(server, requests, config.SHUTDOWN_DELAY_MS),
+  };
 }
 
 async function createStore(

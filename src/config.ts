@@ -23,6 +23,12 @@ const SETTINGS = {
     undefined,
     'a postgresql:// URL; without it the embedded PostgreSQL in DATA_DIR',
   ),
+  DATABASE_POOL_SIZE: setting(integer(1, 1000), 10, 'connections to PostgreSQL at most'),
+  DATABASE_QUEUE: setting(
+    integer(1, 100_000),
+    1000,
+    'statements that may wait for a connection; further ones are refused at once',
+  ),
   DATA_DIR: setting(
     (value) => resolve(text(value)),
     resolve('data'),
@@ -59,6 +65,31 @@ const SETTINGS = {
     'how long the first ban of a day lasts; each further one twice as long',
   ),
   BAN_MAX_SECONDS: setting(integer(1, 604_800), 3600, 'how long a ban lasts at most'),
+  REQUEST_TIMEOUT_MS: setting(
+    integer(100, 600_000),
+    10_000,
+    'how long a request may take; after it comes 503, and what it asked of PostgreSQL is cancelled',
+  ),
+  MAX_REQUESTS_IN_PROGRESS: setting(
+    integer(1, 1_000_000),
+    1000,
+    'requests that are worked on at once; further ones are refused at once',
+  ),
+  MAX_EVENT_LOOP_LAG_MS: setting(
+    integer(10, 60_000),
+    500,
+    'how late the process may be with its work before it refuses more',
+  ),
+  SHUTDOWN_DELAY_MS: setting(
+    integer(0, 600_000),
+    0,
+    'how long to go on after SIGTERM with readiness off, so that load balancers have noticed before connections are refused',
+  ),
+  METRICS_PORT: setting<number | undefined>(
+    integer(0, 65535),
+    undefined,
+    'a port of its own for /metrics, open to whoever reaches it; without it on PORT, for this machine and admin keys',
+  ),
   CORS_ORIGINS: setting<string[] | undefined>(
     origins,
     undefined,

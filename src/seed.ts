@@ -17,6 +17,8 @@ The database is the one that the server would open: DATABASE_URL, or else the em
 
 /** A load that takes longer than this shows how far it is, in milliseconds. */
 const PATIENCE = 500;
+/** How long one statement may take, in milliseconds: nobody waits for an answer. */
+const STATEMENT_PATIENCE = 600_000;
 
 async function seed(): Promise<void> {
   const { pets, help } = readArguments(process.argv.slice(2));
@@ -25,7 +27,11 @@ async function seed(): Promise<void> {
     return;
   }
   const config = readConfig(environment());
-  const database = await openDatabase({ url: config.DATABASE_URL, directory: config.DATA_DIR });
+  const database = await openDatabase({
+    url: config.DATABASE_URL,
+    directory: config.DATA_DIR,
+    requestTimeoutMs: STATEMENT_PATIENCE,
+  });
   const start = Date.now();
   const bar = new SingleBar({ format: '{bar} {percentage}% · {value} of {total} rows', hideCursor: true });
   const showProgress = (done: number, total: number) => {

@@ -130,7 +130,8 @@ test('a request that is under way when SIGTERM comes is answered; its connection
   expect(await ended).toMatchObject({ code: 0 });
   expect(Date.now() - before).toBeLessThan(10_000);
   const [, , answer] = received.split('HTTP/1.1 ');
-  expect(answer).toMatch(/^200 OK\r\n.*x-ratelimit-remaining.*\r\nconnection: close\r\n.*"Birds"/s);
+  expect(answer).toMatch(/^200 OK\r\n.*\r\nconnection: close\r\n.*"Birds"/s);
+  expect(answer).toContain('x-ratelimit-remaining');
 });
 
 test('what it logs are JSON lines', async () => {
@@ -145,6 +146,17 @@ test('what it logs are JSON lines', async () => {
       requestId: expect.any(String),
     }),
   );
+});
+
+test('without the Redis that it was told of it counts alone, and says so in its log', async () => {
+  const alone = await start({ REDIS_URL: 'redis://user:hunter2@127.0.0.1:2' });
+  const response = await fetch(`${alone.url}/categories`);
+  expect(response.status).toBe(200);
+  expect(Number(response.headers.get('x-ratelimit-remaining'))).toBeGreaterThan(0);
+  const { stdout } = await alone.stop();
+  const warnings = stdout.split('\n').filter((line) => line.startsWith('{"level":"warn"'));
+  expect(warnings.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ limits: 'fallback' })]);
+  expect(stdout).not.toContain('hunter2');
 });
 
 async function isListening(host: string, port: number): Promise<boolean> {

@@ -29,7 +29,16 @@ export interface Session {
 export interface Database extends Session {
   /** What it is, for people: `embedded PostgreSQL 17 in ./data`. */
   readonly description: string;
+  /** How its pool of connections is used; `undefined` where there is none. */
+  readonly load?: PoolLoad;
   /** Rejects when the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Connections in all and idle, and how many statements and transactions wait for one. */
+export interface PoolLoad {
+  readonly total: number;
+  readonly idle: number;
+  readonly waiting: number;
 }

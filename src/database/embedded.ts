@@ -27,7 +27,10 @@ export class EmbeddedDatabase implements Database {
     readonly description: string,
     private readonly unlock: () => void = () => undefined,
   ) {
-    this.prisma = new PrismaClient({ adapter: new PrismaPGlite(engine) });
+    this.prisma = new PrismaClient({
+      adapter: new PrismaPGlite(engine),
+      transactionOptions: { maxWait: 5_000, timeout: 10_000 },
+    });
   }
 
   /**

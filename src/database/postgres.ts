@@ -1,10 +1,26 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { Pool, type PoolConfig, types } from 'pg';
-import type { Database, Session, Statement } from './database';
+import { Client, type PoolConfig, types } from 'pg';
+import { BoundedPool } from './bounded-pool';
+import type { Database, PoolLoad, Session, Statement } from './database';
 import { isTransient, reasonOf } from './failures';
 import { PrismaClient } from './generated/client';
 import { migrate } from './migrations';
 import { transaction } from './prisma-session';
+
+export interface PostgresOptions {
+  /** `postgresql://…` */
+  readonly url: string;
+  /** Connections at most. */
+  readonly poolSize?: number;
+  /** How many statements and transactions may wait for a connection. */
+  readonly queue?: number;
+  /** How long a request may take, in milliseconds: its statements get a little less, so that they end before it does. */
+  readonly requestTimeoutMs?: number;
+}
+
+const STATEMENT_SHARE = 0.9;
+const CONNECT_SHARE = 0.5;
+const MAX_CONNECT_MS = 5_000;
 
 const INT8 = 20;
 
@@ -19,38 +35,41 @@ export class PostgresDatabase implements Database {
   readonly prisma: PrismaClient;
 
   private constructor(
-    private readonly pool: Pool,
+    private readonly pool: BoundedPool,
     readonly description: string,
+    statementMs: number,
   ) {
-    this.prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+    this.prisma = new PrismaClient({
+      adapter: new PrismaPg(pool),
+      transactionOptions: { maxWait: MAX_CONNECT_MS, timeout: statementMs },
+    });
   }
 
   /**
-   * Connects to `url` (`postgresql://…`) and applies what migrations it lacks.
+   * Connects, and applies what migrations the database lacks.
    * @throws Error in one line that says where, without the password of `url`.
    */
-  static async open(url: string): Promise<PostgresDatabase> {
-    const pool = new Pool({
-      connectionString: url,
-      max: 10,
-      connectionTimeoutMillis: 5_000,
-      idleTimeoutMillis: 30_000,
-      keepAlive: true,
-      application_name: 'petstore-gateway',
-      // Prisma writes and reads timestamps as if every session were in UTC, whatever the server's own zone is.
-      onConnect: async (client) => void (await client.query("set timezone to 'UTC'")),
-    });
-    // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-    pool.on('error', () => undefined);
+  static async open(options: PostgresOptions): Promise<PostgresDatabase> {
+    const { url, poolSize = 10, queue = 1000, requestTimeoutMs = 10_000 } = options;
     const { host, pathname } = new URL(url);
     const description = `PostgreSQL at ${host}${pathname}`;
+    const statementMs = Math.ceil(requestTimeoutMs * STATEMENT_SHARE);
+    const connectMs = Math.min(MAX_CONNECT_MS, Math.ceil(requestTimeoutMs * CONNECT_SHARE));
     try {
-      await migrateOn(pool);
+      await migrateAt(url);
     } catch (error) {
-      await pool.end();
       throw new Error(`${description} cannot be opened: ${reasonOf(error)}`, { cause: error });
     }
-    return new PostgresDatabase(pool, description);
+    const pool = new BoundedPool(
+      { ...connection(url), idleTimeoutMillis: 30_000 },
+      { size: poolSize, queue, statementMs, connectMs },
+    );
+    return new PostgresDatabase(pool, description, statementMs);
+  }
+
+  get load(): PoolLoad {
+    const { totalCount, idleCount, waitingCount } = this.pool;
+    return { total: totalCount, idle: idleCount, waiting: waitingCount };
   }
 
   async query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
@@ -84,15 +103,23 @@ function exactDate(value: unknown): unknown {
   return value instanceof Date ? value.toISOString() : value;
 }
 
-/** On one connection, since the runner's lock belongs to it. */
-async function migrateOn(pool: Pool): Promise<void> {
-  const client = await pool.connect();
+function connection(connectionString: string) {
+  return { connectionString, keepAlive: true, application_name: 'petstore-gateway' };
+}
+
+/** On a connection of its own: the runner's lock belongs to it, and a migration may take its time. */
+async function migrateAt(url: string): Promise<void> {
+  const client = new Client({ ...connection(url), connectionTimeoutMillis: MAX_CONNECT_MS });
+  // Each failure reaches the statement it concerns; an event nobody listens to would end the process.
+  client.on('error', () => undefined);
+  await client.connect();
   try {
+    await client.query("set timezone to 'UTC'; set statement_timeout to 0");
     await migrate({
       script: async (sql) => void (await client.query(sql)),
       rows: async (sql, values) => (await client.query(sql, values)).rows,
     });
   } finally {
-    client.release();
+    await client.end();
   }
 }

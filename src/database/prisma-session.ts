@@ -3,7 +3,6 @@ import { isTransient } from './failures';
 import type { Prisma, PrismaClient } from './generated/client';
 
 const ATTEMPTS = 4;
-const TRANSACTION = { maxWait: 5_000, timeout: 10_000 };
 
 /** Runs `work` in a transaction of `client`, again when the database asks for it (deadlock, serialization failure). */
 export async function transaction<T>(
@@ -12,7 +11,7 @@ export async function transaction<T>(
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await client.$transaction((tx) => work(new TransactionSession(tx)), TRANSACTION);
+      return await client.$transaction((tx) => work(new TransactionSession(tx)));
     } catch (error) {
       if (attempt === ATTEMPTS || !isTransient(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * attempt));

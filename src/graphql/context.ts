@@ -12,6 +12,18 @@ export interface IdempotencyRequest {
   readonly operation?: string;
 }
 
+/** Who watches an operation from outside. */
+export interface Observer {
+  /**
+   * Hears what is about to run.
+   * @param operation its kind and root field, in the schema's words: `query pets`.
+   * @param name as the client calls it.
+   */
+  onOperation(operation: string, name: string | undefined): void;
+  /** Hears of errors that the caller is not told about. */
+  onInternalError(error: unknown): void;
+}
+
 /** What one operation runs with. Apollo copies it by its own properties, so it holds nothing private. */
 export class Context {
   readonly loaders = new Loaders();
@@ -22,13 +34,12 @@ export class Context {
   /** Where all of the operation runs in one transaction: how many of its root fields have succeeded in it. */
   shared: { succeeded: number } | undefined;
 
-  /** @param onInternalError hears of errors that the caller is not told about. */
   constructor(
     readonly session: Session,
     readonly caller: Caller,
     readonly meter: Meter,
     readonly requestId: string,
-    readonly onInternalError: (error: unknown) => void,
+    readonly observer: Observer,
   ) {}
 
   /** The same for a run of the operation in `transaction`. */

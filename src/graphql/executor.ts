@@ -38,6 +38,7 @@ export class Executor {
     const operation = this.operations.find(document, operationName);
     if (!operation) return refusal(unknownOperation(operationName), context);
 
+    context.observer.onOperation(operation.label, operation.name);
     const demand = operation.demand(variables);
     if (!demand) return this.refuseVariables(operation, variables, context);
     const denied = deny(context.caller, demand);

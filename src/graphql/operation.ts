@@ -26,6 +26,8 @@ export interface Demand {
 /** One operation of a validated document, with what can be known of it before it runs. */
 export class Operation {
   readonly name: string | undefined;
+  /** Its kind and root field, of which there are only so many: `query pets`, `mutation (several)`. */
+  readonly label: string;
   readonly hasDirectives: boolean;
   readonly fragments: Record<string, FragmentDefinitionNode> = {};
   /** Where no directive stands in the document, all runs of the operation demand the same. */
@@ -38,6 +40,7 @@ export class Operation {
     readonly node: OperationDefinitionNode,
   ) {
     this.name = node.name?.value;
+    this.label = `${node.operation} ${rootFieldOf(node)}`;
     for (const definition of document.definitions) {
       if (definition.kind === 'FragmentDefinition') this.fragments[definition.name.value] = definition;
     }
@@ -109,6 +112,13 @@ export class Operations {
 
 function isCounted(field: GraphQLField<unknown, unknown>): boolean {
   return field.astNode?.directives?.some((directive) => directive.name.value === 'rateLimit') ?? false;
+}
+
+/** The one field of the schema that a validated operation asks for, under whatever alias. */
+function rootFieldOf({ selectionSet }: OperationDefinitionNode): string {
+  const fields = selectionSet.selections.map((each) => (each.kind === 'Field' ? each.name.value : undefined));
+  const [first] = fields;
+  return first !== undefined && fields.every((field) => field === first) ? first : '(several)';
 }
 
 function hasDirectives(document: DocumentNode): boolean {

@@ -57,6 +57,6 @@ function present(error: GraphQLError, context: Context): GraphQLFormattedError {
 
 function tell(error: unknown, context: Context): Problem {
   const { internal, ...problem } = problemOf(error);
-  if (internal) context.onInternalError(error);
+  if (internal) context.observer.onInternalError(error);
   return problem;
 }

@@ -48,7 +48,7 @@ export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymous
     // A wrong key is counted against the address that it came from: guessing uses up the guesser's own quota.
     admit(request, anonymousCaller(subjectOfAddress(request.ip), anonymousAccess));
     const presented = presentedKey(request);
-    if (presented === undefined) return done();
+    if (presented === undefined || request.isShed) return done();
     const caller = keys.recognise(presented);
     if (!(caller instanceof Promise)) {
       settle(request, caller);

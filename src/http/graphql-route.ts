@@ -32,8 +32,9 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
   };
   const throughApollo = fastifyApolloHandler(apollo, { context: async (request) => contextOf(request) });
 
-  app.get(GRAPHQL_PATH, throughApollo);
-  app.post(GRAPHQL_PATH, async function (this: FastifyInstance, request, reply: FastifyReply) {
+  const config = { operation: 'graphql' };
+  app.get(GRAPHQL_PATH, { config }, throughApollo);
+  app.post(GRAPHQL_PATH, { config }, async function (this: FastifyInstance, request, reply: FastifyReply) {
     const known = plainRequest(request, documents);
     if (!known) return throughApollo.call(this, request, reply);
     const { document, operationName, variables, type } = known;

@@ -1,8 +1,16 @@
 import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import type { Metrics } from './metrics';
+import { operationOf } from './observation';
 
-/** One line for each request, when it has been answered. Query strings and headers, which may hold secrets, stay out. */
+/**
+ * One line for each request, when it has been answered, and its place in the metrics. `caller` is the id of its key, or its
+ * address. Query strings and headers, which may hold secrets, stay out.
+ */
 export class RequestLog extends LogController {
-  constructor(private readonly logger: FastifyBaseLogger) {
+  constructor(
+    private readonly logger: FastifyBaseLogger,
+    private readonly metrics: Metrics,
+  ) {
     super({ requestIdLogLabel: 'requestId' });
   }
 
@@ -13,11 +21,17 @@ export class RequestLog extends LogController {
   override defaultErrorLog(): void {}
 
   override requestCompleted(_error: Error | null, request: FastifyRequest, reply: FastifyReply): void {
+    const operation = operationOf(request);
+    const name = request.observation?.name;
+    this.metrics.observe(operation, reply.statusCode, reply.elapsedTime);
     this.logger.info(
       {
         requestId: request.id,
         method: request.method,
         path: request.url.split('?', 1)[0],
+        caller: request.caller?.id,
+        operation,
+        ...(name !== operation && { operationName: name }),
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
       },

@@ -18,14 +18,25 @@ import { completeAnswers } from './answer-headers';
 import { refuseBrokenHttp } from './broken-http';
 import { type Recognition, recogniseCallers, refuseWrongKeys } from './caller';
 import { graphqlRoute } from './graphql-route';
+import { health } from './health';
 import { lazyChildren } from './lazy-logger';
+import type { Metrics } from './metrics';
+import { metricsRoute } from './metrics-route';
+import { Observation } from './observation';
+import type { Overload } from './overload';
 import { reportProblems, routableUrl } from './problems';
 import { RequestLog } from './request-log';
+import type { RequestsInProgress } from './requests-in-progress';
 import { answerWhatNodeWould, NO_SHORT_CUTS } from './short-cuts';
 
 export interface ServerOptions extends Recognition {
   readonly database: Database;
   readonly executor: Executor;
+  readonly requests: RequestsInProgress;
+  readonly overload: Overload;
+  readonly metrics: Metrics;
+  /** Whether `/metrics` is here, or on a port of its own. */
+  readonly servesMetrics: boolean;
   /** The clock of limits, milliseconds of the Unix epoch. */
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
@@ -57,20 +68,23 @@ const EXPOSED_HEADERS = [
 
 /** The HTTP server with both doors, ready to listen or to be injected into. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { database, executor } = options;
+  const { database, executor, requests, overload, metrics, limits } = options;
   const childOf = lazyChildren(options.logger);
   const app = fastify({
     loggerInstance: options.logger,
-    logController: new RequestLog(options.logger),
+    logController: new RequestLog(options.logger, metrics),
     childLoggerFactory: (_logger, bindings) => childOf(bindings),
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: URL_LIMIT },
     rewriteUrl: routableUrl,
     trustProxy: trusted(options.trustProxy),
-    clientErrorHandler: refuseBrokenHttp(options.limits, options.now),
+    clientErrorHandler: refuseBrokenHttp(limits, options.now),
     ...NO_SHORT_CUTS,
   });
+  app.decorateRequest('observation', undefined);
+  requests.track(app);
+  overload.notice(app);
   recogniseCallers(app, options);
   completeAnswers(app, options.now);
   reportProblems(app);
@@ -83,14 +97,19 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   });
   answerWhatNodeWould(app);
 
+  overload.shed(app);
   refuseWrongKeys(app);
 
-  const contextOf = (request: FastifyRequest): Context =>
-    new Context(database, request.caller, request.meter, request.id, (error) => request.log.error(error));
+  const contextOf = (request: FastifyRequest): Context => {
+    request.observation = new Observation(request.log);
+    return new Context(database, request.caller, request.meter, request.id, request.observation);
+  };
   const documents = new KnownDocuments();
   const apollo = await createApollo(executor, documents);
   await app.register(graphqlRoute, { apollo, executor, documents, contextOf });
   await app.register(restAdapter, { executor, contextOf });
+  await app.register(health, { database, limits, requests });
+  if (options.servesMetrics) await app.register(metricsRoute, { metrics });
   return app;
 }
 

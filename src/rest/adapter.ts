@@ -39,6 +39,7 @@ export async function restAdapter(app: FastifyInstance, { executor, contextOf }:
     app.route({
       method,
       url,
+      config: { operation: operation.id },
       onRequest: welcome(operation),
       handler: (request, reply) =>
         run(executor, operation, request as RestRequest, reply, contextOf(request)),

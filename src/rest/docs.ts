@@ -18,7 +18,7 @@ export async function docs(
   { operations }: { operations: readonly PreparedOperation[] },
 ): Promise<void> {
   app.addHook('onRoute', (route) => {
-    route.config = { ...route.config, metering: 'free' };
+    route.config = { ...route.config, metering: 'free', operation: 'docs' };
   });
   const document = openApiDocument(operations);
   await app.register(swagger, { mode: 'static', specification: { document } });

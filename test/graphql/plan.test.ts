@@ -37,10 +37,12 @@ beforeAll(async () => {
 });
 afterAll(() => drop());
 
+const observer = { onOperation: () => undefined, onInternalError: () => undefined };
+
 function context(): Context {
   const caller = { ...anonymousCaller('test', 'read'), quota: { perMinute: 1e9, perDay: 1e9 } };
   const meter = new Meter(limits, caller);
-  const made = new Context(database, caller, meter, 'test', () => undefined);
+  const made = new Context(database, caller, meter, 'test', observer);
   made.charge = new Charge(meter, 1);
   return made;
 }

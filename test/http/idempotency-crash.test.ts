@@ -48,11 +48,17 @@ async function fillShop(gateway: GatewayProcess): Promise<void> {
   await send(gateway, 'PUT /store/inventory/1', { quantity: 1000 });
 }
 
+interface Stock {
+  orders: { totalCount: number };
+  inventoryItem: { quantity: number };
+}
+
 async function stockOf(gateway: GatewayProcess): Promise<{ orders: number; left: number }> {
-  const { data } = await gateway.graphql('{ orders { totalCount } inventoryItem(petId: 1) { quantity } }', {
+  const answer = await gateway.graphql('{ orders { totalCount } inventoryItem(petId: 1) { quantity } }', {
     'x-api-key': ADMIN_KEY,
   });
-  return { orders: data.orders.totalCount, left: data.inventoryItem.quantity };
+  const { orders, inventoryItem } = (answer as { data: Stock }).data;
+  return { orders: orders.totalCount, left: inventoryItem.quantity };
 }
 
 onPostgres('two instances on one PostgreSQL', () => {

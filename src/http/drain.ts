@@ -1,0 +1,39 @@
+import { type Server, Server as TcpServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { FastifyInstance } from 'fastify';
+import type { RequestsInProgress } from './requests-in-progress';
+
+/** How long what runs may take to finish (contract, section 8). */
+const PATIENCE_MS = 10_000;
+/** How long a connection that asks nothing is kept, for the request that may be on its way. */
+const IDLE_MS = 1_000;
+const LOOK_MS = 20;
+
+/**
+ * Closes a server without dropping what it has accepted: readiness goes off, and `delayMs` later no more connections are
+ * taken; requests on those that are open are answered, and their connections closed with the answer.
+ */
+export async function drain(
+  app: FastifyInstance,
+  requests: RequestsInProgress,
+  delayMs: number,
+): Promise<void> {
+  requests.isDraining = true;
+  await sleep(delayMs);
+  // In this order: a client whose connection is closed makes a new one, which a port that closes just then would reset.
+  // Node's HTTP server would close connections that are idle at this moment, with a request on its way perhaps.
+  TcpServer.prototype.close.call(app.server);
+  requests.isClosing = true;
+  const start = performance.now();
+  const isBusy = async () =>
+    requests.count > 0 || (performance.now() < start + IDLE_MS && (await connectionsOf(app.server)) > 0);
+  while (performance.now() < start + PATIENCE_MS && (await isBusy())) await sleep(LOOK_MS);
+  // Those that asked nothing too, which Node does not call idle.
+  app.server.closeAllConnections();
+  await app.close();
+}
+
+function connectionsOf(server: Server): Promise<number> {
+  return promisify(server.getConnections).call(server);
+}

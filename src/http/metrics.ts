@@ -1,0 +1,143 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Database } from '../database/database';
+import type { TallyStore } from '../rate-limit/tally-store';
+import type { Overload } from './overload';
+import type { RequestsInProgress } from './requests-in-progress';
+
+export interface Observed {
+  readonly database: Database;
+  readonly limits: TallyStore;
+  readonly requests: RequestsInProgress;
+  readonly overload: Overload;
+}
+
+/** Seconds. */
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+type Child = { observe(seconds: number): void };
+
+/**
+ * What Prometheus is told. No label has a value that a client chooses. A request costs one observation; everything else is
+ * read when it is asked for.
+ */
+export class Metrics {
+  private readonly registry = new Registry();
+  private readonly durations: Histogram<'operation' | 'status'>;
+  /** By operation, then by the first digit of the status. */
+  private readonly children = new Map<string, Child[]>();
+  private hasProcessMetrics = false;
+
+  constructor(observed: Observed) {
+    this.durations = new Histogram({
+      name: 'petstore_request_duration_seconds',
+      help: 'How long requests took, by operation (operationId, or GraphQL root field) and status class.',
+      labelNames: ['operation', 'status'],
+      buckets: BUCKETS,
+      registers: [this.registry],
+    });
+    this.addRequests(observed);
+    this.addLimits(observed.limits);
+    this.addPool(observed.database);
+  }
+
+  get contentType(): string {
+    return this.registry.contentType;
+  }
+
+  /** The text exposition format. */
+  text(): Promise<string> {
+    if (!this.hasProcessMetrics) {
+      this.hasProcessMetrics = true;
+      collectDefaultMetrics({ register: this.registry });
+    }
+    return this.registry.metrics();
+  }
+
+  /** @param ms how long it took, from its head to the end of its answer. */
+  observe(operation: string, status: number, ms: number): void {
+    this.child(operation, Math.floor(status / 100)).observe(ms / 1000);
+  }
+
+  private child(operation: string, statusClass: number): Child {
+    let byStatus = this.children.get(operation);
+    if (!byStatus) {
+      byStatus = [];
+      this.children.set(operation, byStatus);
+    }
+    byStatus[statusClass] ??= this.durations.labels(operation, `${statusClass}xx`);
+    return byStatus[statusClass];
+  }
+
+  private addRequests({ requests, overload }: Observed): void {
+    this.gauge('requests_in_progress', 'Requests that are worked on.', () => requests.count);
+    this.counter(
+      'requests_shed_total',
+      'Requests refused since there was too much to do.',
+      () => overload.refused,
+    );
+    this.gauge('event_loop_lag_seconds', 'How late the process is.', () => overload.lag.ms / 1000);
+  }
+
+  private addLimits(limits: TallyStore): void {
+    new Counter({
+      name: 'petstore_limiter_decisions_total',
+      help: 'What the limiter decided: allowed, limited, banned, too-expensive.',
+      labelNames: ['decision'],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const [decision, count] of Object.entries(limits.decisions)) this.inc({ decision }, count);
+      },
+    });
+    this.counter('bans_begun_total', 'Bans that began on this instance.', () => limits.bansBegun);
+    new Gauge({
+      name: 'petstore_limiter_store',
+      help: '1 for where requests are counted now: memory, redis, or fallback while Redis is out of reach.',
+      labelNames: ['state'],
+      registers: [this.registry],
+      collect() {
+        for (const state of ['memory', 'redis', 'fallback'])
+          this.set({ state }, Number(limits.state === state));
+      },
+    });
+  }
+
+  private addPool(database: Database): void {
+    if (!database.load) return;
+    new Gauge({
+      name: 'petstore_database_connections',
+      help: 'Connections of the pool, in all and idle.',
+      labelNames: ['state'],
+      registers: [this.registry],
+      collect() {
+        this.set({ state: 'total' }, database.load?.total ?? 0);
+        this.set({ state: 'idle' }, database.load?.idle ?? 0);
+      },
+    });
+    const waiting = () => database.load?.waiting ?? 0;
+    this.gauge('database_waiting', 'Statements and transactions that wait for a connection.', waiting);
+  }
+
+  private gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name: `petstore_${name}`,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
+  private counter(name: string, help: string, read: () => number): void {
+    new Counter({
+      name: `petstore_${name}`,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  }
+}

@@ -1,0 +1,54 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { ProblemError } from '../graphql/errors';
+
+const MAX_SWEEP_MS = 250;
+
+/** The requests that are worked on, from their head until the last byte of their answer, the oldest first. */
+export class RequestsInProgress {
+  private readonly replies = new Set<FastifyReply>();
+  /** Whether the process is about to end. */
+  isDraining = false;
+  /** Whether a request is the last one of its connection. */
+  isClosing = false;
+
+  /** @param limitMs how long one may take, from its head on, until it is answered with 503. */
+  constructor(private readonly limitMs: number) {}
+
+  get count(): number {
+    return this.replies.size;
+  }
+
+  /** To be the first hook of all. One look at the oldest now and then costs less than a timer for each. */
+  track(app: FastifyInstance): void {
+    app.addHook('onRequest', (_request, reply, done) => {
+      this.replies.add(reply);
+      reply.raw.once('close', () => this.replies.delete(reply));
+      done();
+    });
+    app.addHook('onSend', (_request, reply, payload, done) => {
+      if (this.isClosing) reply.header('connection', 'close');
+      done(null, payload);
+    });
+    const sweep = setInterval(() => this.endOverdue(), Math.min(MAX_SWEEP_MS, this.limitMs / 4)).unref();
+    app.addHook('onClose', (_app, done) => {
+      clearInterval(sweep);
+      done();
+    });
+  }
+
+  private endOverdue(): void {
+    for (const reply of this.replies) {
+      if (reply.elapsedTime < this.limitMs) return;
+      this.replies.delete(reply);
+      // What has begun to be answered, a stream say, may go on for as long as the client reads.
+      if (!reply.sent && !reply.raw.headersSent) reply.send(overdue(reply));
+    }
+  }
+}
+
+function overdue(reply: FastifyReply): ProblemError {
+  if (reply.request.raw.complete)
+    return new ProblemError('SERVICE_UNAVAILABLE', 'The request took too long and was given up.');
+  reply.raw.setHeader('Connection', 'close');
+  return new ProblemError('REQUEST_TIMEOUT', 'The request took too long to arrive.');
+}

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** Stands between the gateway and a server, and can do what networks do. */
+export class TcpProxy {
+  private readonly pairs = new Map<Socket, Socket>();
+  private server: Server;
+  private silent = false;
+
+  private constructor(
+    private readonly target: URL,
+    private readonly port: number,
+  ) {
+    this.server = createServer();
+  }
+
+  /** @param url where the server is, which may hold a password; of no port, PostgreSQL's. */
+  static async start(url: string): Promise<TcpProxy> {
+    const free = createServer().listen(0, '127.0.0.1');
+    await once(free, 'listening');
+    const { port } = free.address() as AddressInfo;
+    free.close();
+    await once(free, 'close');
+    const proxy = new TcpProxy(new URL(url), port);
+    await proxy.comeBack();
+    return proxy;
+  }
+
+  /** The server's URL, by way of the proxy. */
+  get url(): string {
+    const url = new URL(this.target);
+    url.host = `127.0.0.1:${this.port}`;
+    return url.href;
+  }
+
+  get connections(): number {
+    return this.pairs.size;
+  }
+
+  /** The server is gone: what is open is reset, and nobody listens any more. */
+  async goAway(): Promise<void> {
+    this.server.close();
+    this.resetAll();
+  }
+
+  /** The server listens again. */
+  async comeBack(): Promise<void> {
+    this.silent = false;
+    this.server = createServer((client) => this.forward(client)).listen(this.port, '127.0.0.1');
+    await once(this.server, 'listening');
+  }
+
+  /** Every connection breaks, and new ones are taken. */
+  resetAll(): void {
+    for (const [client, server] of this.pairs) {
+      client.resetAndDestroy();
+      server.destroy();
+    }
+  }
+
+  /** From now on nothing is passed on, in either direction, on connections old and new. Nobody is told. */
+  fallSilent(): void {
+    this.silent = true;
+    for (const pair of this.pairs) for (const socket of pair) socket.pause();
+  }
+
+  /** Whatever had been held back is passed on. */
+  speak(): void {
+    this.silent = false;
+    for (const pair of this.pairs) for (const socket of pair) socket.resume();
+  }
+
+  async close(): Promise<void> {
+    await this.goAway();
+  }
+
+  private forward(client: Socket): void {
+    const server = connect(Number(this.target.port || 5432), this.target.hostname);
+    this.pairs.set(client, server);
+    const end = () => {
+      this.pairs.delete(client);
+      client.destroy();
+      server.destroy();
+    };
+    client.on('data', (data) => server.write(data));
+    server.on('data', (data) => client.write(data));
+    for (const socket of [client, server]) {
+      socket.on('error', () => undefined).on('close', end);
+      if (this.silent) socket.pause();
+    }
+  }
+}

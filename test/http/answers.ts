@@ -1,0 +1,55 @@
+import { type Told, toldBy } from '../helper/standing';
+import type { Request } from './requests';
+
+/** What every answer says of its caller, and, to scripts of other origins, that they may read it. */
+export function checkHeaders(
+  status: number,
+  headers: Record<string, string>,
+  { isCrossOrigin = true } = {},
+): void {
+  const told = toldBy(headers);
+  const now = Date.now() / 1000;
+  expect(Object.keys(told.windows).slice(0, 2)).toEqual(['minute', 'day']);
+  const lengths = { minute: 60, day: 86_400, uncounted: 60 };
+  for (const [name, { q, w, r, t }] of Object.entries(told.windows)) {
+    expect(w).toBe(lengths[name as keyof typeof lengths]);
+    expect([r >= 0 && r <= q, t >= 0 && t <= w]).toEqual([true, true]);
+  }
+  const inForce = Object.values(told.windows).find(({ q, r }) => q === told.limit && r === told.remaining);
+  expect(Math.abs(told.reset - now - (inForce?.t ?? Number.NaN))).toBeLessThan(5);
+  expect(headers['x-request-id']).toMatch(/^[\w-]{36}$/);
+  checkRetryAfter(status, told);
+  expect('www-authenticate' in headers).toBe(status === 401);
+  if (!isCrossOrigin) return;
+  const exposed = headers['access-control-expose-headers']?.toLowerCase().split(', ') ?? [];
+  const carried = Object.keys(headers).filter((name) =>
+    /^(x-|ratelimit|retry-after|www-authenticate|etag|link|location|deprecation|sunset)/.test(name),
+  );
+  expect(carried.filter((name) => !exposed.includes(name))).toEqual([]);
+  expect(headers['access-control-allow-origin']).toBe('*');
+}
+
+function checkRetryAfter(status: number, { retryAfter }: Told): void {
+  if (status !== 429 && status !== 503) expect(retryAfter).toBeUndefined();
+  else expect(Number.isInteger(retryAfter) && Number(retryAfter) >= 1).toBe(true);
+}
+
+const INTERNAL = /node_modules|\.[jt]s\b|at \S+:\d+|prisma|select |ECONN|10\.0\.0\.5|stack|secret/i;
+
+/** An error has the shape of its door, and nothing of what happened inside. */
+export function checkBody(
+  { path, graphql, method, status, code }: Omit<Request, 'name'>,
+  body: string,
+): void {
+  if (status === 204 || status === 304 || method === 'HEAD') {
+    expect(body).toBe('');
+    return;
+  }
+  if (!code) return;
+  const isGraphQL = graphql !== undefined || path?.split('?')[0] === '/graphql';
+  const parsed = JSON.parse(body);
+  const problem = isGraphQL ? { message: parsed.errors[0].message, ...parsed.errors[0].extensions } : parsed;
+  expect(problem).toMatchObject({ code, message: expect.stringMatching(/\w/) });
+  expect(problem.status).toBe(status === 200 ? 500 : status);
+  expect(body).not.toMatch(INTERNAL);
+}
