@@ -16,7 +16,7 @@ export function answerOtherMethods(app: FastifyInstance, url: string, methods: r
     method: 'OPTIONS',
     url,
     // A preflight goes on to here after the CORS plugin has put its headers on; a plain OPTIONS is not refused by it.
-    config: { cors: { preflightContinue: true, strictPreflight: false } },
+    config: { metering: 'free', cors: { preflightContinue: true, strictPreflight: false } },
     handler: (_request, reply) =>
       reply
         .code(204)
