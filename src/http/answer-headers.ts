@@ -17,11 +17,6 @@ const CONTENT_HEADERS = ['content-length', 'content-encoding', 'etag', 'last-mod
  * by our own fault; a caller that has nothing left gets its 429 instead of the answer.
  */
 export function completeAnswers(app: FastifyInstance, now: () => number): void {
-  let isClosing = false;
-  app.addHook('preClose', (done) => {
-    isClosing = true;
-    done();
-  });
   app.addHook('onSend', (request, reply, payload, done) => {
     reply.header('x-request-id', request.id);
     const known = request.meter.standing;
@@ -50,8 +45,6 @@ export function completeAnswers(app: FastifyInstance, now: () => number): void {
 
   function complete(reply: FastifyReply, payload: unknown, standing: Standing): unknown {
     reply.headers(rateLimitHeaders(standing, now()));
-    // Else a client could keep its connection, and the server waiting for it.
-    if (isClosing) reply.header('connection', 'close');
     if (reply.statusCode === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);
     if (reply.statusCode === 401) reply.header('www-authenticate', CHALLENGE);
     return payload;

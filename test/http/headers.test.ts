@@ -47,7 +47,7 @@ describe('the headers stand on the answer to', () => {
       expect([status, JSON.parse(body).code]).toEqual([429, 'RATE_LIMITED']);
       checkHeaders(429, headers);
     }
-    for (const request of REQUESTS.filter(({ before, as, status }) => !before && !as && status !== 304)) {
+    for (const request of REQUESTS.filter(isRefusable)) {
       const { status, headers, body } = await send(request, caller);
       expect([request.name, status]).toEqual([request.name, 429]);
       checkHeaders(429, headers);
@@ -191,6 +191,11 @@ test('the numbers fall by what each request costs, in both windows, on both door
   }
 });
 
+/** What anybody who is banned is refused: everything but health and metrics. */
+function isRefusable({ before, as, status, path = '' }: Request): boolean {
+  return !before && !as && status !== 304 && !['/livez', '/metrics'].includes(path);
+}
+
 async function send({ path = '/graphql', method, headers, body, graphql }: Partial<Request>, as: object) {
   const type = graphql === undefined ? undefined : { 'content-type': 'application/json' };
   const response = await fetch(url + (await filled(path)), {
@@ -213,7 +218,7 @@ async function prepare({ before }: Request): Promise<void> {
 }
 
 function failWith(error: Error): void {
-  for (const method of ['query', 'transaction'] as const)
+  for (const method of ['query', 'transaction', 'ping'] as const)
     jest.spyOn(gateway.database, method).mockRejectedValue(error);
 }
 

@@ -265,5 +265,23 @@ export const REQUESTS: readonly Request[] = [
   { name: 'the documentation', path: '/docs', status: 200 },
   { name: 'the OpenAPI document', path: '/openapi.json', status: 200 },
   { name: 'the OpenAPI document in YAML', path: '/openapi.yaml', status: 200 },
+  { name: 'liveness', path: '/livez', status: 200 },
+  { name: 'readiness', path: '/readyz', as: 'anonymous', status: 200 },
+  { name: 'readiness, to a wrong key', path: '/readyz', as: 'wrong key', status: 200 },
+  {
+    name: 'readiness without a database',
+    path: '/readyz',
+    before: 'no database',
+    status: 503,
+    code: 'SERVICE_UNAVAILABLE',
+  },
+  { name: 'metrics', path: '/metrics', status: 200 },
+  {
+    name: 'a method that health does not know',
+    method: 'POST',
+    path: '/livez',
+    status: 405,
+    code: 'METHOD_NOT_ALLOWED',
+  },
   { name: 'the landing page', path: '/graphql', headers: { accept: 'text/html' }, status: 200 },
 ];
