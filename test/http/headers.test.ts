@@ -218,7 +218,7 @@ async function prepare({ before }: Request): Promise<void> {
 }
 
 function failWith(error: Error): void {
-  for (const method of ['query', 'transaction', 'ping'] as const)
+  for (const method of ['query', 'transaction'] as const)
     jest.spyOn(gateway.database, method).mockRejectedValue(error);
 }
 

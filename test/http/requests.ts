@@ -268,13 +268,6 @@ export const REQUESTS: readonly Request[] = [
   { name: 'liveness', path: '/livez', status: 200 },
   { name: 'readiness', path: '/readyz', as: 'anonymous', status: 200 },
   { name: 'readiness, to a wrong key', path: '/readyz', as: 'wrong key', status: 200 },
-  {
-    name: 'readiness without a database',
-    path: '/readyz',
-    before: 'no database',
-    status: 503,
-    code: 'SERVICE_UNAVAILABLE',
-  },
   { name: 'metrics', path: '/metrics', status: 200 },
   {
     name: 'a method that health does not know',
