@@ -41,6 +41,8 @@ export class PostgresDatabase implements Database {
   ) {
     this.prisma = new PrismaClient({
       adapter: new PrismaPg(pool),
+      // Others quote the source, which is read for each error: in an outage for every request.
+      errorFormat: 'minimal',
       transactionOptions: { maxWait: MAX_CONNECT_MS, timeout: statementMs },
     });
   }

@@ -105,13 +105,18 @@ function ofGraphQLError(error: GraphQLError): Problem & { internal?: true } {
   const { originalError, extensions, message } = error;
   if (originalError) {
     const inner = originalError instanceof GraphQLError ? originalError : undefined;
-    if (!inner) return problemOf(originalError);
+    if (!inner) return problemOf(thrownBy(originalError));
     if (isErrorCode(inner.extensions.code)) return ofGraphQLError(inner);
   }
   const code = isErrorCode(extensions.code) ? extensions.code : 'BAD_USER_INPUT';
   if (code === 'INTERNAL_SERVER_ERROR') return { ...INTERNAL, internal: true };
   const details = extensions.details as readonly ErrorDetail[] | undefined;
   return { code, message: shorten(message), status: ERROR_STATUS[code], ...(details && { details }) };
+}
+
+/** Drivers may throw what is no error, or not of this realm: graphql-js then wraps it once more. */
+function thrownBy(error: Error): unknown {
+  return error.name === 'NonErrorThrown' ? (error as Error & { thrownValue: unknown }).thrownValue : error;
 }
 
 function isErrorCode(code: unknown): code is ErrorCode {

@@ -1,11 +1,11 @@
 const SAMPLE_MS = 100;
-/** How much a sample weighs against those before it: one long pause alone is not overload, several in a row are. */
-const WEIGHT = 1 / 3;
+const SAMPLES = 3;
 
-/** How late this process is with its work: by how much a timer misses its moment, smoothed. */
+/** How late this process is with its work: by how much a timer misses its moment. */
 export class EventLoopLag {
-  /** Milliseconds. */
+  /** Milliseconds, the least of the last samples: a pause is not overload, however long, being late again and again is. */
   ms = 0;
+  private readonly samples = new Array<number>(SAMPLES).fill(0);
   private due = 0;
   private timer: NodeJS.Timeout | undefined;
 
@@ -20,8 +20,9 @@ export class EventLoopLag {
 
   private sample(): void {
     const now = performance.now();
-    const late = Math.max(0, now - this.due);
-    this.ms += WEIGHT * (late - this.ms);
+    this.samples.shift();
+    this.samples.push(Math.max(0, now - this.due));
+    this.ms = Math.min(...this.samples);
     this.due = now + SAMPLE_MS;
   }
 }

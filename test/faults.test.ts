@@ -1,0 +1,272 @@
+import type { FastifyInstance } from 'fastify';
+import { Client } from 'pg';
+import { createApp } from '../src/app';
+import { readConfig } from '../src/config';
+import type { Database } from '../src/database/database';
+import { openDatabase } from '../src/database/open';
+import { createDatabase, TEST_DATABASE_URL } from './helper/database';
+import { ADMIN_KEY } from './helper/gateway';
+import { ask, Load, outcomes, type Tried } from './helper/load';
+import { TcpProxy } from './helper/tcp-proxy';
+import { until } from './helper/until';
+
+jest.setTimeout(60_000);
+
+const headers = { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' };
+const REQUEST_TIMEOUT_MS = 2000;
+
+/** The gateway, with something between it and PostgreSQL that the test has in its hand. */
+class Shop {
+  url = '';
+  private constructor(
+    readonly proxy: TcpProxy,
+    readonly direct: Client,
+    private readonly database: Database,
+    private readonly server: FastifyInstance,
+    private readonly drop: () => Promise<void>,
+  ) {}
+
+  static async open(environment: Record<string, string> = {}): Promise<Shop> {
+    const { url = '', drop } = await createDatabase();
+    const proxy = await TcpProxy.start(url);
+    const config = readConfig({
+      LOG_LEVEL: 'silent',
+      ADMIN_API_KEY: ADMIN_KEY,
+      REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
+      ...environment,
+    });
+    const database = await openDatabase({
+      url: proxy.url,
+      directory: '',
+      poolSize: config.DATABASE_POOL_SIZE,
+      queue: config.DATABASE_QUEUE,
+      requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    });
+    const { server } = await createApp(config, database);
+    const direct = new Client({ connectionString: url });
+    await direct.connect();
+    await direct.query('update api_keys set per_minute = 2147483647, per_day = 2147483647');
+    const shop = new Shop(proxy, direct, database, server, drop);
+    shop.url = await server.listen({ port: 0, host: '127.0.0.1' });
+    return shop;
+  }
+
+  load(clients: number): Load {
+    return new Load(this.url, clients, mixed, 5);
+  }
+
+  ask(path: string, more: object = {}): Promise<Tried> {
+    return ask(this.url, { path, headers, ...more });
+  }
+
+  isReady = async () => (await this.ask('/readyz')).status === 200;
+  isNotReady = async () => !(await this.isReady());
+
+  async close(): Promise<void> {
+    await this.server.close();
+    await this.database.close().catch(() => undefined);
+    await this.direct.end();
+    await this.proxy.close();
+    await this.drop();
+  }
+}
+
+/** Reads and writes, by prepared statements and by Prisma, in transactions and not. */
+function mixed(index: number) {
+  const body = (value: object) => JSON.stringify(value);
+  if (index % 4 === 0)
+    return { method: 'POST', path: '/categories', headers, body: body({ name: `Kind ${index}` }) };
+  if (index % 4 === 1) return { path: '/categories?limit=5', headers };
+  if (index % 4 === 2) return { method: 'POST', path: '/store/orders', headers, body: body({ quantity: 1 }) };
+  return { method: 'POST', path: '/graphql', headers, body: body({ query: '{ pet(id: 1) { id } }' }) };
+}
+
+/** GraphQL answers an operation that ran with 200, whatever became of its fields. */
+function isServed({ status, body = '' }: Tried): boolean {
+  return (status === 200 || status === 201) && !body.includes('"errors"');
+}
+
+function isUnavailable({ status, body = '' }: Tried): boolean {
+  const { code, errors } = JSON.parse(body);
+  return (
+    (status === 503 || status === 200) && (code ?? errors?.[0].extensions.code) === 'SERVICE_UNAVAILABLE'
+  );
+}
+
+const longest = (tried: readonly Tried[]) => Math.max(...tried.map(({ took }) => took));
+
+const onPostgres = TEST_DATABASE_URL ? describe : describe.skip;
+
+onPostgres('without PostgreSQL', () => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await Shop.open();
+  });
+  afterAll(() => shop.close());
+
+  const acknowledged = async (tried: readonly Tried[]) => {
+    const { rows } = await shop.direct.query('select name from categories');
+    const there = new Set(rows.map(({ name }) => name));
+    return tried
+      .filter(({ status, body = '' }) => status === 201 && body.includes('Kind'))
+      .filter(({ body = '' }) => !there.has(JSON.parse(body).name)).length;
+  };
+
+  test.each<[string, () => Promise<void>, () => Promise<void>]>([
+    ['stopped and started again', () => shop.proxy.goAway(), () => shop.proxy.comeBack()],
+    ['silent, and back', async () => shop.proxy.fallSilent(), async () => shop.proxy.speak()],
+  ])(
+    '%s under load: only 503s in between, in bounded time, then normal, with every acknowledged write',
+    async (_what, stop, start) => {
+      const load = shop.load(6);
+      await until(async () => load.tried.filter(isServed).length > 50, 20);
+      await stop();
+      await until(shop.isNotReady, 10);
+      await until(async () => load.tried.filter(isUnavailable).length > 10, 20);
+      expect((await shop.ask('/livez')).status).toBe(200);
+      await start();
+      await until(shop.isReady, 15);
+      const ready = load.tried.length;
+      await until(async () => load.tried.slice(ready).filter(isServed).length > 50, 20);
+      const tried = await load.stop();
+      expect(tried.filter((one) => !isServed(one) && !isUnavailable(one))).toEqual([]);
+      expect(longest(tried)).toBeLessThan(REQUEST_TIMEOUT_MS + 1500);
+      expect(await acknowledged(tried)).toBe(0);
+      expect(outcomes(await Promise.all([shop.ask('/pets'), shop.ask('/categories')]))).toEqual({ 200: 2 });
+    },
+  );
+
+  test('connections that break are replaced, and nobody notices but who used them', async () => {
+    await shop.ask('/pets');
+    shop.proxy.resetAll();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const after = await Promise.all(Array.from({ length: 10 }, () => shop.ask('/pets')));
+    expect(outcomes(after)).toEqual({ 200: 10 });
+  });
+
+  test('sessions that an administrator ends under load cost 503s at most', async () => {
+    const load = shop.load(6);
+    for (let i = 1; i <= 5; i++) {
+      await until(async () => load.tried.length > i * 40, 20);
+      await shop.direct.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'petstore-gateway'",
+      );
+    }
+    const tried = await load.stop();
+    expect(tried.filter((one) => !isServed(one) && !isUnavailable(one))).toEqual([]);
+    expect(await acknowledged(tried)).toBe(0);
+  });
+
+  test('an answer that it cannot give has the Error object and Retry-After', async () => {
+    await shop.proxy.goAway();
+    const response = await fetch(`${shop.url}/pets`, { headers });
+    expect(response.status).toBe(503);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await response.json()).toEqual({
+      code: 'SERVICE_UNAVAILABLE',
+      message: expect.not.stringMatching(/ECONN|prisma|postgres/i),
+      status: 503,
+      requestId: expect.any(String),
+    });
+    await shop.proxy.comeBack();
+    await until(shop.isReady);
+  });
+
+  test('a key that is believed is still known, one that is not is 503, and neither is ever 401', async () => {
+    const unknown = { 'x-api-key': `ps_zzzzzzzzzzzz_${'z'.repeat(32)}` };
+    expect((await shop.ask('/rate_limit')).status).toBe(200);
+    await shop.proxy.goAway();
+    expect(JSON.parse((await shop.ask('/rate_limit')).body ?? '')).toMatchObject({ plan: 'ENTERPRISE' });
+    expect((await shop.ask('/rate_limit', { headers: unknown })).status).toBe(503);
+    await new Promise((resolve) => setTimeout(resolve, 5_100));
+    expect((await shop.ask('/rate_limit')).status).toBe(503);
+    await shop.proxy.comeBack();
+    await until(shop.isReady);
+    expect((await shop.ask('/rate_limit')).status).toBe(200);
+    expect((await shop.ask('/rate_limit', { headers: unknown })).status).toBe(401);
+  });
+});
+
+onPostgres('with a PostgreSQL that is slow', () => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await Shop.open({ DATABASE_POOL_SIZE: '2', DATABASE_QUEUE: '3' });
+    await shop.ask('/categories', { method: 'POST', body: '{"name":"Dogs"}' });
+  });
+  afterAll(() => shop.close());
+
+  const whileLocked = async <T>(work: () => Promise<T>): Promise<T> => {
+    await shop.direct.query('begin; lock table categories in access exclusive mode');
+    try {
+      return await work();
+    } finally {
+      await shop.direct.query('rollback');
+    }
+  };
+  const rename = () => shop.ask('/categories/1', { method: 'PATCH', body: '{"name":"Cats"}' });
+  const statements = async () => {
+    // Within a transaction it would show the same again and again.
+    await shop.direct.query('select pg_stat_clear_snapshot()');
+    const { rows } = await shop.direct.query(
+      "select count(*)::int as n from pg_stat_activity where datname = current_database() and application_name = 'petstore-gateway' and state <> 'idle'",
+    );
+    return rows[0].n as number;
+  };
+
+  test('a request ends with 503 when its time is up, its statement is cancelled, and nothing is half done', async () => {
+    await whileLocked(async () => {
+      const both = await Promise.all([rename(), shop.ask('/categories')]);
+      expect(both.map(({ status }) => status)).toEqual([503, 503]);
+      expect(longest(both)).toBeLessThan(REQUEST_TIMEOUT_MS + 600);
+      await until(async () => (await statements()) === 0);
+    });
+    expect(JSON.parse((await shop.ask('/categories/1')).body ?? '')).toMatchObject({ name: 'Dogs' });
+    expect((await rename()).status).toBe(200);
+  });
+
+  test('when every connection is in use and enough wait, the next is refused at once', async () => {
+    await whileLocked(async () => {
+      const waiting = Array.from({ length: 5 }, () => shop.ask('/categories'));
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      const refused = await shop.ask('/categories');
+      expect(refused.status).toBe(503);
+      expect(refused.took).toBeLessThan(500);
+      expect(JSON.parse(refused.body ?? '')).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      expect((await shop.ask('/rate_limit')).status).toBe(200);
+      const { body = '' } = await shop.ask('/metrics');
+      expect(body).toContain('petstore_database_connections{state="total"} 2');
+      expect(body).toContain('petstore_database_connections{state="idle"} 0');
+      expect(body).toMatch(/^petstore_database_waiting [1-9]$/m);
+      expect(outcomes(await Promise.all(waiting))).toEqual({ 503: 5 });
+    });
+    await until(shop.isReady);
+    expect(outcomes(await Promise.all([shop.ask('/categories'), rename()]))).toEqual({ 200: 2 });
+  });
+});
+
+const REDIS_URL = process.env.TEST_REDIS_URL;
+const onRedis = TEST_DATABASE_URL && REDIS_URL ? test : test.skip;
+
+onRedis('without Redis no request fails, readiness stays on and tells of it, and metrics too', async () => {
+  const proxy = await TcpProxy.start(REDIS_URL ?? '');
+  const shop = await Shop.open({ REDIS_URL: proxy.url });
+  const limits = async () => JSON.parse((await shop.ask('/readyz')).body ?? '').checks.limits;
+  const load = shop.load(4);
+  await until(async () => load.tried.length > 30, 20);
+  expect(await limits()).toBe('redis');
+  for (const [stop, start] of [
+    [() => proxy.goAway(), () => proxy.comeBack()],
+    [async () => proxy.fallSilent(), async () => proxy.speak()],
+  ] as const) {
+    await stop();
+    await until(async () => (await limits()) === 'fallback', 10);
+    const { body = '' } = await shop.ask('/metrics');
+    expect(body).toContain('petstore_limiter_store{state="fallback"} 1');
+    await start();
+    await until(async () => (await limits()) === 'redis', 20);
+  }
+  const tried = await load.stop();
+  expect(tried.filter((one) => !isServed(one))).toEqual([]);
+  await shop.close();
+  await proxy.close();
+});
