@@ -1,7 +1,7 @@
 import pino, { type Logger } from 'pino';
 
 /** Characters of log lines that are gathered before they are written; they wait a second at most. */
-const GATHERED = 4096;
+const GATHERED = 16_000;
 
 /**
  * JSON lines on standard output (pino). Lines are gathered, since a write for each request would cost more than many a

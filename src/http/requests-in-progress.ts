@@ -3,9 +3,13 @@ import { ProblemError } from '../graphql/errors';
 
 const MAX_SWEEP_MS = 250;
 
-/** The requests that are worked on, from their head until the last byte of their answer, the oldest first. */
+/**
+ * The requests that are worked on, from their head until the last byte of their answer. Each has a place in an array, which
+ * the next one takes: what is kept in a `Set` under such a churn outlives its request until the next full garbage collection.
+ */
 export class RequestsInProgress {
-  private readonly replies = new Set<FastifyReply>();
+  private readonly places: (FastifyReply | undefined)[] = [];
+  private readonly free: number[] = [];
   /** Whether the process is about to end. */
   isDraining = false;
   /** Whether a request is the last one of its connection. */
@@ -15,14 +19,18 @@ export class RequestsInProgress {
   constructor(private readonly limitMs: number) {}
 
   get count(): number {
-    return this.replies.size;
+    return this.places.length - this.free.length;
   }
 
-  /** To be the first hook of all. One look at the oldest now and then costs less than a timer for each. */
+  /** To be the first hook of all. One look at all of them now and then costs less than a timer for each. */
   track(app: FastifyInstance): void {
     app.addHook('onRequest', (_request, reply, done) => {
-      this.replies.add(reply);
-      reply.raw.once('close', () => this.replies.delete(reply));
+      const place = this.free.pop() ?? this.places.length;
+      this.places[place] = reply;
+      reply.raw.on('close', () => {
+        this.places[place] = undefined;
+        this.free.push(place);
+      });
       done();
     });
     app.addHook('onSend', (_request, reply, payload, done) => {
@@ -37,9 +45,9 @@ export class RequestsInProgress {
   }
 
   private endOverdue(): void {
-    for (const reply of this.replies) {
-      if (reply.elapsedTime < this.limitMs) return;
-      this.replies.delete(reply);
+    for (const [place, reply] of this.places.entries()) {
+      if (!reply || reply.elapsedTime < this.limitMs) continue;
+      this.places[place] = undefined;
       // What has begun to be answered, a stream say, may go on for as long as the client reads.
       if (!reply.sent && !reply.raw.headersSent) reply.send(overdue(reply));
     }
