@@ -6,16 +6,15 @@ export interface PoolBounds {
   readonly size: number;
   /** How many may wait for a connection; who comes after them is refused at once. */
   readonly queue: number;
-  /** How long a statement may take, in milliseconds. */
-  readonly statementMs: number;
-  /** How long to wait for a connection, free or new. */
+  /** How long to wait for a connection, free or new, in milliseconds. */
   readonly connectMs: number;
+  /** How long the server may keep silent while a connection is in use. */
+  readonly silenceMs: number;
+  /** What a new connection is told first. */
+  readonly settings: string;
 }
 
 type Callback = (error: Error | undefined, client: PoolClient | undefined, done: () => void) => void;
-
-/** Above a statement's own limit: who hears nothing for so much longer has lost the server. */
-const SILENCE_MS = 500;
 
 /**
  * A pool that keeps nobody waiting without bound: not for a connection, not for a statement (the server cancels it), and
@@ -26,8 +25,7 @@ export class BoundedPool extends Pool {
     config: PoolConfig,
     private readonly bounds: PoolBounds,
   ) {
-    const { size, statementMs, connectMs } = bounds;
-    const silenceMs = statementMs + SILENCE_MS;
+    const { size, connectMs, silenceMs, settings } = bounds;
     super({
       ...config,
       max: size,
@@ -38,11 +36,7 @@ export class BoundedPool extends Pool {
           .on('timeout', function (this: Socket) {
             this.destroy();
           });
-        // Prisma writes and reads timestamps as if every session were in UTC, whatever the server's own zone is.
-        // A transaction whose client is silent holds its locks no longer than a statement may take.
-        await client.query(
-          `set timezone to 'UTC'; set statement_timeout to ${statementMs}; set idle_in_transaction_session_timeout to ${silenceMs}`,
-        );
+        await client.query(settings);
       },
     });
     this.on('acquire', (client) => socketOf(client).setTimeout(silenceMs));

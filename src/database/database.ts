@@ -15,9 +15,10 @@ export interface Session {
   readonly prisma: Prisma.TransactionClient;
   /**
    * Runs one prepared statement. `int8` comes back as `bigint`, `timestamptz` as `Date`.
+   * @param isShortRead whether it changes nothing and finds few rows by an index: it may then share a connection.
    * @throws the driver's error: see {@link failureOf}.
    */
-  query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
+  query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]>;
   /**
    * Runs `work` in one transaction (inside a transaction: behind a savepoint). What it throws undoes what it did.
    * Serialization failures and deadlocks are tried again a few times, so `work` has no effects of its own.

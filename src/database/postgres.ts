@@ -1,11 +1,12 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { Client, type PoolConfig, types } from 'pg';
+import { Client, type PoolConfig, type QueryConfig, types } from 'pg';
 import { BoundedPool } from './bounded-pool';
 import type { Database, PoolLoad, Session, Statement } from './database';
-import { isTransient, reasonOf } from './failures';
+import { failureOf, isTransient, reasonOf } from './failures';
 import { PrismaClient } from './generated/client';
 import { migrate } from './migrations';
 import { transaction } from './prisma-session';
+import { SharedConnections } from './shared-connections';
 
 export interface PostgresOptions {
   /** `postgresql://…` */
@@ -21,6 +22,10 @@ export interface PostgresOptions {
 const STATEMENT_SHARE = 0.9;
 const CONNECT_SHARE = 0.5;
 const MAX_CONNECT_MS = 5_000;
+/** Above a statement's own limit: who hears nothing for so much longer has lost the server. */
+const SILENCE_MS = 500;
+/** Connections that short reads share; more of them would gather fewer statements each. */
+const MAX_SHARED = 2;
 
 const INT8 = 20;
 
@@ -36,6 +41,7 @@ export class PostgresDatabase implements Database {
 
   private constructor(
     private readonly pool: BoundedPool,
+    private readonly shared: SharedConnections,
     readonly description: string,
     statementMs: number,
   ) {
@@ -62,27 +68,41 @@ export class PostgresDatabase implements Database {
     } catch (error) {
       throw new Error(`${description} cannot be opened: ${reasonOf(error)}`, { cause: error });
     }
+    const shared = Math.min(MAX_SHARED, Math.floor(poolSize / 4));
+    const silenceMs = statementMs + SILENCE_MS;
+    const settings = sessionSettings(statementMs, silenceMs);
     const pool = new BoundedPool(
       { ...connection(url), idleTimeoutMillis: 30_000 },
-      { size: poolSize, queue, statementMs, connectMs },
+      { size: poolSize - shared, queue, connectMs, silenceMs, settings },
     );
-    return new PostgresDatabase(pool, description, statementMs);
+    const reads = new SharedConnections(
+      { ...connection(url), connectionTimeoutMillis: connectMs },
+      { size: shared, silenceMs, settings },
+    );
+    return new PostgresDatabase(pool, reads, description, statementMs);
   }
 
   get load(): PoolLoad {
     const { totalCount, idleCount, waitingCount } = this.pool;
-    return { total: totalCount, idle: idleCount, waiting: waitingCount };
+    const { total, idle } = this.shared.load;
+    return { total: totalCount + total, idle: idleCount + idle, waiting: waitingCount };
   }
 
-  async query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    const { name, text } = statement;
-    const run = () => this.pool.query({ name, text, values: values.map(exactDate), types: typeParsers });
-    const result = await run().catch((error) => {
-      // A statement of its own that lost a deadlock has changed nothing: it is its own retry.
-      if (!isTransient(error)) throw error;
-      return run();
-    });
-    return result.rows as Row[];
+  async query<Row>(
+    { name, text }: Statement,
+    values: readonly unknown[],
+    isShortRead = false,
+  ): Promise<Row[]> {
+    const bound = { name, text, values: values.map(exactDate), types: typeParsers };
+    const shared = isShortRead ? this.shared.read(bound) : undefined;
+    try {
+      return (await (shared ?? this.run(bound))) as Row[];
+    } catch (error) {
+      // A read that lost the connection it shared, like a statement that lost a deadlock, has changed nothing.
+      if (isTransient(error) || (shared && failureOf(error) !== 'timeout'))
+        return (await this.run(bound)) as Row[];
+      throw error;
+    }
   }
 
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -94,10 +114,22 @@ export class PostgresDatabase implements Database {
   }
 
   async close(): Promise<void> {
-    await this.prisma.$disconnect();
+    await Promise.all([this.prisma.$disconnect(), this.shared.close()]);
     // Not left to Prisma, which ends a pool only if it has used it; what is idle would keep the process alive.
     if (!this.pool.ended) await this.pool.end();
   }
+
+  private async run(statement: QueryConfig): Promise<unknown[]> {
+    return (await this.pool.query(statement)).rows;
+  }
+}
+
+/**
+ * Prisma writes and reads timestamps as if every session were in UTC, whatever the server's own zone is. A transaction
+ * whose client is silent holds its locks no longer than a statement may take.
+ */
+function sessionSettings(statementMs: number, silenceMs: number): string {
+  return `set timezone to 'UTC'; set statement_timeout to ${statementMs}; set idle_in_transaction_session_timeout to ${silenceMs}`;
 }
 
 /** node-postgres spells dates in the zone of this process, whose offset it rounds to minutes; before 1900 that is not exact. */

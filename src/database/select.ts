@@ -34,7 +34,8 @@ export async function selectByIds<Row>(
   const { columns, from } = projection;
   const id = table.columns[table.idField];
   const [text, value] = ids.length === 1 ? [`${id} = $1`, ids[0]] : [`${id} = any($1::bigint[])`, ids];
-  const rows = await session.query<Row>(statement(`select ${columns} from ${from} where ${text}`), [value]);
+  const select = statement(`select ${columns} from ${from} where ${text}`);
+  const rows = await session.query<Row>(select, [value], ids.length <= SHORT);
   return new Map(projection.shape(rows).map((row) => [table.idOf(row), row]));
 }
 
@@ -47,7 +48,8 @@ export async function selectPage<Row>(
 ): Promise<Row[]> {
   const values: unknown[] = [];
   const projection = projectionOf(table, fields, orderOf(table, page.order).field);
-  const rows = await session.query<Row>(statement(pageOf(table, projection, page, values)), values);
+  const select = statement(pageOf(table, projection, page, values));
+  const rows = await session.query<Row>(select, values, isShort(page));
   return projection.shape(page.backward ? rows.reverse() : rows);
 }
 
@@ -69,7 +71,7 @@ export async function selectPages<Row>(
   // The nested loop that a lateral join is keeps the order of each parent's rows.
   const lateral = pageOf(table, projection, page, values, `${table.columns[column]} = parent.id`);
   const text = `select page.* from unnest($1::bigint[]) as parent(id) cross join lateral (${lateral}) as page`;
-  const rows = await session.query<Row>(statement(text), values);
+  const rows = await session.query<Row>(statement(text), values, isShort(page, parents.length));
   const pages = new Map<bigint, Row[]>();
   for (const row of projection.shape(rows)) {
     const parent = row[column as keyof Row] as bigint;
@@ -103,6 +105,14 @@ export async function countRowsByParent<Row>(
   const text = `select ${parent} as parent, count(*)::int as count from ${table.from}${where(tests)} group by 1`;
   const rows = await session.query<{ parent: bigint; count: number }>(statement(text), values);
   return new Map(rows.map((row) => [row.parent, row.count]));
+}
+
+/** Rows of a read that may be waited for by others. */
+const SHORT = 500;
+
+/** Whether a page is read off an index: a filter may have to pass over any number of rows before it is full. */
+function isShort({ filters, limit }: PageQuery, parents = 1): boolean {
+  return limit * parents <= SHORT && Object.values(filters).every((value) => value == null);
 }
 
 /** The statement of a page; appends its values. */
