@@ -62,7 +62,10 @@ onPostgres('short reads on PostgreSQL', () => {
 
   test('that lose their connection are read again on another one', async () => {
     const shared = await pid();
-    const slow = all(10, async (i) => (await read<{ i: number }>('select $1::int as i, pg_sleep(0.05)', i)).i);
+    const slow = all(
+      10,
+      async (i) => (await read<{ i: number }>('select $1::int as i, pg_sleep(0.05)', i)).i,
+    );
     await home.database.query(statement('select pg_terminate_backend($1)'), [shared]);
     expect(await slow).toEqual(Array.from({ length: 10 }, (_, i) => i));
     await until(async () => new Set(await all(20, pid)).size === 1);
