@@ -34,6 +34,9 @@ export class Context {
   /** Where all of the operation runs in one transaction: how many of its root fields have succeeded in it. */
   shared: { succeeded: number } | undefined;
 
+  /** What the root field of a mutation has come to, where its plan has run it: it runs once. */
+  mutated: Promise<unknown> | undefined;
+
   constructor(
     readonly session: Session,
     readonly caller: Caller,

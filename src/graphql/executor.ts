@@ -1,5 +1,4 @@
 import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
-import { getVariableValues } from 'graphql/execution/values';
 import type { Caller } from '../access/caller';
 import { isTooExpensive } from '../rate-limit/rules';
 import type { Context } from './context';
@@ -44,50 +43,37 @@ export class Executor {
     const denied = deny(context.caller, demand);
     if (denied) return refusal(denied, context);
 
+    const coerced = operation.coerce(variables);
+    const runsOnce = context.idempotency !== undefined && operation.node.operation === 'mutation';
+    if (!coerced) {
+      const refused = this.refuseVariables(operation, variables, context);
+      return runsOnce ? { ...refused, replayed: false } : refused;
+    }
     context.charge = new Charge(context.meter, demand.cost);
-    if (context.idempotency && operation.node.operation === 'mutation')
-      return this.runOnce(operation, variables, context, demand);
-    const refused = demand.cost === 0 && refusalOf(await context.meter.take(0));
+    if (runsOnce)
+      return this.once.run({ operation, coerced, demand }, context, (shared) =>
+        this.execute(operation, variables, coerced, shared),
+      );
+    const taken = context.meter.take(demand.cost);
+    const refused = refusalOf(taken instanceof Promise ? await taken : taken);
     if (refused) return refusal(refused, context);
-    const result = await this.execute(operation, variables, context);
-    const { standing } = context.meter;
-    const limited = standing && refusalOf(standing);
-    if (limited) return refusal(limited, context);
-    if (result.errors && result.data === undefined)
-      return this.refuseVariables(operation, variables, context, result);
+    const result = await this.execute(operation, variables, coerced, context);
     return { status: 200, body: bodyOf(result, context, demand.cost) };
   }
 
-  /** A mutation under an idempotency key. */
-  private async runOnce(
-    operation: Operation,
-    variables: Variables,
-    context: Context,
-    demand: Demand,
-  ): Promise<Outcome> {
-    const { coerced } = getVariableValues(this.schema, operation.node.variableDefinitions ?? [], variables);
-    if (!coerced) return { ...this.refuseVariables(operation, variables, context), replayed: false };
-    return this.once.run({ operation, coerced, demand }, context, (shared) =>
-      this.execute(operation, variables, shared),
-    );
-  }
-
-  /** By the plan where the operation has one and it succeeds, else by graphql-js. */
+  /** Runs what has been charged: by the plan where the operation has one and it succeeds, else by graphql-js. */
   private async execute(
     operation: Operation,
     variables: Variables,
+    coerced: Record<string, unknown>,
     context: Context,
   ): Promise<ExecutionResult> {
-    const { document, node, name } = operation;
-    const { coerced } = operation.plan
-      ? getVariableValues(this.schema, node.variableDefinitions ?? [], variables)
-      : { coerced: undefined };
-    if (operation.plan && coerced) {
+    const { document, plan, name } = operation;
+    if (plan && !context.shared) {
       try {
-        return { data: await operation.plan.run(context, coerced) };
+        return { data: await plan.run(context, coerced) };
       } catch {
-        // A caller without quota is refused as a whole; everything else is graphql-js's to say.
-        if (context.meter.standing && refusalOf(context.meter.standing)) return {};
+        // Everything but success is graphql-js's to say.
       }
     }
     return execute({
@@ -99,18 +85,10 @@ export class Executor {
     });
   }
 
-  private refuseVariables(
-    operation: Operation,
-    variables: Variables,
-    context: Context,
-    { errors = [] }: ExecutionResult = {},
-  ): Outcome {
+  private refuseVariables(operation: Operation, variables: Variables, context: Context): Outcome {
     const details = variableErrors(this.schema, operation.node, variables);
     const message = details.map(({ path, message }) => `${path}: ${message}`).join('; ');
-    return refusal(
-      new ProblemError('BAD_USER_INPUT', message || String(errors[0]?.message), details),
-      context,
-    );
+    return refusal(new ProblemError('BAD_USER_INPUT', message, details), context);
   }
 }
 

@@ -1,13 +1,17 @@
 import {
   BREAK,
+  coerceInputValue,
   type DocumentNode,
   type FragmentDefinitionNode,
   type GraphQLField,
+  type GraphQLInputType,
   type GraphQLObjectType,
   type GraphQLSchema,
   getDirectiveValues,
   getOperationAST,
   type OperationDefinitionNode,
+  type TypeNode,
+  typeFromAST,
   visit,
 } from 'graphql';
 import { collectFields } from 'graphql/execution/collectFields';
@@ -23,6 +27,11 @@ export interface Demand {
   readonly scopes: readonly Scope[];
 }
 
+interface Variable {
+  readonly name: string;
+  readonly type: GraphQLInputType;
+}
+
 /** One operation of a validated document, with what can be known of it before it runs. */
 export class Operation {
   readonly name: string | undefined;
@@ -33,6 +42,7 @@ export class Operation {
   /** Where no directive stands in the document, all runs of the operation demand the same. */
   private readonly constant: Demand | undefined;
   private compiled: Plan | null | undefined;
+  private readonly variables: readonly Variable[];
 
   constructor(
     private readonly schema: GraphQLSchema,
@@ -45,6 +55,10 @@ export class Operation {
       if (definition.kind === 'FragmentDefinition') this.fragments[definition.name.value] = definition;
     }
     this.hasDirectives = hasDirectives(document);
+    this.variables = (node.variableDefinitions ?? []).map(({ variable, type }) => ({
+      name: variable.name.value,
+      type: typeFromAST(schema, type as TypeNode) as GraphQLInputType,
+    }));
     this.constant = this.hasDirectives ? undefined : this.demandOf({});
   }
 
@@ -60,8 +74,28 @@ export class Operation {
    */
   demand(variables: Variables): Demand | undefined {
     if (this.constant?.cost) return this.constant;
-    const { coerced } = getVariableValues(this.schema, this.node.variableDefinitions ?? [], variables);
+    const coerced = this.coerce(variables);
     return coerced && (this.constant ?? this.demandOf(coerced));
+  }
+
+  /** The variables as resolvers get them; `undefined` where they do not fit. */
+  coerce(variables: Variables): Record<string, unknown> | undefined {
+    const coerced: Record<string, unknown> = {};
+    try {
+      for (const { name, type } of this.variables) {
+        const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+        // Defaults, and what may be left out or be null, are graphql-js's to tell.
+        if (value === undefined || value === null) return this.coerceByGraphqlJs(variables);
+        coerced[name] = coerceInputValue(value, type, misfit);
+      }
+    } catch {
+      return undefined;
+    }
+    return coerced;
+  }
+
+  private coerceByGraphqlJs(variables: Variables): Record<string, unknown> | undefined {
+    return getVariableValues(this.schema, this.node.variableDefinitions ?? [], variables).coerced;
   }
 
   private demandOf(coerced: Record<string, unknown>): Demand {
@@ -108,6 +142,10 @@ export class Operations {
     operations.set(name, operation);
     return operation;
   }
+}
+
+function misfit(): never {
+  throw new Error('misfit');
 }
 
 function isCounted(field: GraphQLField<unknown, unknown>): boolean {

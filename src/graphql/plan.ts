@@ -15,6 +15,7 @@ import {
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
 import { getArgumentValues } from 'graphql/execution/values';
 import type { Context } from './context';
+import { resolverOf } from './rate-limit-directive';
 
 type Values = Record<string, unknown>;
 type Field = GraphQLField<unknown, unknown>;
@@ -26,14 +27,14 @@ export interface Source {
   readonly hasDirectives: boolean;
 }
 
-/** Thrown for everything that is not the plain success of a query. Whoever runs a plan then runs graphql-js instead. */
+/** Thrown for everything that is not the plain success of an operation. Whoever runs a plan then runs graphql-js instead. */
 class GaveUp extends Error {}
 
 /**
- * A query compiled to closures: what graphql-js looks up again for every field of every row (the definition, the
+ * An operation compiled to closures: what graphql-js looks up again for every field of every row (the definition, the
  * arguments, the types, the path) is looked up once. It does the plain success only. At the first error or surprise it
- * gives up, and graphql-js, which has the last word on errors, runs the query from its start: queries change nothing, and
- * an operation is charged once.
+ * gives up, and graphql-js, which has the last word on errors, runs the operation from its start: queries change nothing,
+ * and what a mutation has come to is kept in the context.
  */
 export class Plan {
   private constructor(
@@ -41,20 +42,29 @@ export class Plan {
     private readonly slots: number,
   ) {}
 
-  /** The plan of an operation; `undefined` if it is no query or has directives, introspection or abstract types. */
+  /**
+   * The plan of an operation; `undefined` if it has directives, introspection or abstract types, is a mutation of several
+   * fields, which run one after the other, or a subscription.
+   */
   static compile(schema: GraphQLSchema, operation: Source): Plan | undefined {
-    const type = schema.getQueryType();
-    if (operation.node.operation !== 'query' || operation.hasDirectives || !type) return undefined;
+    const { node, fragments, hasDirectives } = operation;
+    const type = schema.getRootType(node.operation);
+    if (node.operation === 'subscription' || hasDirectives || !type) return undefined;
     const compiler = new Compiler(schema, operation);
     try {
-      const fields = collectFields(schema, operation.fragments, {}, type, operation.node.selectionSet);
-      return new Plan(compiler.selection(type, fields), compiler.slots);
+      const fields = collectFields(schema, fragments, {}, type, node.selectionSet);
+      const root = compiler.selection(type, fields);
+      if (node.operation === 'query') return new Plan(root, compiler.slots);
+      return root.length === 1 ? new Plan(root.map(once), compiler.slots) : undefined;
     } catch {
       return undefined;
     }
   }
 
-  /** @param variables coerced by graphql-js. @throws whatever goes wrong: nothing has been changed or answered then. */
+  /**
+   * Runs an operation that has been charged.
+   * @param variables coerced as graphql-js does. @throws whatever goes wrong.
+   */
   run(context: Context, variables: Values): Promise<Values> {
     return new Promise((resolve, reject) => {
       const run = new Run(context, variables, new Array(this.slots), reject);
@@ -64,6 +74,18 @@ export class Plan {
       run.settle();
     });
   }
+}
+
+/** The root field of a mutation: whatever it comes to, it has run. */
+function once(field: FieldPlan): FieldPlan {
+  return {
+    ...field,
+    resolve: (source, run) => {
+      // What it throws at once is kept like what it rejects with.
+      run.context.mutated = (async () => field.resolve(source, run))();
+      return run.context.mutated;
+    },
+  };
 }
 
 /** One run of a plan. Objects are handed on before all their fields are there; it ends when the last one is. */
@@ -140,7 +162,8 @@ class Compiler {
   }
 
   private resolver(type: GraphQLObjectType, field: Field, node: FieldNode, nodes: readonly FieldNode[]) {
-    const { resolve, name } = field;
+    const { name } = field;
+    const resolve = resolverOf(field);
     const args = this.args(field, node);
     const info = this.info(type, field, nodes);
     if (resolve) return (source: unknown, run: Run) => resolve(source, args(run), run.context, info);

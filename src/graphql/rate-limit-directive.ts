@@ -1,3 +1,4 @@
+import type { GraphQLField, GraphQLFieldResolver, GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { rateLimitDirective } from 'graphql-rate-limit-directive';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { Standing } from '../rate-limit/standing';
@@ -14,8 +15,29 @@ class OperationLimiter {
   }
 }
 
-/** Puts the limiter in front of every field that bears `@rateLimit`. */
-export const { rateLimitDirectiveTransformer: enforceRateLimits } = rateLimitDirective<Context, object>({
+const { rateLimitDirectiveTransformer } = rateLimitDirective<Context, object>({
   limiterClass: OperationLimiter as unknown as typeof RateLimiterAbstract,
   keyGenerator: (_directive, _source, _args, context) => context.charge as unknown as string,
 });
+
+/** What stands behind the limiter, by the field that bears it. */
+const UNLIMITED = Symbol('unlimited');
+
+/** Puts the limiter in front of every field that bears `@rateLimit`. */
+export function enforceRateLimits(schema: GraphQLSchema): GraphQLSchema {
+  const limited = rateLimitDirectiveTransformer(schema);
+  for (const type of [limited.getQueryType(), limited.getMutationType()]) {
+    const before = type && (schema.getType(type.name) as GraphQLObjectType).getFields();
+    for (const field of Object.values(type?.getFields() ?? {}))
+      field.extensions = { ...field.extensions, [UNLIMITED]: before?.[field.name]?.resolve };
+  }
+  return limited;
+}
+
+/** A field's resolver, for operations that have been charged: it need not ask once more. */
+export function resolverOf({
+  resolve,
+  extensions,
+}: GraphQLField<unknown, unknown>): GraphQLFieldResolver<unknown, unknown> | undefined {
+  return (extensions as { [UNLIMITED]?: GraphQLFieldResolver<unknown, unknown> })[UNLIMITED] ?? resolve;
+}

@@ -8,6 +8,7 @@ import { InventoryService } from '../../src/domain/inventory-service';
 import { OrderService } from '../../src/domain/order-service';
 import { PetService } from '../../src/domain/pet-service';
 import { Context } from '../../src/graphql/context';
+import { Executor } from '../../src/graphql/executor';
 import { Charge } from '../../src/graphql/limits';
 import { Operations } from '../../src/graphql/operation';
 import { buildSchema, type Services } from '../../src/graphql/schema';
@@ -29,6 +30,7 @@ const schema = buildSchema({
   limits,
 } as unknown as Services);
 const operations = new Operations(schema);
+const executor = new Executor(schema, Date.now);
 
 let database: Database;
 let drop: () => Promise<void>;
@@ -40,7 +42,7 @@ afterAll(() => drop());
 const observer = { onOperation: () => undefined, onInternalError: () => undefined };
 
 function context(): Context {
-  const caller = { ...anonymousCaller('test', 'read'), quota: { perMinute: 1e9, perDay: 1e9 } };
+  const caller = { ...anonymousCaller('test', 'write'), quota: { perMinute: 1e9, perDay: 1e9 } };
   const meter = new Meter(limits, caller);
   const made = new Context(database, caller, meter, 'test', observer);
   made.charge = new Charge(meter, 1);
@@ -98,10 +100,48 @@ test('answers byte for byte as graphql-js does, and gives up exactly where that 
 }, 120_000);
 
 test.each([
-  ['a mutation', 'mutation { deletePet(id: 1) { id } }'],
+  ['several mutations', 'mutation { a: deletePet(id: 1) { id } b: deletePet(id: 2) { id } }'],
   ['introspection', '{ __schema { queryType { name } } }'],
   ['directives', 'query ($x: Boolean!) { pet(id: 1) { id @include(if: $x) } }'],
   ['a response key that is no plain property', '{ __proto__: pet(id: 1) { id } }'],
 ])('leaves %s to graphql-js', (_what, text) => {
   expect(operations.find(parse(text), undefined)?.plan).toBeUndefined();
+});
+
+describe('a mutation', () => {
+  const ran = (document: string, variables: Record<string, unknown> = {}) => {
+    const made = context();
+    return executor.run(parse(document), undefined, variables, made);
+  };
+  const count = () => database.prisma.category.count();
+
+  test('is run by its plan, once', async () => {
+    const before = await count();
+    const text =
+      'mutation Add($name: String!) { createCategory(input: { name: $name }) { name pets { totalCount } } }';
+    expect(operations.find(parse(text), undefined)?.plan).toBeDefined();
+    const { body } = await ran(text, { name: 'Newts' });
+    expect(body.data).toEqual({ createCategory: { name: 'Newts', pets: { totalCount: 0 } } });
+    expect(await count()).toBe(before + 1);
+  });
+
+  test('that has succeeded, and fails to be read, has still run once', async () => {
+    const before = await count();
+    const { body } = await ran(
+      'mutation { made: createCategory(input: { name: "Newts" }) { name pets(first: 0) { totalCount } } }',
+    );
+    expect(body).toMatchObject({
+      data: null,
+      errors: [{ path: ['made', 'pets'], locations: [{ line: 1 }], extensions: { code: 'BAD_USER_INPUT' } }],
+    });
+    expect(await count()).toBe(before + 1);
+  });
+
+  test('that is refused has one error, with its path', async () => {
+    const before = await count();
+    const { body } = await ran('mutation { made: createCategory(input: { name: " " }) { name } }');
+    expect(body).toMatchObject({ data: null, errors: [{ path: ['made'] }] });
+    expect(body.errors).toHaveLength(1);
+    expect(await count()).toBe(before);
+  });
 });
