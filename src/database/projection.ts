@@ -1,10 +1,14 @@
+import { jsonOf, type Shape } from './row-json';
 import type { Table } from './tables';
 
 /**
  * What is asked of each row: its fields by name, and of those that are relations, what is asked of them in turn. Names
  * that are neither columns nor relations are passed over.
  */
-export type Fields = ReadonlyMap<string, Fields>;
+export interface Fields extends ReadonlyMap<string, Fields> {
+  /** How the row is to be spelled as JSON, where whoever asks can do with that in place of its fields. */
+  readonly shape?: Shape;
+}
 
 /** How a selection is read from a table: the columns, the joins, and how a row of both becomes a row of the table. */
 export interface Projection {
@@ -17,6 +21,7 @@ export interface Projection {
 /** A document's fields are the same objects in each of its runs, so what is made of them is kept with them. */
 const projections = new WeakMap<Fields, Map<string, Projection>>();
 const EVERYTHING: Fields = new Map();
+const NOTHING: Fields = new Map();
 
 /**
  * Reads `fields`, all columns where it is undefined, and what else the row is needed for: its id and `needed`. A relation
@@ -46,6 +51,15 @@ function project<Row>(
   fields: Fields | undefined,
   needed: ReadonlySet<string | undefined>,
 ): Projection {
+  const json = fields?.shape && jsonOf(table, fields.shape);
+  if (json) {
+    const columns = namesOf(table, NOTHING, needed).map((name) => `${table.columns[name]} as "${name}"`);
+    return {
+      columns: [...columns, `${json.text} as "json"`].join(', '),
+      from: fromOf(table, json.relations),
+      shape: (rows) => rows,
+    };
+  }
   const joined = Object.entries(table.relations).filter(([name]) => fields?.has(name));
   const columns = namesOf(table, fields, needed).map((name) => `${table.columns[name]} as "${name}"`);
   const nests = joined.map(([name, relation]) => {
@@ -56,13 +70,20 @@ function project<Row>(
   });
   return {
     columns: columns.join(', '),
-    from: [table.from, ...joined.map(([, { join }]) => join)].filter(Boolean).join(' '),
+    from: fromOf(
+      table,
+      joined.map(([name]) => name),
+    ),
     shape: (rows) => {
       if (nests.length)
         for (const row of rows) for (const each of nests) each(row as Record<string, unknown>);
       return rows;
     },
   };
+}
+
+function fromOf<Row>(table: Table<Row>, relations: readonly string[]): string {
+  return [table.from, ...relations.map((name) => table.relations[name]?.join)].filter(Boolean).join(' ');
 }
 
 /** Gathers `name.field` columns into an object under `name`: null where the joined row is not there. */

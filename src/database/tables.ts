@@ -1,15 +1,23 @@
 import type { Category, Inventory, Order, Pet } from './generated/client';
 
+/** A row that was asked for as JSON has its text; of its fields only those that finding and ordering it takes are there. */
+export interface Spelled {
+  readonly json?: string;
+}
+
 /** A pet as it is read. Relations stand in a row where they were read along with it. */
-export type PetRow = Pet & { category?: CategoryRow; inventory?: InventoryRow | null };
-export type CategoryRow = Category;
+export type PetRow = Pet & Spelled & { category?: CategoryRow; inventory?: InventoryRow | null };
+export type CategoryRow = Category & Spelled;
 /** An order as it is read; what it holds in stock is its own business. */
-export type OrderRow = Omit<Order, 'reserved'> & { pet?: PetRow | null };
+export type OrderRow = Omit<Order, 'reserved'> & Spelled & { pet?: PetRow | null };
 /** Stock with the status of its pet: one truth, one column. */
-export type InventoryRow = Inventory & Pick<Pet, 'status'> & { pet?: PetRow };
+export type InventoryRow = Inventory & Pick<Pet, 'status'> & Spelled & { pet?: PetRow };
 
 /** The SQL type of an order key. */
 export type KeyType = 'bigint' | 'text' | 'integer' | 'timestamptz';
+
+/** What a column holds. `word`: text that needs no escape in JSON. */
+export type Kind = 'id' | 'text' | 'word' | 'integer' | 'boolean' | 'moment';
 
 /** A column for every field of a row that is not a relation. */
 type Columns<Row> = { [field in keyof Row as undefined extends Row[field] ? never : field]: string };
@@ -38,6 +46,8 @@ export interface Table<Row> {
   readonly from: string;
   readonly idField: string;
   readonly columns: Readonly<Record<string, string>>;
+  /** What each column holds. */
+  readonly kinds: Readonly<Record<string, Kind>>;
   /** Relations to one row of another table. */
   readonly relations: Readonly<Record<string, Relation>>;
   readonly orders: Readonly<Record<string, OrderKey<Row>>>;
@@ -56,6 +66,7 @@ export const PETS: Table<PetRow> = {
     status: 'pets.status',
     categoryId: 'pets.category_id',
   } satisfies Columns<Pet>,
+  kinds: { id: 'id', name: 'text', status: 'word', categoryId: 'id' },
   relations: {
     category: {
       field: 'categoryId',
@@ -90,6 +101,7 @@ export const CATEGORIES: Table<CategoryRow> = {
     name: 'categories.name',
     description: 'categories.description',
   } satisfies Columns<Category>,
+  kinds: { id: 'id', name: 'text', description: 'text' },
   relations: {},
   orders: {
     ID: {
@@ -118,6 +130,7 @@ export const ORDERS: Table<OrderRow> = {
     shipDate: 'orders.ship_date',
     complete: 'orders.complete',
   } satisfies Columns<Omit<Order, 'reserved'>>,
+  kinds: { id: 'id', petId: 'id', quantity: 'integer', shipDate: 'moment', complete: 'boolean' },
   relations: {
     pet: { field: 'petId', join: 'left join pets on pets.id = orders.pet_id', table: () => PETS },
   },
@@ -146,6 +159,7 @@ export const INVENTORY: Table<InventoryRow> = {
     quantity: 'inventory.quantity',
     status: 'pets.status',
   } satisfies Columns<InventoryRow>,
+  kinds: { petId: 'id', quantity: 'integer', status: 'word' },
   relations: { pet: { field: 'petId', join: '', table: () => PETS } },
   orders: {
     PET_ID: {

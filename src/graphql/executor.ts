@@ -28,6 +28,11 @@ export class Executor {
     this.once = new RunOnce(now);
   }
 
+  /** Tells that answers to a prepared document are for REST: their rows may come as its JSON. */
+  prepareForRest(document: DocumentNode): void {
+    this.operations.spell(document, 'rest');
+  }
+
   async run(
     document: DocumentNode,
     operationName: string | null | undefined,

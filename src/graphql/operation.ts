@@ -17,6 +17,7 @@ import {
 import { collectFields } from 'graphql/execution/collectFields';
 import { getVariableValues } from 'graphql/execution/values';
 import type { Scope } from '../database/generated/enums';
+import type { Spelling } from '../database/row-json';
 import { Plan } from './plan';
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -48,6 +49,7 @@ export class Operation {
     private readonly schema: GraphQLSchema,
     readonly document: DocumentNode,
     readonly node: OperationDefinitionNode,
+    readonly spelling: Spelling,
   ) {
     this.name = node.name?.value;
     this.label = `${node.operation} ${rootFieldOf(node)}`;
@@ -124,7 +126,14 @@ export class Operation {
 export class Operations {
   private readonly known = new WeakMap<DocumentNode, Map<string | undefined, Operation>>();
 
+  private readonly spellings = new WeakMap<DocumentNode, Spelling>();
+
   constructor(private readonly schema: GraphQLSchema) {}
+
+  /** Tells whom the answers to a document are for, before it is run: clients of GraphQL unless told. */
+  spell(document: DocumentNode, spelling: Spelling): void {
+    this.spellings.set(document, spelling);
+  }
 
   /** The operation of this name, or the only one; `undefined` if there is none or it is not clear which. */
   find(document: DocumentNode, operationName: string | null | undefined): Operation | undefined {
@@ -138,7 +147,7 @@ export class Operations {
     if (known) return known;
     const node = getOperationAST(document, name);
     if (!node) return undefined;
-    const operation = new Operation(this.schema, document, node);
+    const operation = new Operation(this.schema, document, node, this.spellings.get(document) ?? 'graphql');
     operations.set(name, operation);
     return operation;
   }

@@ -9,13 +9,19 @@ import {
   type GraphQLOutputType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
+  getNamedType,
   isLeafType,
   type OperationDefinitionNode,
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
 import { getArgumentValues } from 'graphql/execution/values';
+import type { Spelling } from '../database/row-json';
+import type { Spelled } from '../database/tables';
 import type { Context } from './context';
 import { resolverOf } from './rate-limit-directive';
+import { requestedFields } from './requested-fields';
+import { rowShapeOf } from './row-shape';
+import { RowText } from './row-text';
 
 type Values = Record<string, unknown>;
 type Field = GraphQLField<unknown, unknown>;
@@ -25,6 +31,8 @@ export interface Source {
   readonly node: OperationDefinitionNode;
   readonly fragments: Record<string, FragmentDefinitionNode>;
   readonly hasDirectives: boolean;
+  /** Who its answers are for. */
+  readonly spelling: Spelling;
 }
 
 /** Thrown for everything that is not the plain success of an operation. Whoever runs a plan then runs graphql-js instead. */
@@ -190,14 +198,21 @@ class Compiler {
     };
   }
 
-  /** Without the path and the variables, which differ between rows and runs: no resolver here asks for them. */
+  /**
+   * Without the path and the variables, which differ between rows and runs: no resolver here asks for them. With how the
+   * rows are to be spelled: one that is read so need not be taken apart.
+   */
   private info(
     parentType: GraphQLObjectType,
     field: Field,
     fieldNodes: readonly FieldNode[],
   ): GraphQLResolveInfo {
-    const { node, fragments } = this.operation;
+    const { node, fragments, spelling } = this.operation;
+    const fields = requestedFields({ fieldNodes, fragments });
+    const selections = { schema: this.schema, fragments, spelling };
+    const shape = rowShapeOf(selections, getNamedType(field.type), fieldNodes);
     return {
+      fields: Object.assign(new Map(fields), { shape }),
       fieldName: field.name,
       fieldNodes,
       returnType: field.type,
@@ -230,6 +245,8 @@ class Compiler {
     return (value, run) => {
       if (value === null || value === undefined) return null;
       if (value instanceof Error) throw new GaveUp();
+      const { json } = value as Spelled;
+      if (json !== undefined) return new RowText(json);
       const target: Values = {};
       run.fill(selection, value, target);
       return target;

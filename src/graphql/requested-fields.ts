@@ -1,6 +1,8 @@
 import type { FieldNode, GraphQLResolveInfo, SelectionSetNode } from 'graphql';
 import type { Fields } from '../database/projection';
 
+/** What a resolver knows of its selection; with `fields` where that has been worked out beforehand. */
+type Asking = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'> & { readonly fields?: Fields };
 type Fragments = GraphQLResolveInfo['fragments'];
 type Tree = Map<string, Tree>;
 
@@ -11,8 +13,9 @@ const known = new WeakMap<FieldNode, Fields>();
  * What this field's selection asks of each row: of a connection, of its nodes. `@skip` and `@include` are passed over: a
  * name more reads a column more, never one less.
  */
-export function requestedFields(info: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>): Fields {
-  const { fieldNodes, fragments } = info;
+export function requestedFields(info: Asking): Fields {
+  const { fieldNodes, fragments, fields: asked } = info;
+  if (asked) return asked;
   const [only] = fieldNodes;
   if (!only || fieldNodes.length > 1) return treeOf(fieldNodes, fragments);
   let fields = known.get(only);

@@ -6,6 +6,7 @@ import type { Context } from '../graphql/context';
 import type { Executor, Variables } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-headers';
 import type { KnownDocuments } from '../graphql/known-documents';
+import { textOf } from '../graphql/row-text';
 import { answerOtherMethods } from '../rest/methods';
 import { answerType } from './media-type';
 
@@ -41,7 +42,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     const outcome = await executor.run(document, operationName, variables, contextOf(request));
     reply.code(outcome.status).header('content-type', type);
     if (outcome.replayed !== undefined) reply.headers(idempotencyHeaders(outcome));
-    return JSON.stringify(outcome.body);
+    return textOf(outcome.body);
   });
   answerOtherMethods(app, GRAPHQL_PATH, ['GET', 'HEAD', 'POST']);
 }

@@ -27,6 +27,7 @@ export interface RestOptions {
  */
 export async function restAdapter(app: FastifyInstance, { executor, contextOf }: RestOptions): Promise<void> {
   const operations = OPERATIONS.map((operation) => prepare(executor.schema, operation));
+  for (const { parsed } of operations) executor.prepareForRest(parsed);
   await app.register(accepts);
   acceptJsonBodies(app);
   routeEveryMethod(app);

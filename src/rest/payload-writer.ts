@@ -6,6 +6,7 @@ import {
   isObjectType,
   type SelectionSetNode,
 } from 'graphql';
+import { quoted, RowText } from '../graphql/row-text';
 
 /** Writes a value of a GraphQL answer as JSON text. */
 export type Writer = (value: unknown) => string;
@@ -28,6 +29,7 @@ export function writerOf(type: GraphQLOutputType, selectionSet?: SelectionSetNod
       return { key, name: `${JSON.stringify(key)}:`, write: writerOf(definition.type, field.selectionSet) };
     });
     return (value) => {
+      if (value instanceof RowText) return value.text;
       const object = value as Record<string, unknown>;
       let text = '{';
       for (const { key, name, write } of fields) {
@@ -37,15 +39,8 @@ export function writerOf(type: GraphQLOutputType, selectionSet?: SelectionSetNod
       return `${text}}`;
     };
   }
-  return VERBATIM.has(shape.name) ? String : quoted;
+  return VERBATIM.has(shape.name) ? String : (value) => quoted(value as string);
 }
 
 /** Scalars whose GraphQL answer is the JSON text itself, once it is out of its quotes. */
 const VERBATIM: ReadonlySet<string> = new Set(['ID', 'Int', 'Float', 'Boolean']);
-
-const NEEDS_NO_ESCAPE = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
-
-/** What JSON.stringify makes of a text; most need no more than quotes. */
-function quoted(text: unknown): string {
-  return NEEDS_NO_ESCAPE.test(text as string) ? `"${text}"` : JSON.stringify(text);
-}

@@ -11,6 +11,7 @@ import { Context } from '../../src/graphql/context';
 import { Executor } from '../../src/graphql/executor';
 import { Charge } from '../../src/graphql/limits';
 import { Operations } from '../../src/graphql/operation';
+import { textOf } from '../../src/graphql/row-text';
 import { buildSchema, type Services } from '../../src/graphql/schema';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { Meter } from '../../src/rate-limit/meter';
@@ -56,7 +57,7 @@ async function byPlan(text: string, variables: Record<string, unknown>): Promise
   const { coerced } = getVariableValues(schema, operation?.node.variableDefinitions ?? [], variables);
   if (!coerced || !operation?.plan) return undefined;
   return operation.plan.run(context(), coerced).then(
-    (data) => JSON.stringify({ data }),
+    (data) => textOf({ data }),
     () => undefined,
   );
 }

@@ -1,0 +1,83 @@
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  isLeafType,
+  isObjectType,
+} from 'graphql';
+import { collectSubfields } from 'graphql/execution/collectFields';
+import type { Member, Shape, Spelling } from '../database/row-json';
+
+/** A document without directives, over its schema. */
+export interface Selections {
+  readonly schema: GraphQLSchema;
+  readonly fragments: Record<string, FragmentDefinitionNode>;
+  readonly spelling: Spelling;
+}
+
+/**
+ * The shape in which the rows under a field are asked for; of a connection, its nodes. `undefined` where they are asked
+ * for in more than one, or where a field of theirs takes arguments.
+ */
+export function rowShapeOf(
+  selections: Selections,
+  type: GraphQLNamedType,
+  nodes: readonly FieldNode[],
+): Shape | undefined {
+  const [only, ...others] = rowsUnder(selections, type, nodes);
+  return only && !others.length ? shapeOf(selections, ...only) : undefined;
+}
+
+type Rows = [type: GraphQLNamedType, nodes: readonly FieldNode[]];
+
+function rowsUnder(selections: Selections, type: GraphQLNamedType, nodes: readonly FieldNode[]): Rows[] {
+  if (!isObjectType(type)) return [];
+  const { nodes: list, edges } = type.getFields();
+  if (!list || !edges) return [[type, nodes]];
+  return [...subfields(selections, type, nodes).values()].flatMap((layer): Rows[] => {
+    const name = layer[0]?.name.value;
+    if (name === 'nodes') return [[getNamedType(list.type), layer]];
+    if (name !== 'edges') return [];
+    const edge = getNamedType(edges.type);
+    return [...subfields(selections, edge, layer).values()]
+      .filter(([node]) => node?.name.value === 'node')
+      .map((node): Rows => [getNamedType(list.type), node]);
+  });
+}
+
+function shapeOf(
+  selections: Selections,
+  type: GraphQLNamedType,
+  nodes: readonly FieldNode[],
+): Shape | undefined {
+  if (!isObjectType(type)) return undefined;
+  const members: Member[] = [];
+  for (const [key, [node, ...more]] of subfields(selections, type, nodes)) {
+    const name = node?.name.value ?? '';
+    if (name === '__typename') {
+      members.push({ key, constant: type.name });
+      continue;
+    }
+    const field = type.getFields()[name];
+    if (!node || !field || field.args.length) return undefined;
+    const inner = getNamedType(field.type);
+    if (isLeafType(inner)) {
+      members.push({ key, field: name });
+      continue;
+    }
+    const shape = shapeOf(selections, inner, [node, ...more]);
+    if (!shape) return undefined;
+    members.push({ key, field: name, shape });
+  }
+  return { spelling: selections.spelling, members };
+}
+
+function subfields(
+  { schema, fragments }: Selections,
+  type: GraphQLNamedType,
+  nodes: readonly FieldNode[],
+): ReadonlyMap<string, readonly FieldNode[]> {
+  return isObjectType(type) ? collectSubfields(schema, fragments, {}, type, nodes) : new Map();
+}
