@@ -12,9 +12,9 @@ import { OrderService } from './domain/order-service';
 import { PetService } from './domain/pet-service';
 import { Executor } from './graphql/executor';
 import { buildSchema } from './graphql/schema';
-import { drain } from './http/drain';
+import { Drain } from './http/drain';
 import { createLogger } from './http/logger';
-import { Metrics } from './http/metrics';
+import { type Exposition, Metrics } from './http/metrics';
 import { Overload } from './http/overload';
 import { RequestsInProgress } from './http/requests-in-progress';
 import { createServer } from './http/server';
@@ -32,20 +32,23 @@ export interface App {
   /** The admin key that this first start has made: to be shown once. */
   readonly newAdminKey: string | undefined;
   readonly metrics: Metrics;
-  /** Closes the server without dropping what it has accepted. */
-  drain(): Promise<void>;
+  readonly drain: Drain;
 }
 
-/** Composes the application over an open database: keys and limits, services, schema, server. */
+/**
+ * Composes the application over an open database: keys and limits, services, schema, server.
+ * @param exposition what `/metrics` tells where this process is not all that serves.
+ */
 export async function createApp(
   config: Config,
   database: Database,
   now: () => number = Date.now,
+  exposition?: Exposition,
 ): Promise<App> {
   const keys = new KeyRing(database, now);
   const apiKeys = new ApiKeyService(keys);
   const newAdminKey = await apiKeys.bootstrap(database, config.ADMIN_API_KEY);
-  const logger = createLogger(config.LOG_LEVEL);
+  const logger = createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY);
   const limits = new TallyStore(
     await createStore(config, now, (state, error) =>
       logger.warn({ limits: state, err: error }, 'where requests are counted has changed'),
@@ -75,7 +78,7 @@ export async function createApp(
     requests,
     overload,
     metrics,
-    servesMetrics: config.METRICS_PORT === undefined,
+    exposition: config.METRICS_PORT === undefined ? (exposition ?? metrics) : undefined,
     anonymousAccess,
     logger,
     corsOrigins: config.CORS_ORIGINS,
@@ -87,14 +90,11 @@ export async function createApp(
     onError: (error) => logger.warn({ err: error }, 'answers that have expired could not be deleted'),
   });
   server.addHook('onClose', () => expired.stop());
-  return {
-    server,
-    anonymousAccess,
-    newAdminKey,
-    metrics,
-    drain: () => drain(server, requests, config.SHUTDOWN_DELAY_MS),
-  };
+  return { server, anonymousAccess, newAdminKey, metrics, drain: new Drain(server, requests) };
 }
+
+/** The part of each quota that an instance, with all its workers, gives out while Redis is out of reach. */
+const FALLBACK_SHARE = 0.5;
 
 async function createStore(
   config: Config,
@@ -109,7 +109,8 @@ async function createStore(
   const memory = new MemoryStore({ bans, now });
   if (!config.REDIS_URL) return memory;
   const redis = await connectRedis(config.REDIS_URL);
-  return new FallbackStore(new RedisStore(redis, { bans, now }), memory, { onState });
+  const share = FALLBACK_SHARE / config.WEB_CONCURRENCY;
+  return new FallbackStore(new RedisStore(redis, { bans, now }), memory, { share, onState });
 }
 
 /** A first `curl -X POST` works on the laptop that the embedded database runs on, and nowhere else. */

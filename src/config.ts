@@ -18,12 +18,17 @@ function setting<T>(parse: (value: string) => T, fallback: T, meaning: string): 
 const SETTINGS = {
   PORT: setting(integer(0, 65535), 4000, 'the port to listen on; 0 takes a free one'),
   HOST: setting(text, '127.0.0.1', 'the address to listen on'),
+  WEB_CONCURRENCY: setting(
+    integer(1, 256),
+    1,
+    'worker processes; more than one need DATABASE_URL and REDIS_URL',
+  ),
   DATABASE_URL: setting<string | undefined>(
     url('postgresql:', 'postgres:'),
     undefined,
     'a postgresql:// URL; without it the embedded PostgreSQL in DATA_DIR',
   ),
-  DATABASE_POOL_SIZE: setting(integer(1, 1000), 10, 'connections to PostgreSQL at most'),
+  DATABASE_POOL_SIZE: setting(integer(1, 1000), 10, 'connections to PostgreSQL at most, for each worker'),
   DATABASE_QUEUE: setting(
     integer(1, 100_000),
     1000,
@@ -113,7 +118,7 @@ export class ConfigError extends Error {}
 
 /**
  * Reads the configuration. An empty variable counts as absent.
- * @throws ConfigError for the first variable that is wrong.
+ * @throws ConfigError for the first variable that is wrong or missing.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const config: Record<string, unknown> = {};
@@ -129,7 +134,15 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       throw new ConfigError(`${name} ${(error as Error).message}`);
     }
   }
+  refuseMissing(config as Config);
   return config as Config;
+}
+
+/** Workers share neither the embedded database nor what is counted in memory. */
+function refuseMissing(config: Config): void {
+  if (config.WEB_CONCURRENCY === 1) return;
+  const missing = (['DATABASE_URL', 'REDIS_URL'] as const).find((name) => !config[name]);
+  if (missing) throw new ConfigError(`${missing} must be set when WEB_CONCURRENCY is more than 1`);
 }
 
 function text(value: string): string {

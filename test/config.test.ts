@@ -6,6 +6,7 @@ test('without any variable it is what the documentation says', () => {
   expect(readConfig({})).toEqual({
     PORT: 4000,
     HOST: '127.0.0.1',
+    WEB_CONCURRENCY: 1,
     DATABASE_URL: undefined,
     DATABASE_POOL_SIZE: 10,
     DATABASE_QUEUE: 1000,
@@ -36,6 +37,7 @@ const GOOD: [name: string, value: string, meaning: unknown][] = [
   ['HOST', '0.0.0.0', '0.0.0.0'],
   ['HOST', '::', '::'],
   ['HOST', 'localhost', 'localhost'],
+  ['WEB_CONCURRENCY', '1', 1],
   ['DATABASE_URL', 'postgresql://me:pass@db:5432/shop', 'postgresql://me:pass@db:5432/shop'],
   ['DATABASE_URL', 'postgres://db/shop?sslmode=require', 'postgres://db/shop?sslmode=require'],
   ['DATA_DIR', '/var/lib/petstore', '/var/lib/petstore'],
@@ -76,6 +78,7 @@ const BAD: [name: string, value: string][] = [
   ...['-1', '65536', '80.5', '1e3', '0x50', 'http', ' 80', '99999999999999999999'].map(
     (value) => ['PORT', value] as [string, string],
   ),
+  ...['0', '-1', 'auto', '257'].map((value) => ['WEB_CONCURRENCY', value] as [string, string]),
   ...['mysql://db/shop', 'shop', 'http://db', '://'].map(
     (value) => ['DATABASE_URL', value] as [string, string],
   ),
@@ -124,6 +127,15 @@ test.each(['DATABASE_URL', 'REDIS_URL', 'ADMIN_API_KEY'])(
   },
 );
 
+test.each([
+  ['DATABASE_URL', { REDIS_URL: 'redis://cache' }],
+  ['REDIS_URL', { DATABASE_URL: 'postgresql://db/shop' }],
+])('several workers need a %s', (name, given) => {
+  const message = `${name} must be set when WEB_CONCURRENCY is more than 1`;
+  expect(() => readConfig({ ...given, WEB_CONCURRENCY: '2' })).toThrow(new ConfigError(message));
+  expect(readConfig({ ...given, WEB_CONCURRENCY: '1' })).toMatchObject(given);
+});
+
 test('a value of several lines is told in one', () => {
   expect(() => readConfig({ LOG_LEVEL: 'info\ndebug' })).toThrow(/^LOG_LEVEL [^\n]+$/);
 });
@@ -131,6 +143,7 @@ test('a value of several lines is told in one', () => {
 describe('the process', () => {
   test.each([
     ['PORT', 'http'],
+    ['WEB_CONCURRENCY', '0'],
     ['DATABASE_URL', 'mysql://db'],
     ['REDIS_URL', 'cache'],
     ['ANONYMOUS_ACCESS', 'admin'],

@@ -5,6 +5,7 @@ import { readSource, type SourceFile } from './helper/imports';
 /** The rooms of src from top to bottom, those of one floor side by side. What stands alone in src is a room of its own. */
 const FLOORS = [
   ['main', 'seed', 'keys', 'print-schema'],
+  ['processes'],
   ['app', 'cli', 'environment'],
   ['config', 'http'],
   ['rest'],

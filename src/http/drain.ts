@@ -11,27 +11,35 @@ const IDLE_MS = 1_000;
 const LOOK_MS = 20;
 
 /**
- * Closes a server without dropping what it has accepted: readiness goes off, and `delayMs` later no more connections are
- * taken; requests on those that are open are answered, and their connections closed with the answer.
+ * Closes a server without dropping what it has accepted, in two steps and in this order: a client whose connection is closed
+ * makes a new one, which a port that closes just then would reset. Workers that share a port all close it before the second.
  */
-export async function drain(
-  app: FastifyInstance,
-  requests: RequestsInProgress,
-  delayMs: number,
-): Promise<void> {
-  requests.isDraining = true;
-  await sleep(delayMs);
-  // In this order: a client whose connection is closed makes a new one, which a port that closes just then would reset.
-  // Node's HTTP server would close connections that are idle at this moment, with a request on its way perhaps.
-  TcpServer.prototype.close.call(app.server);
-  requests.isClosing = true;
-  const start = performance.now();
-  const isBusy = async () =>
-    requests.count > 0 || (performance.now() < start + IDLE_MS && (await connectionsOf(app.server)) > 0);
-  while (performance.now() < start + PATIENCE_MS && (await isBusy())) await sleep(LOOK_MS);
-  // Those that asked nothing too, which Node does not call idle.
-  app.server.closeAllConnections();
-  await app.close();
+export class Drain {
+  constructor(
+    private readonly app: FastifyInstance,
+    private readonly requests: RequestsInProgress,
+  ) {}
+
+  /** Readiness goes off, and `delayMs` later no more connections are taken. */
+  async closePort(delayMs: number): Promise<void> {
+    this.requests.isDraining = true;
+    await sleep(delayMs);
+    // Node's HTTP server would close connections that are idle at this moment, with a request on its way perhaps.
+    TcpServer.prototype.close.call(this.app.server);
+  }
+
+  /** Requests on connections that are open are answered, and their connections closed with the answer. */
+  async finish(): Promise<void> {
+    const { app, requests } = this;
+    requests.isClosing = true;
+    const start = performance.now();
+    const isBusy = async () =>
+      requests.count > 0 || (performance.now() < start + IDLE_MS && (await connectionsOf(app.server)) > 0);
+    while (performance.now() < start + PATIENCE_MS && (await isBusy())) await sleep(LOOK_MS);
+    // Those that asked nothing too, which Node does not call idle.
+    app.server.closeAllConnections();
+    await app.close();
+  }
 }
 
 function connectionsOf(server: Server): Promise<number> {

@@ -1,19 +1,18 @@
 import pino, { type Logger } from 'pino';
 
-/** Bytes of log lines that are gathered before they are written; they wait a second at most. */
-const GATHERED = 64 * 1024;
+/** Bytes of log lines that are gathered before they are written, and that are written at once. */
+const ALONE = { minLength: 64 * 1024, maxWrite: 128 * 1024 };
+/** Where several processes write to one pipe: as many as POSIX keeps whole (PIPE_BUF), so that lines stay apart. */
+const TOGETHER = { minLength: 4095, maxWrite: 4096 };
 
 /**
- * JSON lines on standard output (pino). Lines are gathered, since a write for each request would cost more than many a
- * request; pino writes what is gathered when the process ends by itself or by a signal, and it is lost when it is killed.
+ * JSON lines on standard output (pino). Lines are gathered, for a second at most, since a write for each request would cost
+ * more than many a request; pino writes what is gathered when the process ends by itself or by a signal, and it is lost when
+ * it is killed.
+ * @param writers processes that write to the same output.
  */
-export function createLogger(level: string): Logger {
-  const destination = pino.destination({
-    dest: 1,
-    sync: false,
-    minLength: GATHERED,
-    maxWrite: 2 * GATHERED,
-    periodicFlush: 1000,
-  });
+export function createLogger(level: string, writers = 1): Logger {
+  const pieces = writers > 1 ? TOGETHER : ALONE;
+  const destination = pino.destination({ dest: 1, sync: false, periodicFlush: 1000, ...pieces });
   return pino({ level, formatters: { level: (label) => ({ level: label }) } }, destination);
 }

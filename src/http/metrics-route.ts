@@ -1,14 +1,15 @@
-import { createServer, type Server } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ProblemError } from '../graphql/errors';
 import { answerOtherMethods } from '../rest/methods';
-import type { Metrics } from './metrics';
-
-const METRICS_PATH = '/metrics';
+import type { Exposition } from './metrics';
+import { METRICS_PATH } from './metrics-server';
 
 /** `/metrics` beside everything else: for this machine, and for admin keys. */
-export async function metricsRoute(app: FastifyInstance, { metrics }: { metrics: Metrics }): Promise<void> {
+export async function metricsRoute(
+  app: FastifyInstance,
+  { metrics }: { metrics: Exposition },
+): Promise<void> {
   app.route({
     method: ['GET', 'HEAD'],
     url: METRICS_PATH,
@@ -21,19 +22,6 @@ export async function metricsRoute(app: FastifyInstance, { metrics }: { metrics:
         .send(await metrics.text()),
   });
   answerOtherMethods(app, METRICS_PATH, ['GET', 'HEAD']);
-}
-
-/** `/metrics` on a server of its own, for a port that only the monitoring reaches. */
-export function metricsServer(metrics: Metrics): Server {
-  return createServer((request, response) => {
-    const isRight =
-      request.url?.split('?', 1)[0] === METRICS_PATH && /^(GET|HEAD)$/.test(request.method ?? '');
-    if (!isRight) return response.writeHead(404).end();
-    metrics.text().then(
-      (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
-      () => response.writeHead(500).end(),
-    );
-  });
 }
 
 function refusalOf(request: FastifyRequest): ProblemError | undefined {

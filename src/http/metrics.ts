@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Database } from '../database/database';
 import type { TallyStore } from '../rate-limit/tally-store';
 import type { Overload } from './overload';
@@ -16,11 +16,21 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 type Child = { observe(seconds: number): void };
 
+/** Metrics as Prometheus reads them: of this process, or of all that serve together. */
+export interface Exposition {
+  readonly contentType: string;
+  /** The text exposition format. */
+  text(): Promise<string>;
+}
+
+/** What one process has to tell, for others to add up. */
+export type Samples = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+
 /**
  * What Prometheus is told. No label has a value that a client chooses. A request costs one observation; everything else is
  * read when it is asked for.
  */
-export class Metrics {
+export class Metrics implements Exposition {
   private readonly registry = new Registry();
   private readonly durations: Histogram<'operation' | 'status'>;
   /** By operation, then by the first digit of the status. */
@@ -44,13 +54,21 @@ export class Metrics {
     return this.registry.contentType;
   }
 
-  /** The text exposition format. */
   text(): Promise<string> {
+    return this.complete().metrics();
+  }
+
+  samples(): Promise<Samples> {
+    return this.complete().getMetricsAsJSON();
+  }
+
+  /** What Node tells of itself costs something from then on that somebody asks. */
+  private complete(): Registry {
     if (!this.hasProcessMetrics) {
       this.hasProcessMetrics = true;
       collectDefaultMetrics({ register: this.registry });
     }
-    return this.registry.metrics();
+    return this.registry;
   }
 
   /** @param ms how long it took, from its head to the end of its answer. */
@@ -75,7 +93,7 @@ export class Metrics {
       'Requests refused since there was too much to do.',
       () => overload.refused,
     );
-    this.gauge('event_loop_lag_seconds', 'How late the process is.', () => overload.lag.ms / 1000);
+    this.gauge('event_loop_lag_seconds', 'How late the process is.', () => overload.lag.ms / 1000, 'max');
   }
 
   private addLimits(limits: TallyStore): void {
@@ -92,7 +110,7 @@ export class Metrics {
     this.counter('bans_begun_total', 'Bans that began on this instance.', () => limits.bansBegun);
     new Gauge({
       name: 'petstore_limiter_store',
-      help: '1 for where requests are counted now: memory, redis, or fallback while Redis is out of reach.',
+      help: 'Processes by where they count requests now: memory, redis, or fallback while Redis is out of reach.',
       labelNames: ['state'],
       registers: [this.registry],
       collect() {
@@ -118,10 +136,12 @@ export class Metrics {
     this.gauge('database_waiting', 'Statements and transactions that wait for a connection.', waiting);
   }
 
-  private gauge(name: string, help: string, read: () => number): void {
+  /** @param aggregator how those of several processes become one. */
+  private gauge(name: string, help: string, read: () => number, aggregator: Aggregator = 'sum'): void {
     new Gauge({
       name: `petstore_${name}`,
       help,
+      aggregator,
       registers: [this.registry],
       collect() {
         this.set(read());

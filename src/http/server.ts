@@ -20,7 +20,7 @@ import { type Recognition, recogniseCallers, refuseWrongKeys } from './caller';
 import { graphqlRoute } from './graphql-route';
 import { health } from './health';
 import { lazyChildren } from './lazy-logger';
-import type { Metrics } from './metrics';
+import type { Exposition, Metrics } from './metrics';
 import { metricsRoute } from './metrics-route';
 import { Observation } from './observation';
 import type { Overload } from './overload';
@@ -35,8 +35,8 @@ export interface ServerOptions extends Recognition {
   readonly requests: RequestsInProgress;
   readonly overload: Overload;
   readonly metrics: Metrics;
-  /** Whether `/metrics` is here, or on a port of its own. */
-  readonly servesMetrics: boolean;
+  /** What `/metrics` tells here; without it, it is on a port of its own. */
+  readonly exposition: Exposition | undefined;
   /** The clock of limits, milliseconds of the Unix epoch. */
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
@@ -109,7 +109,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   await app.register(graphqlRoute, { apollo, executor, documents, contextOf });
   await app.register(restAdapter, { executor, contextOf });
   await app.register(health, { database, limits, requests });
-  if (options.servesMetrics) await app.register(metricsRoute, { metrics });
+  if (options.exposition) await app.register(metricsRoute, { metrics: options.exposition });
   return app;
 }
 

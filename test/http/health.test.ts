@@ -84,10 +84,10 @@ test('a database that says nothing is waited for a second at most, and asked onc
 });
 
 test('once the process is about to end, readiness is off', async () => {
-  const config = readConfig({ LOG_LEVEL: 'silent', ADMIN_API_KEY: ADMIN_KEY, SHUTDOWN_DELAY_MS: '500' });
+  const config = readConfig({ LOG_LEVEL: 'silent', ADMIN_API_KEY: ADMIN_KEY });
   const { server, drain } = await createApp(config, gateway.database);
   const url = await server.listen({ port: 0, host: '127.0.0.1' });
-  const ended = drain();
+  const ended = drain.closePort(500).then(() => drain.finish());
   const ready = await fetch(`${url}/readyz`);
   expect(ready.status).toBe(503);
   expect(await ready.json()).toMatchObject({ details: [{ path: 'process', message: 'is about to end' }] });

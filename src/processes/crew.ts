@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { BackOff } from './back-off';
+import type { Report } from './banner';
+import { CrewMetrics } from './crew-metrics';
+import { type Ending, RemoteWorker } from './remote-worker';
+
+/** Above what a worker allows itself for its end: one that is stuck is not waited for. */
+const PATIENCE_MS = 15_000;
+
+/** The workers that share a port. */
+export class Crew {
+  readonly metrics = new CrewMetrics(this);
+  /** Those that are alive. */
+  readonly workers = new Set<RemoteWorker>();
+  /** How many have ended unasked so far. */
+  losses = 0;
+  isStopping = false;
+
+  constructor(
+    private readonly size: number,
+    private readonly logger: Logger,
+  ) {}
+
+  /**
+   * Starts the first worker alone, which finds the database ready or makes it so, and is the only one to tell what is wrong;
+   * then the others.
+   * @param onServing called as soon as the first takes connections.
+   * @throws Error in one line when one of them ends before it takes connections.
+   */
+  async start(onServing: (report: Report) => void): Promise<void> {
+    onServing(await this.startOne());
+    await Promise.all(Array.from({ length: this.size - 1 }, () => this.startOne()));
+  }
+
+  /**
+   * Ends all without dropping what they have accepted, at the latest 15 seconds after `delayMs`.
+   * @throws Error in one line when one did not end in order.
+   */
+  async stop(delayMs: number): Promise<void> {
+    this.isStopping = true;
+    setTimeout(() => this.kill(), delayMs + PATIENCE_MS).unref();
+    const workers = [...this.workers];
+    const serving = workers.filter(({ isServing }) => isServing);
+    for (const worker of workers) if (!worker.isServing) worker.kill();
+    // All of them, before one closes a connection: its client makes a new one, which must find the port closed.
+    await Promise.allSettled(serving.map(({ calls }) => calls.closePort()));
+    for (const { calls } of serving) void calls.finish.asEvent().catch(() => undefined);
+    const endings = await Promise.all(serving.map(({ ended }) => ended));
+    const bad = endings.find(({ code }) => code !== 0);
+    if (bad) throw new Error(`a worker ended with ${causeOf(bad)} while it was to end in order`);
+  }
+
+  /** Ends all at once. */
+  kill(): void {
+    for (const worker of this.workers) worker.kill();
+  }
+
+  private async startOne(): Promise<Report> {
+    const worker = this.fork();
+    const report = await worker.report;
+    if (!report) throw new Error(causeOf(await worker.ended));
+    void this.keep(worker);
+    return report;
+  }
+
+  /** Starts it again whenever it ends. */
+  private async keep(worker: RemoteWorker): Promise<void> {
+    const backOff = new BackOff();
+    for (let current = worker; ; current = this.fork()) {
+      const ending = await current.ended;
+      if (this.isStopping) return;
+      this.losses += 1;
+      const againInMs = backOff.after(ending.lived);
+      this.logger.error({ worker: current.pid, cause: causeOf(ending), againInMs }, 'a worker has ended');
+      await sleep(againInMs);
+      if (this.isStopping) return;
+    }
+  }
+
+  private fork(): RemoteWorker {
+    const worker = new RemoteWorker(() => this.metrics.text());
+    this.workers.add(worker);
+    void worker.ended.then(() => this.workers.delete(worker));
+    return worker;
+  }
+}
+
+function causeOf({ reason, signal, code }: Ending): string {
+  return reason ?? `a worker ended with ${signal ?? code}`;
+}

@@ -1,0 +1,68 @@
+import cluster from 'node:cluster';
+import { once } from 'node:events';
+import { type BirpcReturn, createBirpc } from 'birpc';
+import type { Report } from './banner';
+import { NO_TIMEOUT, type PrimaryCalls, type WorkerCalls } from './calls';
+
+/** How a worker ended. */
+export interface Ending {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** Why it could not start. */
+  readonly reason: string | undefined;
+  /** Milliseconds. */
+  readonly lived: number;
+}
+
+/** A worker process, as its primary sees it. */
+export class RemoteWorker {
+  readonly calls: BirpcReturn<WorkerCalls, PrimaryCalls>;
+  readonly ended: Promise<Ending>;
+  /** What it says once it takes connections; `undefined` when it ends before. */
+  readonly report: Promise<Report | undefined>;
+  isServing = false;
+  private readonly worker = cluster.fork();
+
+  /** @param metrics those of all workers together, for who asks this one. */
+  constructor(metrics: () => Promise<string>) {
+    const { worker } = this;
+    const born = performance.now();
+    let resolveReport: (report: Report) => void = () => undefined;
+    const reported = new Promise<Report>((resolve) => {
+      resolveReport = resolve;
+    });
+    let reason: string | undefined;
+    this.calls = createBirpc<WorkerCalls, PrimaryCalls>(
+      {
+        serving: (report) => {
+          this.isServing = true;
+          resolveReport(report);
+        },
+        failed: (why) => {
+          reason = why;
+        },
+        metrics,
+      },
+      {
+        post: (message) => void (worker.isConnected() && worker.send(message, () => undefined)),
+        on: (listener) => worker.on('message', listener),
+        timeout: NO_TIMEOUT,
+      },
+    );
+    this.ended = once(worker, 'exit').then(([code, signal]) => {
+      this.isServing = false;
+      this.calls.$close();
+      return { code, signal, reason, lived: performance.now() - born };
+    });
+    this.report = Promise.race([reported, this.ended.then(() => undefined)]);
+  }
+
+  get pid(): number | undefined {
+    return this.worker.process.pid;
+  }
+
+  /** Ends it at once. */
+  kill(): void {
+    this.worker.process.kill('SIGKILL');
+  }
+}

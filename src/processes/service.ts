@@ -1,0 +1,50 @@
+import { createApp } from '../app';
+import type { Config } from '../config';
+import { openDatabase } from '../database/open';
+import type { Exposition, Metrics } from '../http/metrics';
+import type { Report } from './banner';
+
+/** The gateway in this process, over its database. */
+export interface Service {
+  readonly metrics: Metrics;
+  /** Begins to take connections. */
+  listen(): Promise<Report>;
+  /** Turns readiness off, and `delayMs` later takes no more connections. */
+  closePort(delayMs?: number): Promise<void>;
+  /** Answers what has been accepted, and closes everything. */
+  finish(): Promise<void>;
+}
+
+/**
+ * Opens the database and composes the application.
+ * @param exposition what `/metrics` tells where this process is not all that serves.
+ */
+export async function prepare(config: Config, exposition?: Exposition): Promise<Service> {
+  const database = await openDatabase({
+    url: config.DATABASE_URL,
+    directory: config.DATA_DIR,
+    poolSize: config.DATABASE_POOL_SIZE,
+    queue: config.DATABASE_QUEUE,
+    requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+  });
+  const { server, anonymousAccess, newAdminKey, metrics, drain } = await createApp(
+    config,
+    database,
+    Date.now,
+    exposition,
+  );
+  return {
+    metrics,
+    listen: async () => ({
+      address: await server.listen({ port: config.PORT, host: config.HOST }),
+      data: database.description,
+      anonymousAccess,
+      newAdminKey,
+    }),
+    closePort: (delayMs = config.SHUTDOWN_DELAY_MS) => drain.closePort(delayMs),
+    finish: async () => {
+      await drain.finish();
+      await database.close();
+    },
+  };
+}
