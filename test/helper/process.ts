@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ask } from './load';
 
 const MAIN = join(__dirname, '..', '..', 'dist', 'main.js');
 
@@ -26,6 +27,7 @@ export class GatewayProcess {
       env: environment,
       cwd: tmpdir(), // where no .env is
       stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true, // in a process group of its own
     });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
@@ -57,6 +59,24 @@ export class GatewayProcess {
 
   get pid(): number {
     return this.child.pid ?? 0;
+  }
+
+  /** The processes that it has started. */
+  get workers(): number[] {
+    const { stdout } = spawnSync('pgrep', ['-P', String(this.pid)], { encoding: 'utf8' });
+    return stdout.split('\n').filter(Boolean).map(Number);
+  }
+
+  /** How many of its workers take connections, as its metrics say. */
+  async serving(): Promise<number> {
+    const { body = '' } = await ask(this.url, { path: '/metrics' });
+    return Number(/^petstore_workers (\d+)$/m.exec(body)?.[1]);
+  }
+
+  /** Sends a signal to it and its workers, as a terminal does, and answers how it ended. */
+  stopGroup(signal: NodeJS.Signals): Promise<Ending> {
+    if (!this.isEnded) process.kill(-this.pid, signal);
+    return this.ended;
   }
 
   /** Sends a signal, and answers how it ended. */

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { freePort } from './free-port';
 
 /** Stands between the gateway and a server, and can do what networks do. */
 export class TcpProxy {
@@ -16,12 +17,7 @@ export class TcpProxy {
 
   /** @param url where the server is, which may hold a password; of no port, PostgreSQL's. */
   static async start(url: string): Promise<TcpProxy> {
-    const free = createServer().listen(0, '127.0.0.1');
-    await once(free, 'listening');
-    const { port } = free.address() as AddressInfo;
-    free.close();
-    await once(free, 'close');
-    const proxy = new TcpProxy(new URL(url), port);
+    const proxy = new TcpProxy(new URL(url), await freePort());
     await proxy.comeBack();
     return proxy;
   }

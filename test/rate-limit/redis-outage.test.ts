@@ -4,7 +4,7 @@ import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { PLANS } from '../../src/rate-limit/plans';
 import { connectRedis } from '../../src/rate-limit/redis-client';
 import { RedisStore } from '../../src/rate-limit/redis-store';
-import { REDIS_BINARY, RedisServer } from './redis-server';
+import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
 import { BANS } from './scenarios';
 
 const subject = { id: 'caller', quota: PLANS.FREE };

@@ -1,0 +1,98 @@
+import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from './free-port';
+
+/** Where this machine has a PostgreSQL that tests may start and stop, if it has. */
+const BINARIES = directories().find((path) => existsSync(join(path, 'initdb')));
+/** The server refuses to run as root: then it runs as the user that its package has made. */
+const USER = userOfServer();
+
+export const CAN_START_POSTGRES = BINARIES !== undefined && USER !== undefined;
+
+/** How a server is told to go: in order, or as in a crash, after which it first has to recover. */
+export type Stop = 'SIGINT' | 'SIGQUIT';
+
+/** A PostgreSQL of the test's own. */
+export class PostgresServer {
+  private process: ChildProcess | undefined;
+  private readonly directory = mkdtempSync(join(tmpdir(), 'postgres-'));
+
+  private constructor(private readonly port: number) {}
+
+  static async start(): Promise<PostgresServer> {
+    const server = new PostgresServer(await freePort());
+    if (USER?.uid !== undefined) chownSync(server.directory, USER.uid, USER.gid ?? USER.uid);
+    const made = spawnServer('initdb', ['-D', server.data, '-U', 'postgres', '-A', 'trust', '--no-sync']);
+    const [code] = await once(made, 'exit');
+    if (code !== 0) throw new Error(`initdb ended with ${code}`);
+    await server.start();
+    return server;
+  }
+
+  /** Of the database that is there from the beginning. */
+  get url(): string {
+    return `postgresql://postgres@127.0.0.1:${this.port}/postgres`;
+  }
+
+  /** It takes connections some moments later, or, after a crash, once it has recovered. */
+  async start(): Promise<void> {
+    const settings = {
+      listen_addresses: '127.0.0.1',
+      port: this.port,
+      unix_socket_directories: '',
+      fsync: 'off',
+    };
+    const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    this.process = spawnServer('postgres', ['-D', this.data, ...options]);
+    await once(this.process, 'spawn');
+  }
+
+  async stop(how: Stop): Promise<void> {
+    const { process } = this;
+    if (!process || process.exitCode !== null || process.signalCode) return;
+    const gone = once(process, 'exit');
+    process.kill(how);
+    await gone;
+  }
+
+  async remove(): Promise<void> {
+    await this.stop('SIGQUIT');
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  private get data(): string {
+    return join(this.directory, 'data');
+  }
+}
+
+function spawnServer(program: string, args: string[]): ChildProcess {
+  const options: SpawnOptions = {
+    ...USER,
+    cwd: tmpdir(),
+    stdio: 'ignore',
+    env: { PATH: process.env.PATH, LC_ALL: 'C' },
+  };
+  return spawn(join(BINARIES ?? '', program), args, options);
+}
+
+function directories(): string[] {
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian)
+    ? readdirSync(debian).map((version) => join(debian, version, 'bin'))
+    : [];
+  return [...versions, ...(process.env.PATH ?? '').split(':')];
+}
+
+/** `undefined` where there is none to run it as. */
+function userOfServer(): { uid?: number; gid?: number } | undefined {
+  if (process.getuid?.() !== 0) return {};
+  const id = (option: string) => Number(execFileSync('id', [option, 'postgres'], { stdio: 'pipe' }));
+  try {
+    return { uid: id('-u'), gid: id('-g') };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,59 @@
+import { ApiKeyService } from '../../src/access/api-key-service';
+import { KeyRing } from '../../src/access/key-ring';
+import type { Database } from '../../src/database/database';
+import { statement } from '../../src/database/statement';
+import { createDatabase, TEST_DATABASE_URL } from './database';
+import { ADMIN_KEY } from './gateway';
+
+export const TEST_REDIS_URL = process.env.TEST_REDIS_URL;
+
+/** Several processes need servers that they share. */
+export const onServers = TEST_DATABASE_URL && TEST_REDIS_URL ? describe : describe.skip;
+
+export const HEADERS = { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' };
+
+/** What the processes of one installation share, and what they are started with. */
+export interface Production {
+  readonly environment: Record<string, string>;
+  readonly drop: () => Promise<void>;
+}
+
+/** A database of the test's own on the servers, whose admin key has more quota than a test can use up. */
+export async function createProduction(): Promise<Production> {
+  const { database, url = '', drop } = await createDatabase();
+  await makeAdminKey(database);
+  return { environment: environmentOf(url, TEST_REDIS_URL), drop };
+}
+
+export async function makeAdminKey(database: Database): Promise<void> {
+  await new ApiKeyService(new KeyRing(database, Date.now)).bootstrap(database, ADMIN_KEY);
+  await database.query(statement('update api_keys set per_minute = 2147483647, per_day = 2147483647'), []);
+}
+
+export function environmentOf(databaseUrl: string, redisUrl = ''): Record<string, string> {
+  return {
+    PATH: process.env.PATH ?? '',
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    ADMIN_API_KEY: ADMIN_KEY,
+    LOG_LEVEL: 'silent',
+    // Much else may be going on here: that is no overload.
+    MAX_EVENT_LOOP_LAG_MS: '60000',
+  };
+}
+
+/** What clients do: REST and GraphQL, reads and writes. */
+export function mixed(index: number) {
+  const body = (value: object) => JSON.stringify(value);
+  if (index % 4 === 0)
+    return { method: 'POST', path: '/categories', headers: HEADERS, body: body({ name: `Kind ${index}` }) };
+  if (index % 4 === 1) return { path: '/categories?limit=5', headers: HEADERS };
+  if (index % 4 === 2)
+    return { method: 'POST', path: '/store/orders', headers: HEADERS, body: body({ quantity: 1 }) };
+  return {
+    method: 'POST',
+    path: '/graphql',
+    headers: HEADERS,
+    body: body({ query: '{ categories { totalCount } }' }),
+  };
+}

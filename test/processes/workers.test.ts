@@ -1,0 +1,199 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createDatabase } from '../helper/database';
+import { ask, Load, outcomes, type Tried } from '../helper/load';
+import { type Ending, GatewayProcess } from '../helper/process';
+import {
+  createProduction,
+  environmentOf,
+  mixed,
+  onServers,
+  type Production,
+  TEST_REDIS_URL,
+} from '../helper/production';
+import { until } from '../helper/until';
+
+jest.setTimeout(60_000);
+
+const CLIENTS = 12;
+
+onServers('two workers', () => {
+  let production: Production;
+  let running: GatewayProcess | undefined;
+  beforeAll(async () => {
+    production = await createProduction();
+  });
+  afterEach(() => running?.stop('SIGKILL'));
+  afterAll(() => production.drop());
+
+  const environment = (more: Record<string, string> = {}) => ({
+    ...production.environment,
+    WEB_CONCURRENCY: '2',
+    ...more,
+  });
+
+  /** Starts it, and puts it under load once both take connections. */
+  async function startUnderLoad(more: Record<string, string> = {}) {
+    const gateway = await GatewayProcess.start(environment(more));
+    running = gateway;
+    await until(async () => (await gateway.serving()) === 2, 20);
+    const load = new Load(gateway.url, CLIENTS, mixed);
+    await until(async () => served(load.tried).length > 100, 30);
+    return { gateway, load };
+  }
+
+  test.each<[string, (gateway: GatewayProcess) => Promise<Ending>, string]>([
+    ['SIGTERM', (gateway) => gateway.stop('SIGTERM'), '0'],
+    ["SIGINT to all processes, as a terminal's Ctrl-C,", (gateway) => gateway.stopGroup('SIGINT'), '300'],
+  ])('%s under load drops no request and ends with 0; the log is whole lines', async (_what, stop, delay) => {
+    const { gateway, load } = await startUnderLoad({ SHUTDOWN_DELAY_MS: delay, LOG_LEVEL: 'info' });
+    const { code, signal, stdout, stderr } = await stop(gateway);
+    expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: '' });
+    const tried = await load.stop();
+    // Who finds the port closed has not been accepted: each of the clients once, and then it stops.
+    expect(others(tried, ['ECONNREFUSED'])).toEqual([]);
+    expect(tried.filter(({ connection }) => connection === 'close').length).toBeGreaterThan(0);
+
+    const lines = stdout.slice(stdout.indexOf('{"level"')).split('\n').filter(Boolean);
+    const requests = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
+    expect(requests.length).toBeGreaterThanOrEqual(served(tried).length);
+    expect(new Set(requests.map(({ pid }) => pid)).size).toBe(2);
+  });
+
+  test('one that is killed costs what it was doing, and another takes its place; without their primary they answer what they have accepted, and end', async () => {
+    const { gateway, load } = await startUnderLoad();
+    const requests = async () => {
+      const { body = '' } = await ask(gateway.url, { path: '/metrics' });
+      const counts = body.matchAll(/^petstore_request_duration_seconds_count\{.*\} (\d+)$/gm);
+      return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+    };
+    const [lost = 0, other = 0] = gateway.workers;
+    const before = await requests();
+    process.kill(lost, 'SIGKILL');
+    await until(async () => gateway.workers.length === 2 && !gateway.workers.includes(lost), 20);
+    await until(async () => (await gateway.serving()) === 2, 20);
+    expect(gateway.workers).toContain(other);
+    // Counters do not go down with the worker that has counted.
+    expect(await requests()).toBeGreaterThanOrEqual(before);
+    expect((await ask(gateway.url, { path: '/metrics' })).body).toMatch(/^petstore_workers_lost_total 1$/m);
+    const failed = others(load.tried);
+    expect(failed.length).toBeLessThanOrEqual(CLIENTS);
+
+    const { workers, pid } = gateway;
+    const after = load.tried.length;
+    process.kill(pid, 'SIGKILL');
+    const refused = () => load.tried.filter(({ error }) => error === 'ECONNREFUSED').length;
+    await until(async () => refused() === CLIENTS, 20);
+    // A connection that the primary had taken and not yet handed on is reset with it.
+    expect(others((await load.stop()).slice(after), ['ECONNREFUSED', 'ECONNRESET'])).toEqual([]);
+    await until(async () => !workers.some(isAlive), 15);
+  });
+
+  describe('of which one cannot start', () => {
+    const ended = async (more: Record<string, string>) => {
+      const { code, stdout, stderr } = await new GatewayProcess(environment(more)).ended;
+      return { code, stdout, stderr };
+    };
+
+    test('for its database: it is told in one line, and the end is 1', async () => {
+      expect(await ended({ DATABASE_URL: 'postgresql://127.0.0.1:1/petstore' })).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^petstore-gateway: [^\n]*ECONNREFUSED[^\n]*\n$/),
+      });
+    });
+
+    test('for its port: the same', async () => {
+      const taken = createServer().listen(0, '127.0.0.1');
+      await once(taken, 'listening');
+      const { port } = taken.address() as AddressInfo;
+      expect(await ended({ PORT: String(port) })).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^petstore-gateway: [^\n]*EADDRINUSE[^\n]*\n$/),
+      });
+      taken.close();
+    });
+
+    test.each([1, 2])('since worker %i is killed before it serves: the same', async (nth) => {
+      const gateway = new GatewayProcess(environment({ PORT: '0' }));
+      const seen = new Set<number>();
+      while (seen.size < nth) {
+        for (const pid of gateway.workers) seen.add(pid);
+        await sleep(5);
+      }
+      process.kill([...seen][nth - 1] ?? 0, 'SIGKILL');
+      const { code, stderr } = await gateway.ended;
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: 'petstore-gateway: a worker ended with SIGKILL\n',
+      });
+      await until(async () => ![...seen].some(isAlive));
+    });
+  });
+});
+
+onServers('three workers on an empty database', () => {
+  test('make one admin key and show it once, are told of in one scrape, and end at once on a second signal', async () => {
+    const { url = '', drop } = await createDatabase();
+    const { ADMIN_API_KEY: _, ...environment } = environmentOf(url, TEST_REDIS_URL);
+    const gateway = await GatewayProcess.start({
+      ...environment,
+      WEB_CONCURRENCY: '3',
+      METRICS_PORT: '0',
+      SHUTDOWN_DELAY_MS: '60000',
+    });
+    try {
+      const row = (name: string) => new RegExp(`^ {2}${name} +(\\S+)`, 'm').exec(gateway.stdout)?.[1] ?? '';
+      const scrape = async () => (await fetch(row('Metrics'))).text();
+      await until(async () => /^petstore_workers 3$/m.test(await scrape()), 30);
+      expect(gateway.stdout.match(/Petstore Gateway/g)).toHaveLength(1);
+      expect(row('Workers')).toBe('3');
+
+      const headers = { 'x-api-key': row('Admin key') };
+      // Each on a connection of its own: they go to the workers in turn.
+      const asked = Array.from({ length: 12 }, () => ask(gateway.url, { path: '/pets/7', headers }));
+      expect(outcomes(await Promise.all(asked))).toEqual({ 404: 12 });
+      const text = await scrape();
+      expect(text).toContain('petstore_request_duration_seconds_count{operation="getPet",status="4xx"} 12');
+      expect(text).toContain('petstore_limiter_store{state="redis"} 3');
+      expect(text).toContain('petstore_limiter_decisions_total{decision="allowed"} 12');
+      expect((await ask(gateway.url, { path: '/metrics' })).status).toBe(404);
+
+      const { workers } = gateway;
+      // One that does not answer is told of as it was.
+      process.kill(workers[0] ?? 0, 'SIGSTOP');
+      expect(await scrape()).toContain('{operation="getPet",status="4xx"} 12');
+      process.kill(workers[0] ?? 0, 'SIGCONT');
+
+      void gateway.stop('SIGTERM');
+      await until(async () => (await ask(gateway.url, { path: '/readyz' })).status === 503);
+      expect(await gateway.stop('SIGINT')).toMatchObject({ code: 1, signal: null });
+      await until(async () => !workers.some(isAlive));
+    } finally {
+      await gateway.stop('SIGKILL');
+      await drop();
+    }
+  });
+});
+
+function served(tried: readonly Tried[]): Tried[] {
+  return tried.filter(({ status }) => status === 200 || status === 201);
+}
+
+/** What was neither served nor ended in one of the expected errors. */
+function others(tried: readonly Tried[], errors: string[] = []): Tried[] {
+  return tried.filter(
+    ({ status, error = '' }) => status !== 200 && status !== 201 && !errors.includes(error),
+  );
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

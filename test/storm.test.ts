@@ -1,0 +1,130 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDatabase, TEST_DATABASE_URL } from './helper/database';
+import { ADMIN_KEY } from './helper/gateway';
+import { GatewayProcess } from './helper/process';
+import { environmentOf, HEADERS, makeAdminKey, TEST_REDIS_URL } from './helper/production';
+import { until } from './helper/until';
+
+jest.setTimeout(120_000);
+
+const STOCK = 100_000;
+const CLIENTS = 8;
+const KILLS = 3;
+
+/** How many units an order holds, and 0 once it is cancelled; what a request without an answer left is not known. */
+type Possible = ReadonlySet<number>;
+
+/** Orders, changes and cancels, one after the other, and remembers what it was told. */
+class Client {
+  readonly orders = new Map<number, Possible>();
+  acknowledged = 0;
+
+  constructor(private readonly url: () => string) {}
+
+  /** Goes on until a request gets no answer. */
+  async run(): Promise<void> {
+    for (let i = 0; ; i++) {
+      const quantity = 1 + (i % 5);
+      const placed = await this.send('POST', '/store/orders', { petId: 1, quantity });
+      if (!placed) return;
+      const { id } = placed;
+      this.orders.set(id, new Set([quantity]));
+      if (i % 2 && !(await this.change(id, quantity, quantity + 3))) return;
+      const last = i % 2 ? quantity + 3 : quantity;
+      if (i % 3 === 0 && !(await this.change(id, last, 0))) return;
+    }
+  }
+
+  private async change(id: number, from: number, to: number): Promise<boolean> {
+    this.orders.set(id, new Set([from, to]));
+    const answer =
+      to === 0
+        ? await this.send('DELETE', `/store/orders/${id}`)
+        : await this.send('PATCH', `/store/orders/${id}`, { quantity: to });
+    if (answer) this.orders.set(id, new Set([to]));
+    return answer !== undefined;
+  }
+
+  /** @returns `undefined` when there was no answer. */
+  private async send(method: string, path: string, body?: object): Promise<{ id: number } | undefined> {
+    let answer: { status: number; text: string };
+    try {
+      const headers = body ? HEADERS : { 'x-api-key': ADMIN_KEY };
+      const response = await fetch(this.url() + path, {
+        method,
+        headers,
+        body: body && JSON.stringify(body),
+      });
+      answer = { status: response.status, text: await response.text() };
+    } catch {
+      return undefined;
+    }
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+    this.acknowledged += 1;
+    return answer.text ? JSON.parse(answer.text) : { id: 0 };
+  }
+}
+
+/** Every order with its units, and the units in stock. */
+async function stateOf(gateway: GatewayProcess): Promise<{ orders: Map<number, number>; stock: number }> {
+  const orders = new Map<number, number>();
+  for (let after: string | null = null; ; ) {
+    const query = `{ orders(first: 100, after: ${JSON.stringify(after)}) { nodes { id quantity } pageInfo { hasNextPage endCursor } } inventoryItem(petId: 1) { quantity } }`;
+    const { data } = (await gateway.graphql(query, { 'x-api-key': ADMIN_KEY })) as { data: State };
+    for (const { id, quantity } of data.orders.nodes) orders.set(Number(id), quantity);
+    if (!data.orders.pageInfo.hasNextPage) return { orders, stock: data.inventoryItem.quantity };
+    after = data.orders.pageInfo.endCursor;
+  }
+}
+
+interface State {
+  orders: {
+    nodes: { id: string; quantity: number }[];
+    pageInfo: { hasNextPage: boolean; endCursor: string };
+  };
+  inventoryItem: { quantity: number };
+}
+
+test('kill -9 in a storm of writes, several times: every acknowledged write is there, and no order without its stock', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'storm-'));
+  const server = TEST_DATABASE_URL ? await createDatabase() : undefined;
+  if (server) await makeAdminKey(server.database);
+  const environment = server
+    ? { ...environmentOf(server.url ?? '', TEST_REDIS_URL), ...(TEST_REDIS_URL && { WEB_CONCURRENCY: '2' }) }
+    : { ...environmentOf(''), DATA_DIR: directory };
+  let gateway = await GatewayProcess.start(environment);
+  const set = (path: string, body: object, method = 'POST') =>
+    fetch(gateway.url + path, { method, headers: HEADERS, body: JSON.stringify(body) });
+  try {
+    await set('/categories', { name: 'Dogs' });
+    await set('/pets', { name: 'Rex', categoryId: 1 });
+    await set('/store/inventory/1', { quantity: STOCK }, 'PUT');
+
+    const clients = Array.from({ length: CLIENTS }, () => new Client(() => gateway.url));
+    const acknowledged = () => clients.reduce((sum, client) => sum + client.acknowledged, 0);
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const enough = acknowledged() + 60;
+      const ends = Promise.all(clients.map((client) => client.run()));
+      await Promise.race([ends, until(async () => acknowledged() >= enough, 30)]);
+      await gateway.stopGroup('SIGKILL');
+      await ends;
+      gateway = await GatewayProcess.start(environment);
+
+      const { orders, stock } = await stateOf(gateway);
+      const told = new Map(clients.flatMap((client) => [...client.orders]));
+      const lost = [...told].filter(([id, possible]) => !possible.has(orders.get(id) ?? 0));
+      expect(lost).toEqual([]);
+      // Of each client one order may be there whose answer was lost.
+      const untold = [...orders.keys()].filter((id) => !told.has(id));
+      expect(untold.length).toBeLessThanOrEqual(CLIENTS * kill);
+      const reserved = [...orders.values()].reduce((sum, quantity) => sum + quantity, 0);
+      expect(stock + reserved).toBe(STOCK);
+    }
+  } finally {
+    await gateway.stopGroup('SIGKILL');
+    await server?.drop();
+    await rm(directory, { recursive: true, force: true });
+  }
+});
