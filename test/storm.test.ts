@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { createDatabase, TEST_DATABASE_URL } from './helper/database';
 import { ADMIN_KEY } from './helper/gateway';
 import { GatewayProcess } from './helper/process';
-import { environmentOf, HEADERS, makeAdminKey, TEST_REDIS_URL } from './helper/production';
+import { environmentOf, makeAdminKey, TEST_REDIS_URL } from './helper/production';
+import { HEADERS } from './helper/traffic';
 import { until } from './helper/until';
 
 jest.setTimeout(120_000);

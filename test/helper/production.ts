@@ -10,8 +10,6 @@ export const TEST_REDIS_URL = process.env.TEST_REDIS_URL;
 /** Several processes need servers that they share. */
 export const onServers = TEST_DATABASE_URL && TEST_REDIS_URL ? describe : describe.skip;
 
-export const HEADERS = { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' };
-
 /** What the processes of one installation share, and what they are started with. */
 export interface Production {
   readonly environment: Record<string, string>;
@@ -39,21 +37,5 @@ export function environmentOf(databaseUrl: string, redisUrl = ''): Record<string
     LOG_LEVEL: 'silent',
     // Much else may be going on here: that is no overload.
     MAX_EVENT_LOOP_LAG_MS: '60000',
-  };
-}
-
-/** What clients do: REST and GraphQL, reads and writes. */
-export function mixed(index: number) {
-  const body = (value: object) => JSON.stringify(value);
-  if (index % 4 === 0)
-    return { method: 'POST', path: '/categories', headers: HEADERS, body: body({ name: `Kind ${index}` }) };
-  if (index % 4 === 1) return { path: '/categories?limit=5', headers: HEADERS };
-  if (index % 4 === 2)
-    return { method: 'POST', path: '/store/orders', headers: HEADERS, body: body({ quantity: 1 }) };
-  return {
-    method: 'POST',
-    path: '/graphql',
-    headers: HEADERS,
-    body: body({ query: '{ categories { totalCount } }' }),
   };
 }

@@ -7,11 +7,11 @@ import { type Ending, GatewayProcess } from '../helper/process';
 import {
   createProduction,
   environmentOf,
-  mixed,
   onServers,
   type Production,
   TEST_REDIS_URL,
 } from '../helper/production';
+import { isServed, mixed } from '../helper/traffic';
 import { until } from '../helper/until';
 
 jest.setTimeout(60_000);
@@ -39,7 +39,7 @@ onServers('two workers', () => {
     running = gateway;
     await until(async () => (await gateway.serving()) === 2, 20);
     const load = new Load(gateway.url, CLIENTS, mixed);
-    await until(async () => served(load.tried).length > 100, 30);
+    await until(async () => load.tried.filter(isServed).length > 100, 30);
     return { gateway, load };
   }
 
@@ -57,7 +57,7 @@ onServers('two workers', () => {
 
     const lines = stdout.slice(stdout.indexOf('{"level"')).split('\n').filter(Boolean);
     const requests = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
-    expect(requests.length).toBeGreaterThanOrEqual(served(tried).length);
+    expect(requests.length).toBeGreaterThanOrEqual(tried.filter(isServed).length);
     expect(new Set(requests.map(({ pid }) => pid)).size).toBe(2);
   });
 
@@ -178,15 +178,9 @@ onServers('three workers on an empty database', () => {
   });
 });
 
-function served(tried: readonly Tried[]): Tried[] {
-  return tried.filter(({ status }) => status === 200 || status === 201);
-}
-
 /** What was neither served nor ended in one of the expected errors. */
 function others(tried: readonly Tried[], errors: string[] = []): Tried[] {
-  return tried.filter(
-    ({ status, error = '' }) => status !== 200 && status !== 201 && !errors.includes(error),
-  );
+  return tried.filter((one) => !isServed(one) && !errors.includes(one.error ?? ''));
 }
 
 function isAlive(pid: number): boolean {

@@ -1,0 +1,36 @@
+import { ADMIN_KEY } from './gateway';
+import type { Asked, Tried } from './load';
+
+export const HEADERS = { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' };
+
+/** What clients do: reads and writes in REST and GraphQL, by prepared statements and by Prisma, in transactions and not. */
+export function mixed(index: number): Asked {
+  const post = (path: string, value: object) => ({
+    method: 'POST',
+    path,
+    headers: HEADERS,
+    body: JSON.stringify(value),
+  });
+  if (index % 4 === 0) return post('/categories', { name: `Kind ${index}` });
+  if (index % 4 === 1) return { path: '/categories?limit=5', headers: HEADERS };
+  if (index % 4 === 2) return post('/store/orders', { quantity: 1 });
+  return post('/graphql', { query: '{ pet(id: 1) { id } }' });
+}
+
+/** GraphQL answers an operation that ran with 200, whatever became of its fields. */
+export function isServed({ status, body = '' }: Tried): boolean {
+  return (status === 200 || status === 201) && !body.includes('"errors"');
+}
+
+export function isUnavailable({ status, body = '' }: Tried): boolean {
+  if (status !== 200 && status !== 503) return false;
+  const { code, errors } = JSON.parse(body);
+  return (code ?? errors?.[0].extensions.code) === 'SERVICE_UNAVAILABLE';
+}
+
+/** The ids of the categories that {@link mixed} was told it has made. */
+export function madeCategories(tried: readonly Tried[]): string[] {
+  return tried
+    .filter(({ status, body = '' }) => status === 201 && body.includes('"Kind '))
+    .map(({ body = '' }) => String(JSON.parse(body).id));
+}
