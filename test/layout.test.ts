@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
 import { readSource, type SourceFile } from './helper/imports';
 
@@ -51,6 +52,22 @@ describe('the layout of src', () => {
   test('keeps Prisma in the room of the database', () => {
     expect(SOURCES.flatMap(prismaImports)).toEqual([]);
   });
+});
+
+test('the process that only watches over workers loads next to nothing', () => {
+  const packages = new Set<string>();
+  const seen = new Set<string>();
+  const walk = (path: string): void => {
+    if (seen.has(path)) return;
+    seen.add(path);
+    for (const { from, typeOnly } of SOURCES.find((file) => file.path === `${path}.ts`)?.imports ?? []) {
+      if (typeOnly) continue;
+      if (from.startsWith('src/')) walk(from);
+      else if (!isBuiltin(from)) packages.add(from);
+    }
+  };
+  for (const path of ['config', 'environment', 'processes/ending', 'processes/primary']) walk(`src/${path}`);
+  expect([...packages].sort()).toEqual(['birpc', 'pino', 'prom-client']);
 });
 
 describe('the rules find', () => {
