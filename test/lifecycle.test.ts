@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ADMIN_KEY } from './helper/gateway';
 import { ask, Load, outcomes } from './helper/load';
-import { GatewayProcess } from './helper/process';
+import { GatewayProcess, NPM_START } from './helper/process';
 import { until } from './helper/until';
 
 // A fresh directory takes seconds to make, and many on a busy machine.
@@ -105,6 +105,13 @@ test('a second signal ends it at once, with 1', async () => {
   expect(await gateway.stop('SIGINT')).toMatchObject({ code: 1, signal: null });
   expect(performance.now() - started).toBeLessThan(3000);
   socket.destroy();
+});
+
+test('a signal to `npm start` is one to the gateway', async () => {
+  const npm = { PATH: process.env.PATH ?? '', HOME: directory };
+  const gateway = await GatewayProcess.start({ ...environment, ...npm }, NPM_START);
+  expect(await gateway.stop('SIGTERM')).toMatchObject({ code: 0, signal: null });
+  expect((await ask(gateway.url, { path: '/livez' })).error).toBe('ECONNREFUSED');
 });
 
 test('what does not end within 10 seconds is not waited for', async () => {

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ask } from './load';
 
-const MAIN = join(__dirname, '..', '..', 'dist', 'main.js');
+const PROJECT = join(__dirname, '..', '..');
+const MAIN = [process.execPath, join(PROJECT, 'dist', 'main.js')];
+/** As the README starts it. */
+export const NPM_START = ['npm', '--prefix', PROJECT, 'start'];
 
 /** How a process ended, and all that it had written. */
 export interface Ending {
@@ -22,8 +25,8 @@ export class GatewayProcess {
   isEnded = false;
   private readonly child: ChildProcess;
 
-  constructor(environment: Record<string, string>) {
-    this.child = spawn(process.execPath, [MAIN], {
+  constructor(environment: Record<string, string>, [program = '', ...args] = MAIN) {
+    this.child = spawn(program, args, {
       env: environment,
       cwd: tmpdir(), // where no .env is
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -43,8 +46,8 @@ export class GatewayProcess {
   }
 
   /** Starts one on a free port and waits until it says where it listens. @throws Error when it ends before. */
-  static async start(environment: Record<string, string>): Promise<GatewayProcess> {
-    const started = new GatewayProcess({ PORT: '0', ...environment });
+  static async start(environment: Record<string, string>, command = MAIN): Promise<GatewayProcess> {
+    const started = new GatewayProcess({ PORT: '0', ...environment }, command);
     while (!started.url) {
       if (started.isEnded) throw new Error(`It ended: ${JSON.stringify(await started.ended)}`);
       await new Promise((resolve) => setTimeout(resolve, 10));
