@@ -18,7 +18,7 @@ onOwnServers('a gateway of two workers whose servers really stop', () => {
   let gateway: GatewayProcess;
   beforeAll(async () => {
     [postgres, redis] = await Promise.all([PostgresServer.start(), RedisServer.start(REDIS_BINARY ?? '')]);
-    await until(async () => (await connected(postgres.url)) !== undefined, 20);
+    await until(async () => (await query('select 1')).length === 1, 20);
     gateway = await GatewayProcess.start({
       ...environmentOf(postgres.url, redis.url),
       WEB_CONCURRENCY: '2',
@@ -87,6 +87,8 @@ onOwnServers('a gateway of two workers whose servers really stop', () => {
     expect(await counting('redis')).toBe(true);
     await redis.kill();
     await until(() => counting('fallback'), 20);
+    // Half of what an anonymous caller has, for two workers.
+    expect((await fetch(`${gateway.url}/pets`)).headers.get('ratelimit-policy')).toContain('"minute";q=15;');
     await redis.start();
     await until(() => counting('redis'), 20);
     const back = load.tried.length;

@@ -109,7 +109,7 @@ test('kill -9 in a storm of writes, several times: every acknowledged write is t
       const enough = acknowledged() + 60;
       const ends = Promise.all(clients.map((client) => client.run()));
       await Promise.race([ends, until(async () => acknowledged() >= enough, 30)]);
-      await gateway.stopGroup('SIGKILL');
+      await gateway.stopAll('SIGKILL');
       await ends;
       gateway = await GatewayProcess.start(environment);
 
@@ -124,7 +124,7 @@ test('kill -9 in a storm of writes, several times: every acknowledged write is t
       expect(stock + reserved).toBe(STOCK);
     }
   } finally {
-    await gateway.stopGroup('SIGKILL');
+    await gateway.stopAll('SIGKILL');
     await server?.drop();
     await rm(directory, { recursive: true, force: true });
   }

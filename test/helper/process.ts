@@ -30,7 +30,6 @@ export class GatewayProcess {
       env: environment,
       cwd: tmpdir(), // where no .env is
       stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true, // in a process group of its own
     });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
@@ -77,8 +76,8 @@ export class GatewayProcess {
   }
 
   /** Sends a signal to it and its workers, as a terminal does, and answers how it ended. */
-  stopGroup(signal: NodeJS.Signals): Promise<Ending> {
-    if (!this.isEnded) process.kill(-this.pid, signal);
+  stopAll(signal: NodeJS.Signals): Promise<Ending> {
+    if (!this.isEnded) for (const pid of [this.pid, ...this.workers]) process.kill(pid, signal);
     return this.ended;
   }
 

@@ -45,7 +45,7 @@ onServers('two workers', () => {
 
   test.each<[string, (gateway: GatewayProcess) => Promise<Ending>, string]>([
     ['SIGTERM', (gateway) => gateway.stop('SIGTERM'), '0'],
-    ["SIGINT to all processes, as a terminal's Ctrl-C,", (gateway) => gateway.stopGroup('SIGINT'), '300'],
+    ["SIGINT to all processes, as a terminal's Ctrl-C,", (gateway) => gateway.stopAll('SIGINT'), '300'],
   ])('%s under load drops no request and ends with 0; the log is whole lines', async (_what, stop, delay) => {
     const { gateway, load } = await startUnderLoad({ SHUTDOWN_DELAY_MS: delay, LOG_LEVEL: 'info' });
     const { code, signal, stdout, stderr } = await stop(gateway);
