@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { inTime } from '../rate-limit/in-time';
 import { BackOff } from './back-off';
 import type { Report } from './banner';
 import { CrewMetrics } from './crew-metrics';
@@ -7,6 +8,8 @@ import { type Ending, RemoteWorker } from './remote-worker';
 
 /** Above what a worker allows itself for its end: one that is stuck is not waited for. */
 const PATIENCE_MS = 15_000;
+/** How long the others wait for one that is stuck to close its port. */
+const CLOSING_MS = 2_000;
 
 /** The workers that share a port. */
 export class Crew {
@@ -44,11 +47,11 @@ export class Crew {
     const serving = workers.filter(({ isServing }) => isServing);
     for (const worker of workers) if (!worker.isServing) worker.kill();
     // All of them, before one closes a connection: its client makes a new one, which must find the port closed.
-    await Promise.allSettled(serving.map(({ calls }) => calls.closePort()));
+    await Promise.allSettled(serving.map(({ calls }) => inTime(calls.closePort(), delayMs + CLOSING_MS)));
     for (const { calls } of serving) void calls.finish.asEvent().catch(() => undefined);
     const endings = await Promise.all(serving.map(({ ended }) => ended));
     const bad = endings.find(({ code }) => code !== 0);
-    if (bad) throw new Error(`a worker ended with ${causeOf(bad)} while it was to end in order`);
+    if (bad) throw new Error(`${causeOf(bad)} when it was to end in order`);
   }
 
   /** Ends all at once. */
