@@ -9,6 +9,7 @@ const FLOORS = [
   ['processes'],
   ['app', 'cli', 'environment'],
   ['config', 'http'],
+  ['pages'],
   ['rest'],
   ['graphql'],
   ['access'],

@@ -39,6 +39,7 @@ test('the first start tells where everything is, who may do what, and the admin 
       .map(([name, value]) => [name, value]),
   );
   expect(rows).toEqual({
+    Explore: url,
     GraphQL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/graphql$/),
     REST: `${url}/pets`,
     Docs: `${url}/docs`,

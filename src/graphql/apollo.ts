@@ -2,10 +2,10 @@ import { ApolloServer, HeaderMap } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginInlineTraceDisabled,
+  ApolloServerPluginLandingPageDisabled,
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin/landingPage/default';
 import type { Context } from './context';
 import { limitDocument, MAX_TOKENS } from './document-limits';
 import { problemOf } from './errors';
@@ -19,7 +19,7 @@ const MAX_ERRORS = 20;
 
 /**
  * Apollo Server in front of the executor: it reads requests (POST, GET, automatic persisted queries, CSRF prevention),
- * parses and validates documents, and shows Sandbox to browsers. It runs nothing itself.
+ * parses and validates documents. It runs nothing itself.
  */
 export async function createApollo(
   executor: Executor,
@@ -45,7 +45,7 @@ export async function createApollo(
       ApolloServerPluginUsageReportingDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
-      ApolloServerPluginLandingPageLocalDefault({ embed: true, includeCookies: false }),
+      ApolloServerPluginLandingPageDisabled(),
       {
         requestDidStart: async () => ({
           willSendResponse: async ({ contextValue: { requestId }, response: { body } }) => {

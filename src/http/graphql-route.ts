@@ -7,8 +7,9 @@ import type { Executor, Variables } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-headers';
 import type { KnownDocuments } from '../graphql/known-documents';
 import { textOf } from '../graphql/row-text';
+import { type Page, sendPage } from '../pages/page';
 import { answerOtherMethods } from '../rest/methods';
-import { answerType } from './media-type';
+import { answerType, prefersPage } from './media-type';
 
 export const GRAPHQL_PATH = '/graphql';
 
@@ -16,6 +17,8 @@ export interface GraphQLRouteOptions {
   readonly apollo: ApolloServer<Context>;
   readonly executor: Executor;
   readonly documents: KnownDocuments;
+  /** What a browser gets. */
+  readonly sandbox: Page;
   contextOf(request: FastifyRequest): Context;
 }
 
@@ -24,7 +27,7 @@ export interface GraphQLRouteOptions {
  * the executor at once; everything else goes through Apollo, which ends at the same executor.
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
-  const { apollo, executor, documents } = options;
+  const { apollo, executor, documents, sandbox } = options;
   const contextOf = (request: FastifyRequest): Context => {
     const context = options.contextOf(request);
     const header = request.headers[IDEMPOTENCY_KEY];
@@ -34,7 +37,10 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
   const throughApollo = fastifyApolloHandler(apollo, { context: async (request) => contextOf(request) });
 
   const config = { operation: 'graphql' };
-  app.get(GRAPHQL_PATH, { config }, throughApollo);
+  app.get(GRAPHQL_PATH, { config }, function (this: FastifyInstance, request, reply: FastifyReply) {
+    if (prefersPage(request.headers.accept)) return sendPage(reply, sandbox);
+    return throughApollo.call(this, request, reply);
+  });
   app.post(GRAPHQL_PATH, { config }, async function (this: FastifyInstance, request, reply: FastifyReply) {
     const known = plainRequest(request, documents);
     if (!known) return throughApollo.call(this, request, reply);

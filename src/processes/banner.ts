@@ -20,6 +20,7 @@ export function banner(
 ): string {
   const { address, data, anonymousAccess, newAdminKey } = report;
   const rows = [
+    ['Explore', address],
     ['GraphQL', `${address}/graphql   (a browser gets Sandbox)`],
     ['REST', `${address}/pets`],
     ['Docs', `${address}/docs`],

@@ -1,32 +1,34 @@
 import accepts from '@fastify/accepts';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { OpenAPIV3 } from 'openapi-types';
 import type { Context } from '../graphql/context';
 import { ProblemError } from '../graphql/errors';
 import type { Executor } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-headers';
 import { answer, JSON_TYPE } from './answer';
-import { docs } from './docs';
 import { acceptJsonBodies, emptyBody } from './json-body';
 import { markerOf } from './markers';
 import { answerOtherMethods, routeEveryMethod } from './methods';
-import { OPERATIONS } from './operations';
-import { type PreparedOperation, prepare } from './prepare';
+import { openApiRoutes } from './openapi-routes';
+import type { PreparedOperation } from './prepare';
 import { dataOf, nothingThere } from './problems';
 import type { RestRequest } from './request';
 import { variablesOf } from './variables';
 
 export interface RestOptions {
   readonly executor: Executor;
+  readonly operations: readonly PreparedOperation[];
+  readonly document: OpenAPIV3.Document;
   /** The context that the operation of a request runs with. */
   contextOf(request: FastifyRequest): Context;
 }
 
 /**
  * The REST interface: each row of the table of operations runs its prepared document on the executor. Everything that
- * is wrong is thrown, for the server's error handler to answer. @throws Error when a row does not fit the schema.
+ * is wrong is thrown, for the server's error handler to answer.
  */
-export async function restAdapter(app: FastifyInstance, { executor, contextOf }: RestOptions): Promise<void> {
-  const operations = OPERATIONS.map((operation) => prepare(executor.schema, operation));
+export async function restAdapter(app: FastifyInstance, options: RestOptions): Promise<void> {
+  const { executor, operations, document, contextOf } = options;
   for (const { parsed } of operations) executor.prepareForRest(parsed);
   await app.register(accepts);
   acceptJsonBodies(app);
@@ -47,7 +49,7 @@ export async function restAdapter(app: FastifyInstance, { executor, contextOf }:
     });
   }
   for (const [url, allowed] of methods) answerOtherMethods(app, url, allowed);
-  await app.register(docs, { operations });
+  await app.register(openApiRoutes, { document });
 }
 
 /** `/pets/{petId}` as Fastify writes it; what stands for a parameter is not empty. */

@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError } from '../graphql/errors';
 import { PATCH_TYPES } from './json-body';
 
@@ -17,10 +17,10 @@ export function answerOtherMethods(app: FastifyInstance, url: string, methods: r
     url,
     // A preflight goes on to here after the CORS plugin has put its headers on; a plain OPTIONS is not refused by it.
     config: { metering: 'free', cors: { preflightContinue: true, strictPreflight: false } },
-    handler: (_request, reply) =>
+    handler: (request, reply) =>
       reply
         .code(204)
-        .headers({ allow, ...patch })
+        .headers({ allow, ...patch, ...privateNetwork(request, reply) })
         .send(),
   });
   app.route({
@@ -33,6 +33,24 @@ export function answerOtherMethods(app: FastifyInstance, url: string, methods: r
     },
     handler: () => undefined,
   });
+}
+
+const STUDIO = 'https://studio.apollographql.com';
+
+/**
+ * Lets a page of a public site reach a server on the reader's own machine or network, where a browser asks for that in its
+ * preflight (Private Network Access): Apollo Studio, whose Sandbox works so, and the origins that are configured. That any
+ * origin may call is not enough.
+ */
+function privateNetwork(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+): Record<string, string> | undefined {
+  const { origin } = headers;
+  if (!origin || headers['access-control-request-private-network'] !== 'true') return undefined;
+  const allowed = reply.getHeader('access-control-allow-origin');
+  const isTrusted = allowed === origin || (allowed === '*' && origin === STUDIO);
+  return isTrusted ? { 'access-control-allow-private-network': 'true' } : undefined;
 }
 
 /** Lets Fastify route the methods that Node reads and it does not know, so that they are not taken for unknown paths. */

@@ -23,7 +23,9 @@ export function checkHeaders(
   if (!isCrossOrigin) return;
   const exposed = headers['access-control-expose-headers']?.toLowerCase().split(', ') ?? [];
   const carried = Object.keys(headers).filter((name) =>
-    /^(x-|ratelimit|retry-after|www-authenticate|etag|link|location|deprecation|sunset)/.test(name),
+    /^(x-(?!content-type-options)|ratelimit|retry-after|www-authenticate|etag|link|location|deprecation|sunset)/.test(
+      name,
+    ),
   );
   expect(carried.filter((name) => !exposed.includes(name))).toEqual([]);
   expect(headers['access-control-allow-origin']).toBe('*');

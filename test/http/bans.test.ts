@@ -94,7 +94,7 @@ describe('a caller that goes on after 20 refusals within a window', () => {
     ['a method that is not allowed', { method: 'PUT', url: '/pets' }],
     ['the documentation', { url: '/docs' }],
     ['the OpenAPI document', { url: '/openapi.json' }],
-    ['the landing page', { url: '/graphql', headers: { accept: 'text/html' } }],
+    ['Sandbox', { url: '/graphql', headers: { accept: 'text/html' } }],
     ['OPTIONS', { method: 'OPTIONS', url: '/pets' }],
   ])('then is answered KEY_BANNED whatever it asks: %s', async (_name, request) => {
     const response = await gateway.app.inject({

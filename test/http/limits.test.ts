@@ -197,7 +197,9 @@ describe('free of quota', () => {
     ['the OpenAPI document', rest('/openapi.json')],
     ['the OpenAPI document, as YAML', rest('/openapi.yaml')],
     ['the documentation', rest('/docs')],
-    ['the landing page', rest('/graphql', { headers: { accept: 'text/html' } })],
+    ['Sandbox', rest('/graphql', { headers: { accept: 'text/html' } })],
+    ['the start page', rest('/')],
+    ['GraphiQL', rest('/graphiql')],
   ];
   test.each(free)('%s', async (_name, ask) => {
     const key = await keyWith(0);

@@ -276,5 +276,10 @@ export const REQUESTS: readonly Request[] = [
     status: 405,
     code: 'METHOD_NOT_ALLOWED',
   },
-  { name: 'the landing page', path: '/graphql', headers: { accept: 'text/html' }, status: 200 },
+  { name: 'Sandbox', path: '/graphql', headers: { accept: 'text/html' }, status: 200 },
+  { name: 'the start page', path: '/', status: 200 },
+  { name: 'the start page, to a wrong key', path: '/', as: 'wrong key', status: 200 },
+  { name: 'GraphiQL', path: '/graphiql', status: 200 },
+  { name: 'what a page would load', path: '/favicon.svg', status: 200 },
+  { name: 'what no page loads', path: '/assets/x/page.css', status: 404, code: 'NOT_FOUND' },
 ];

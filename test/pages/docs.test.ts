@@ -1,5 +1,5 @@
 import { type Gateway, startGateway } from '../helper/gateway';
-import { send } from './client';
+import { send } from '../rest/client';
 
 let gateway: Gateway;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ test('it shows the same document', async () => {
 
 test('its policy lets nothing in from elsewhere', async () => {
   const policy = String((await send(gateway, 'GET /docs')).headers['content-security-policy']);
-  expect(policy).toContain("default-src 'self'");
+  expect(policy).toContain("default-src 'none'; script-src 'self';");
   expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
   const { text } = await send(gateway, 'GET /docs/static/swagger-initializer.js');
   expect(text).toContain('validatorUrl: null');

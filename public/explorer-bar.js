@@ -1,0 +1,39 @@
+// @ts-check
+import './key-field.js';
+import { answers, askViewer } from './gateway.js';
+import { keyChanges } from './key.js';
+
+const HTML = `
+  <a class="home" href="/"><img src="/favicon.svg" alt="" width="22" height="22">Petstore Gateway</a>
+  <nav aria-label="Explorers">
+    <a href="/graphql">Sandbox</a><a href="/graphiql">GraphiQL</a><a href="/docs">REST</a>
+  </nav>
+  <key-field></key-field>
+  <p class="quota" role="status"></p>`;
+
+/** `<explorer-bar>`: the way to the other pages, the key, and what is left of its quota. */
+class ExplorerBar extends HTMLElement {
+  connectedCallback() {
+    this.innerHTML = HTML;
+    this.querySelector(`nav a[href="${location.pathname}"]`)?.setAttribute('aria-current', 'page');
+    const quota = /** @type {HTMLElement} */ (this.querySelector('.quota'));
+    let plan = '';
+    let left = '';
+    const show = () => {
+      quota.textContent = [plan, left].filter(Boolean).join(' · ');
+    };
+    const ask = async () => {
+      plan = (await askViewer())?.plan ?? 'This key is not accepted';
+      show();
+    };
+    answers.addEventListener('standing', (event) => {
+      const windows = /** @type {CustomEvent<import('./gateway.js').Window[]>} */ (event).detail;
+      left = windows.map(({ name, remaining, limit }) => `${remaining} of ${limit} this ${name}`).join(' · ');
+      show();
+    });
+    keyChanges.addEventListener('change', ask);
+    ask();
+  }
+}
+
+customElements.define('explorer-bar', ExplorerBar);

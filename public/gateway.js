@@ -1,0 +1,65 @@
+// @ts-check
+import { currentKey } from './key.js';
+
+/**
+ * @typedef {{ name: string, limit: number, remaining: number, resetAt: number }} Window one window of the quota; its end
+ *   in milliseconds of the Unix epoch
+ */
+
+/** Fires `standing`, with the windows as its detail, after every answer. */
+export const answers = new EventTarget();
+
+/**
+ * As `fetch`, with the key of this tab unless the request brings one.
+ * @param {RequestInfo | URL} url
+ * @param {RequestInit} [options]
+ */
+export async function call(url, options = {}) {
+  const headers = new Headers(options.headers);
+  const isHere = new URL(url instanceof Request ? url.url : url, location.href).origin === location.origin;
+  const key = isHere && currentKey();
+  if (key && !headers.has('x-api-key') && !headers.has('authorization')) headers.set('x-api-key', key);
+  const response = await fetch(url, { ...options, headers });
+  const windows = windowsOf(response.headers);
+  if (windows.length) answers.dispatchEvent(new CustomEvent('standing', { detail: windows }));
+  return response;
+}
+
+/**
+ * Runs a GraphQL operation.
+ * @param {string} query
+ */
+export function graphql(query) {
+  return call('/graphql', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  });
+}
+
+/**
+ * Who this tab is: `undefined` with a key that is not accepted. Free of quota.
+ * @returns {Promise<{ plan: string, scopes: string[], apiKey: { name: string } | null } | undefined>}
+ */
+export async function askViewer() {
+  const response = await graphql('{ viewer { plan scopes apiKey { name } } }');
+  const { data } = await response.json();
+  return data?.viewer;
+}
+
+/**
+ * The windows as every answer tells them in `RateLimit-Policy` and `RateLimit`.
+ * @param {Headers} headers
+ * @returns {Window[]}
+ */
+function windowsOf(headers) {
+  const policy = headers.get('ratelimit-policy') ?? '';
+  const limits = new Map([...policy.matchAll(/"(\w+)";q=(\d+)/g)].map(([, name, q]) => [name, Number(q)]));
+  const left = headers.get('ratelimit') ?? '';
+  return [...left.matchAll(/"(\w+)";r=(\d+);t=(\d+)/g)].map(([, name = '', r, t]) => ({
+    name,
+    limit: limits.get(name) ?? 0,
+    remaining: Number(r),
+    resetAt: Date.now() + Number(t) * 1000,
+  }));
+}

@@ -1,0 +1,17 @@
+// @ts-check
+import './explorer-bar.js';
+import { examples } from './examples.js';
+import { call } from './gateway.js';
+
+// From the scripts that the page loads before this one.
+const { React, ReactDOM, GraphiQL } = /** @type {any} */ (window);
+
+const fetcher = GraphiQL.createFetcher({ url: '/graphql', fetch: call });
+const defaultTabs = (await examples()).map((query) => ({ query }));
+
+// Its history holds the header editor's text, keys too: it goes with the tab, like the key itself.
+const storage = sessionStorage;
+
+ReactDOM.createRoot(document.getElementById('explorer')).render(
+  React.createElement(GraphiQL, { fetcher, defaultTabs, storage, defaultEditorToolsVisibility: 'headers' }),
+);

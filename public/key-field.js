@@ -1,0 +1,44 @@
+// @ts-check
+import { currentKey, keyChanges, setKey } from './key.js';
+
+const HTML = `
+  <form class="key-form">
+    <label for="api-key">API key</label>
+    <input id="api-key" type="password" autocomplete="off" spellcheck="false" placeholder="ps_… (none: anonymous)"
+      aria-describedby="api-key-note">
+    <button type="submit">Use</button>
+    <button type="button" hidden>Forget</button>
+  </form>
+  <p id="api-key-note" class="key-note" role="status"></p>`;
+
+const KEPT =
+  'Kept in this tab’s session storage only, and sent to this server only. It is gone when the tab is closed.';
+
+/** `<key-field>`: where the API key of this tab is typed. */
+class KeyField extends HTMLElement {
+  connectedCallback() {
+    this.innerHTML = HTML;
+    const form = /** @type {HTMLFormElement} */ (this.querySelector('form'));
+    const input = /** @type {HTMLInputElement} */ (this.querySelector('input'));
+    const forget = /** @type {HTMLButtonElement} */ (this.querySelector('button[type=button]'));
+    const note = /** @type {HTMLElement} */ (this.querySelector('p'));
+
+    const show = () => {
+      input.value = currentKey();
+      input.removeAttribute('aria-invalid');
+      forget.hidden = !input.value;
+      note.textContent = KEPT;
+    };
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      if (setKey(input.value)) return;
+      input.setAttribute('aria-invalid', 'true');
+      note.textContent = 'A key looks like ps_ypcc3ce37j11_…: “ps”, 12 characters, 32 characters.';
+    });
+    forget.addEventListener('click', () => setKey(''));
+    keyChanges.addEventListener('change', show);
+    show();
+  }
+}
+
+customElements.define('key-field', KeyField);

@@ -1,0 +1,31 @@
+// @ts-check
+import './explorer-bar.js';
+import { exampleDocument } from './examples.js';
+import { call } from './gateway.js';
+
+const SCRIPT = 'https://embeddable-sandbox.cdn.apollographql.com/v2/embeddable-sandbox.umd.production.min.js';
+const explorer = /** @type {HTMLElement} */ (document.getElementById('explorer'));
+const progress = /** @type {HTMLElement} */ (document.getElementById('progress'));
+
+const script = document.createElement('script');
+script.src = SCRIPT;
+script.addEventListener('load', embed);
+script.addEventListener('error', () => {
+  progress.textContent = 'Apollo’s servers cannot be reached from this network.';
+});
+document.head.append(script);
+
+/** Requests are made here, not in Apollo's frame: the key never leaves for it. */
+async function embed() {
+  const document = await exampleDocument();
+  explorer.replaceChildren();
+  new /** @type {any} */ (window).EmbeddedSandbox({
+    target: explorer,
+    initialEndpoint: new URL('/graphql', location.href).href,
+    endpointIsEditable: false,
+    initialState: { document, includeCookies: false },
+    handleRequest: call,
+    runTelemetry: false,
+    allowDynamicStyles: false,
+  });
+}

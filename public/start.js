@@ -1,0 +1,152 @@
+// @ts-check
+import './key-field.js';
+import { answers, askViewer, call, graphql } from './gateway.js';
+import { keyChanges } from './key.js';
+
+/** How often the quota is asked for, in milliseconds; asking is free of quota. */
+const EVERY = 5000;
+
+/** @type {{ name: string, curl: string, send: () => Promise<Response> }[]} */
+const REQUESTS = [
+  ...['/pets?limit=3', '/store/inventory?limit=3', '/store/orders?limit=3'].map((path) => ({
+    name: `GET ${path.split('?')[0]}`,
+    curl: `curl '${location.origin}${path}'`,
+    send: () => call(path),
+  })),
+  ...[
+    ['GraphQL: pets', '{ pets(first: 3) { totalCount nodes { name status category { name } } } }'],
+    ['GraphQL: viewer, free', '{ viewer { plan scopes rateLimit { windows { name remaining } } } }'],
+  ].map(([name = '', query = '']) => ({
+    name,
+    curl: `curl ${location.origin}/graphql -H 'content-type: application/json' \\\n  -d '${JSON.stringify({ query })}'`,
+    send: () => graphql(query),
+  })),
+];
+
+/** @param {string} id */
+const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+/** @type {import('./gateway.js').Window[]} */
+let windows = [];
+
+function showWindows() {
+  for (const window of windows) meterOf(window);
+}
+
+/**
+ * The meter of a window, made when it is first told of.
+ * @param {import('./gateway.js').Window} window
+ */
+function meterOf({ name, limit, remaining, resetAt }) {
+  let meter = document.getElementById(`window-${name}`);
+  if (!meter) {
+    meter = document.createElement('div');
+    meter.id = `window-${name}`;
+    meter.className = 'window';
+    meter.innerHTML = `
+      <p><b class="remaining"></b> <span class="limit"></span> <span class="reset"></span></p>
+      <div class="bar" role="meter" aria-valuemin="0"><i></i></div>`;
+    element('windows').append(meter);
+  }
+  /** @param {string} selector */
+  const part = (selector) => /** @type {HTMLElement} */ (meter.querySelector(selector));
+  const share = limit ? remaining / limit : 0;
+  const seconds = Math.max(0, Math.ceil((resetAt - Date.now()) / 1000));
+  part('.remaining').textContent = remaining.toLocaleString('en');
+  part('.limit').textContent = `of ${limit.toLocaleString('en')} left this ${name}`;
+  part('.reset').textContent = remaining < limit ? `new in ${spell(seconds)}` : '';
+  part('.bar').setAttribute('aria-label', `Requests left this ${name}`);
+  part('.bar').setAttribute('aria-valuemax', String(limit));
+  part('.bar').setAttribute('aria-valuenow', String(remaining));
+  part('i').style.width = `${share * 100}%`;
+  meter.classList.toggle('low', share <= 0.2);
+}
+
+/** @param {number} seconds */
+function spell(seconds) {
+  if (seconds < 100) return `${seconds} s`;
+  if (seconds < 6000) return `${Math.round(seconds / 60)} min`;
+  return `${Math.round(seconds / 3600)} h`;
+}
+
+/** A key that is not accepted is not asked for again: each try would count against the address. */
+let isRefused = false;
+
+async function showViewer() {
+  if (isRefused || document.hidden) return;
+  try {
+    const viewer = await askViewer();
+    isRefused = !viewer;
+    element('plan').textContent = viewer?.plan ?? 'Not accepted';
+    element('who').textContent = viewer ? described(viewer) : 'The server does not know this key.';
+  } catch {
+    element('who').textContent = 'The server does not answer.';
+  }
+}
+
+/** @param {{ scopes: string[], apiKey: { name: string } | null }} viewer */
+function described({ scopes, apiKey }) {
+  const may = scopes.length ? `may ${scopes.join(' and ').toLowerCase()}` : 'may do nothing here';
+  return apiKey ? `key “${apiKey.name}”, ${may}` : `without a key, ${may}`;
+}
+
+async function showHealth() {
+  const health = element('health');
+  try {
+    const response = await fetch('/readyz');
+    const { checks } = await response.json();
+    health.dataset.state = response.ok ? 'ok' : 'down';
+    health.textContent = response.ok
+      ? `Ready · database ${checks.database} · limits in ${checks.limits}`
+      : 'Not ready';
+  } catch {
+    health.dataset.state = 'down';
+    health.textContent = 'Does not answer';
+  }
+}
+
+/** @param {typeof REQUESTS[number]} request */
+async function run({ curl, send }) {
+  element('request').textContent = curl;
+  const body = element('body');
+  const status = element('status');
+  const started = performance.now();
+  try {
+    const response = await send();
+    const text = await response.text();
+    const took = Math.max(1, Math.round(performance.now() - started));
+    status.textContent = `${response.status} in ${took} ms · ${response.headers.get('x-ratelimit-remaining')} left`;
+    status.dataset.state = response.ok ? 'ok' : 'down';
+    body.textContent = JSON.stringify(JSON.parse(text), null, 2);
+    body.hidden = false;
+  } catch {
+    status.textContent = 'No answer.';
+    status.dataset.state = 'down';
+  }
+}
+
+for (const request of REQUESTS) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = request.name;
+  button.addEventListener('click', () => run(request));
+  const item = document.createElement('li');
+  item.append(button);
+  element('requests').append(item);
+}
+element('request').textContent = REQUESTS[0]?.curl ?? '';
+
+answers.addEventListener('standing', (event) => {
+  windows = /** @type {CustomEvent<import('./gateway.js').Window[]>} */ (event).detail;
+  showWindows();
+});
+keyChanges.addEventListener('change', () => {
+  isRefused = false;
+  showViewer();
+});
+document.addEventListener('visibilitychange', showViewer);
+setInterval(showViewer, EVERY);
+setInterval(showWindows, 1000);
+setInterval(showHealth, EVERY * 3);
+showViewer();
+showHealth();

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+
+/** `public/` of the package, from the sources as from what is built of them. */
+const PUBLIC = join(__dirname, '..', '..', 'public');
+
+/** GraphiQL and what it stands on, as their packages ship them for browsers. */
+const VENDOR: readonly [name: string, packageName: string, file: string][] = [
+  ['react.js', 'react', 'umd/react.production.min.js'],
+  ['react-dom.js', 'react-dom', 'umd/react-dom.production.min.js'],
+  ['graphiql.js', 'graphiql', 'graphiql.min.js'],
+  ['graphiql.css', 'graphiql', 'graphiql.min.css'],
+];
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.graphql': 'application/graphql; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** A file as it is sent. */
+export interface Asset {
+  readonly type: string;
+  readonly body: Buffer;
+  /** The body with the coding `gzip`: made when it is first asked for, then kept. */
+  gzipped(): Promise<Buffer>;
+}
+
+/**
+ * What the pages consist of, read once. Everything but the pages themselves stands under a path that names its content:
+ * browsers may keep it for good, and another version has another path.
+ */
+export class Assets {
+  private readonly files = new Map<string, Asset>();
+  /** `/assets/3f9a…`, without a slash at its end. */
+  readonly path: string;
+
+  /** @throws Error where a file is missing. */
+  constructor() {
+    for (const name of readdirSync(PUBLIC)) this.files.set(name, read(join(PUBLIC, name)));
+    for (const [name, packageName, file] of VENDOR) {
+      const directory = dirname(require.resolve(`${packageName}/package.json`));
+      this.files.set(`vendor/${name}`, read(join(directory, file)));
+    }
+    const hash = createHash('sha256');
+    for (const [name, { body }] of this.files) hash.update(name).update(body);
+    this.path = `/assets/${hash.digest('hex').slice(0, 16)}`;
+  }
+
+  /** The asset of a name, as in `vendor/react.js`; `undefined` where there is none. */
+  find(name: string): Asset | undefined {
+    return this.files.get(name);
+  }
+
+  /** @throws Error where there is none of this name. */
+  get(name: string): Asset {
+    const file = this.files.get(name);
+    if (!file) throw new Error(`public/${name} is missing`);
+    return file;
+  }
+
+  /** A page whose links lead to the assets as they stand now. */
+  page(name: string): string {
+    return this.get(name).body.toString().replaceAll('/assets', this.path);
+  }
+}
+
+function read(file: string): Asset {
+  const body = readFileSync(file);
+  let gzipped: Promise<Buffer> | undefined;
+  return {
+    type: TYPES[extname(file)] ?? 'application/octet-stream',
+    body,
+    gzipped: () => (gzipped ??= promisify(gzip)(body)),
+  };
+}

@@ -1,0 +1,44 @@
+import type { FastifyReply } from 'fastify';
+
+/** What a page may load, by directive of the Content-Security-Policy; what is not named is not allowed. */
+export type Policy = Readonly<Record<string, readonly string[]>>;
+
+/** An HTML page with its headers, ready to be sent. */
+export interface Page {
+  readonly html: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What pages that are all of this server need. */
+export const OWN: Policy = {
+  'default-src': ["'none'"],
+  'script-src': ["'self'"],
+  'style-src': ["'self'"],
+  'img-src': ["'self'"],
+  'connect-src': ["'self'"],
+  'base-uri': ["'none'"],
+  'form-action': ["'none'"],
+  'frame-ancestors': ["'none'"],
+};
+
+/** The headers of a page: its policy, and what keeps other sites away from it. */
+export function pageHeaders(policy: Policy): Record<string, string> {
+  return {
+    'content-security-policy': Object.entries(policy)
+      .map(([directive, sources]) => [directive, ...sources].join(' '))
+      .join('; '),
+    'cross-origin-opener-policy': 'same-origin-allow-popups',
+    'cross-origin-resource-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  };
+}
+
+/** Sends a page; it is asked for anew each time, so that it leads to the assets as they are. */
+export function sendPage(reply: FastifyReply, { html, headers }: Page): FastifyReply {
+  return reply
+    .headers(headers)
+    .header('cache-control', 'no-cache')
+    .type('text/html; charset=utf-8')
+    .send(html);
+}

@@ -1,0 +1,63 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { OpenAPIV3 } from 'openapi-types';
+import { answerOtherMethods } from '../rest/methods';
+import type { Asset } from './assets';
+import { docs } from './docs';
+import { sendPage } from './page';
+import type { Pages } from './pages';
+
+export interface PageOptions {
+  readonly pages: Pages;
+  /** What `/docs` shows. */
+  readonly document: OpenAPIV3.Document;
+}
+
+/** A year: what stands under these paths never changes. */
+const FOR_GOOD = 'public, max-age=31536000, immutable';
+const A_DAY = 'public, max-age=86400';
+
+/** The start page, GraphiQL, the documentation, and what they load. They are free of quota, and open to wrong keys. */
+export async function pageRoutes(app: FastifyInstance, { pages, document }: PageOptions): Promise<void> {
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, metering: 'free', operation: 'pages' };
+  });
+  const { assets, start, graphiql } = pages;
+  const logo = assets.get('favicon.svg');
+  const get = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => {
+    app.route({ method: ['GET', 'HEAD'], url, handler });
+    answerOtherMethods(app, url, ['GET', 'HEAD']);
+  };
+
+  get('/', (_request, reply) => sendPage(reply, start));
+  get('/graphiql', (_request, reply) => sendPage(reply, graphiql));
+  // Browsers, and Sandbox, look for it here whatever a page says.
+  for (const url of ['/favicon.svg', '/favicon.ico']) {
+    get(url, (request, reply) => sendAsset(request, reply, logo, A_DAY));
+  }
+  get(`${assets.path}/*`, (request, reply) => {
+    const { '*': name = '' } = request.params as Record<string, string>;
+    return sendAsset(request, reply, assets.find(name), FOR_GOOD);
+  });
+  await app.register(docs, { document, logo: logo.body });
+}
+
+async function sendAsset(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  asset: Asset | undefined,
+  cacheControl: string,
+): Promise<FastifyReply> {
+  if (!asset) {
+    reply.callNotFound();
+    return reply;
+  }
+  reply.headers({
+    'cache-control': cacheControl,
+    'cross-origin-resource-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+    vary: 'accept-encoding',
+  });
+  const takesGzip = /\bgzip\b/.test(String(headers['accept-encoding']));
+  if (takesGzip) reply.header('content-encoding', 'gzip');
+  return reply.type(asset.type).send(takesGzip ? await asset.gzipped() : asset.body);
+}

@@ -1,0 +1,267 @@
+import type { Browser } from 'playwright-core';
+import { browserTest, launchBrowser, type Observed, openPage } from '../helper/browser';
+import { emptyDatabase } from '../helper/database';
+import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
+
+// A browser starts slowly on a busy machine.
+jest.setTimeout(60_000);
+
+let gateway: Gateway;
+let url: string;
+let browser: Browser;
+let pro: TestKey;
+let opened: Observed[] = [];
+
+const inBrowser = (name: string, run: () => Promise<void>) => {
+  browserTest(name, async () => {
+    browser ??= await launchBrowser();
+    await run();
+  });
+};
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  url = await gateway.listen();
+  await emptyDatabase(gateway.database);
+  await gateway.data('mutation { createCategory(input: { name: "Dogs" }) { id } }');
+  await gateway.data('mutation { createPet(input: { name: "Rex", categoryId: 1 }) { id } }');
+});
+beforeEach(async () => {
+  pro = await gateway.createKey({ name: 'Acme', plan: 'PRO' });
+});
+afterEach(async () => {
+  await Promise.all(opened.map(({ page }) => page.context().close()));
+  opened = [];
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway.close();
+});
+
+async function open(path: string, options: object = {}): Promise<Observed> {
+  const observed = await openPage(browser, url, options);
+  opened.push(observed);
+  await observed.page.clock.install();
+  await observed.page.goto(url + path);
+  return observed;
+}
+
+/** Milliseconds in which a page that is open asks again where it stands. */
+const SOON = 6_000;
+
+/** Types a key into the field that all pages have. */
+async function giveKey({ page }: Observed, key: string): Promise<void> {
+  await page.getByLabel('API key').fill(key);
+  await page.getByRole('button', { name: 'Use' }).click();
+}
+
+/** Nothing was wrong, and nothing was asked of anybody else. */
+function expectNoComplaints({ complaints, outside }: Observed): void {
+  expect(complaints).toEqual([]);
+  expect(outside).toEqual([]);
+}
+
+const left = ({ page }: Observed, name: string) => page.locator(`#window-${name} .remaining`).textContent();
+
+describe('the start page', () => {
+  inBrowser('shows what is left, and what a request takes of it', async () => {
+    const start = await open('/');
+    const { page } = start;
+    await giveKey(start, pro.whole);
+    await page.getByText('key “Acme”, may read and write').waitFor();
+    expect(await page.locator('#plan').textContent()).toBe('PRO');
+    expect([await left(start, 'minute'), await left(start, 'day')]).toEqual(['300', '10,000']);
+    expect(await page.locator('.bar').first().getAttribute('aria-valuenow')).toBe('300');
+
+    await page.getByRole('button', { name: 'GET /pets' }).click();
+    await page.getByText('"name": "Rex"').waitFor();
+    expect([await left(start, 'minute'), await left(start, 'day')]).toEqual(['299', '9,999']);
+    await page.getByRole('button', { name: 'GraphQL: pets' }).click();
+    await page.getByText('"totalCount": 1').waitFor();
+    expect(await left(start, 'minute')).toBe('298');
+    await page.getByRole('button', { name: 'GraphQL: viewer, free' }).click();
+    await page.getByText('"scopes"').waitFor();
+    expect(await left(start, 'minute')).toBe('298');
+
+    await page.getByText('Ready · database ok · limits in memory').waitFor();
+    expectNoComplaints(start);
+  });
+
+  inBrowser('sees by itself what others take with the same key', async () => {
+    const start = await open('/');
+    await giveKey(start, pro.whole);
+    await start.page.getByText('key “Acme”').waitFor();
+    await gateway.app.inject({ url: '/pets', headers: pro.headers });
+    await start.page.clock.fastForward(SOON);
+    await start.page.locator('#window-minute .remaining', { hasText: '299' }).waitFor();
+  });
+
+  inBrowser('keeps the key in the session storage of the tab, until it is forgotten', async () => {
+    const start = await open('/');
+    const { page } = start;
+    await giveKey(start, pro.whole);
+    await page.getByText('key “Acme”').waitFor();
+    await page.reload();
+    await page.getByText('key “Acme”').waitFor();
+    const stored = () =>
+      page.evaluate('[JSON.stringify(sessionStorage), JSON.stringify(localStorage) + document.cookie]');
+    expect(await stored()).toEqual([expect.stringContaining(pro.whole), '{}']);
+    await page.getByRole('button', { name: 'Forget' }).click();
+    await page.getByText('without a key, may read').waitFor();
+    expect(await stored()).toEqual(['{}', '{}']);
+    expectNoComplaints(start);
+  });
+
+  inBrowser(
+    'says of a key that it is none, and of one that is not accepted, and does not insist',
+    async () => {
+      const start = await open('/');
+      const { page } = start;
+      await page.getByText('without a key').waitFor();
+      await giveKey(start, 'secret');
+      await page.getByText('A key looks like').waitFor();
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+      await giveKey(start, `ps_nobodynobody_${'x'.repeat(32)}`);
+      await page.getByText('The server does not know this key.').waitFor();
+      for (let i = 0; i < 3; i++) await page.clock.fastForward(SOON);
+      expect(asked.filter((path) => path === '/graphql')).toHaveLength(1);
+      expect(start.complaints).toEqual([expect.stringContaining('401')]);
+    },
+  );
+
+  inBrowser('fits a phone, in the dark', async () => {
+    const phone = { viewport: { width: 360, height: 740 }, colorScheme: 'dark', isMobile: true };
+    const start = await open('/', phone);
+    const { page } = start;
+    await page.getByRole('button', { name: 'GraphQL: pets' }).click();
+    await page.getByText('"totalCount": 1').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    expect(await page.evaluate('getComputedStyle(document.body).color')).toBe('rgb(236, 235, 231)');
+    expectNoComplaints(start);
+  });
+
+  inBrowser('leads to the explorers', async () => {
+    const start = await open('/');
+    const links = await start.page.getByRole('link').all();
+    const paths = new Set(await Promise.all(links.map((link) => link.getAttribute('href'))));
+    for (const path of [
+      '/graphql',
+      '/graphiql',
+      '/docs',
+      '/openapi.json',
+      '/openapi.yaml',
+      '/livez',
+      '/readyz',
+    ])
+      expect(paths).toContain(path);
+  });
+});
+
+describe('GraphiQL', () => {
+  inBrowser('runs an example with the key of the tab, and shows its quota', async () => {
+    const graphiql = await open('/graphiql');
+    const { page } = graphiql;
+    await giveKey(graphiql, pro.whole);
+    await page.getByText('PRO · 300 of 300 this minute · 10000 of 10000 this day').waitFor();
+    for (const name of ['AvailablePets', 'WhereIStand', 'AddCategory', 'AddPet', 'SetStock', 'PlaceOrder'])
+      expect(await page.getByRole('tab', { name }).count()).toBe(1);
+    await page.getByRole('button', { name: /execute query/i }).click();
+    await page.locator('.result-window', { hasText: 'totalCount' }).waitFor();
+    expect(await page.locator('.result-window').textContent()).toContain('"Rex"');
+    await page.getByText('PRO · 299 of 300 this minute').waitFor();
+
+    await page.getByRole('button', { name: /show documentation explorer/i }).click();
+    await page.getByText('Root Types').waitFor();
+    expectNoComplaints(graphiql);
+  });
+
+  inBrowser('takes a key in its header editor too, before that of the tab, and stores none', async () => {
+    const graphiql = await open('/graphiql');
+    const { page } = graphiql;
+    await page.getByText('this minute').waitFor();
+    await page.locator('.graphiql-editor-tool .CodeMirror:visible').click();
+    await page.keyboard.insertText(`{ "x-api-key": "${pro.whole}" }`);
+    await page.getByRole('button', { name: /execute query/i }).click();
+    await page.getByText('299 of 300 this minute').waitFor();
+    expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain(pro.whole);
+    expectNoComplaints(graphiql);
+  });
+});
+
+describe('Sandbox', () => {
+  const APOLLO = ['embeddable-sandbox.cdn.apollographql.com', 'sandbox.embed.apollographql.com'];
+  const hosts = ({ outside }: Observed) => [...new Set(outside.map((each) => new URL(each).hostname))];
+
+  inBrowser('asks Apollo alone, and points to GraphiQL where Apollo is out of reach', async () => {
+    const sandbox = await open('/graphql');
+    await sandbox.page.getByText('Apollo’s servers cannot be reached from this network.').waitFor();
+    expect(hosts(sandbox)).toEqual([APOLLO[0]]);
+    expect(sandbox.complaints).toEqual([expect.stringContaining('Failed to load resource')]);
+    await sandbox.page.getByRole('link', { name: 'Open GraphiQL' }).click();
+    await sandbox.page.getByRole('tab', { name: 'AvailablePets' }).waitFor();
+  });
+
+  inBrowser(
+    'is embedded with examples; its requests carry the key of the tab, and Apollo does not',
+    async () => {
+      const sandbox = await openPage(browser, url);
+      opened.push(sandbox);
+      const { page } = sandbox;
+      // As Apollo's script does: a frame of Apollo's, whose requests the page makes.
+      const script = `window.EmbeddedSandbox = class {
+      constructor(options) {
+        window.options = options;
+        const frame = document.createElement('iframe');
+        frame.src = 'https://sandbox.embed.apollographql.com/sandbox/explorer?endpoint=' + options.initialEndpoint;
+        options.target.append(frame);
+      }
+    };`;
+      const asked: string[] = [];
+      await page.route(/apollographql\.com/, (route) => {
+        asked.push(route.request().url());
+        const isScript = route.request().resourceType() === 'script';
+        return isScript
+          ? route.fulfill({ contentType: 'text/javascript', body: script })
+          : route.fulfill({ contentType: 'text/html', body: '<title>Sandbox</title>' });
+      });
+      await page.goto(`${url}/graphql`);
+      await page.locator('iframe').waitFor();
+      await giveKey(sandbox, pro.whole);
+      await page.getByText('PRO · 300 of 300').waitFor();
+
+      expect(await page.evaluate('window.options')).toMatchObject({
+        initialEndpoint: `${url}/graphql`,
+        initialState: { document: expect.stringContaining('query AvailablePets'), includeCookies: false },
+        runTelemetry: false,
+      });
+      const answer = await page.evaluate(`window.options.handleRequest('${url}/graphql', {
+      method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"query":"{ viewer { plan } }"}',
+    }).then((response) => response.json())`);
+      expect(answer).toMatchObject({ data: { viewer: { plan: 'PRO' } } });
+      expect(asked.map((each) => new URL(each).hostname)).toEqual(APOLLO);
+      expect(asked.join()).not.toContain(pro.whole);
+      expectNoComplaints(sandbox);
+    },
+  );
+});
+
+describe('the REST documentation', () => {
+  inBrowser('tries an operation with the key that it is authorised with', async () => {
+    const docs = await open('/docs');
+    const { page } = docs;
+    await page.getByRole('button', { name: 'Authorize' }).first().click();
+    await page
+      .getByLabel(/^Value:|auth-api-key|apiKey/)
+      .first()
+      .fill(pro.whole);
+    await page.getByRole('button', { name: 'Apply credentials' }).first().click();
+    await page.getByRole('button', { name: 'Close' }).first().click();
+    await page.locator('#operations-Pets-listPets button').first().click();
+    await page.getByRole('button', { name: 'Execute' }).click();
+    const response = page.locator('#operations-Pets-listPets .live-responses-table');
+    await response.getByText('x-ratelimit-limit: 300').waitFor();
+    expect(await response.textContent()).toContain('"Rex"');
+    expectNoComplaints(docs);
+  });
+});

@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { emptyDatabase } from '../helper/database';
+import { type Gateway, startGateway } from '../helper/gateway';
+import { send } from '../rest/client';
+
+/** What Chromium sends when an address is opened. */
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
+const PAGES = ['/', '/graphiql', '/graphql'];
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.close());
+
+const open = (path: string) => send(gateway, `GET ${path}`, undefined, { accept: BROWSER });
+
+/** What a page loads. */
+async function loadedBy(path: string): Promise<string[]> {
+  const { text } = await open(path);
+  return [...text.matchAll(/<(?:script|link|img)[^>]* (?:src|href)="([^"]+)"/g)].map(([, url]) =>
+    String(url),
+  );
+}
+
+describe.each(PAGES)('%s', (path) => {
+  test('is a page that runs no script but those of files, in no frame of another site', async () => {
+    const { status, headers, text } = await open(path);
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(headers).toMatchObject({
+      'cache-control': 'no-cache',
+      'cross-origin-opener-policy': 'same-origin-allow-popups',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    });
+    const policy = String(headers['content-security-policy']);
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self'/);
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain('unsafe');
+    expect(text).not.toMatch(/<script(?![^>]*\bsrc=)|\son\w+=|\sstyle=/);
+  });
+
+  test('loads from here what a browser may keep for good', async () => {
+    const urls = await loadedBy(path);
+    expect(urls.length).toBeGreaterThan(2);
+    for (const url of urls) {
+      const { status, headers } = await send(gateway, `GET ${url}`);
+      expect([url, status]).toEqual([url, 200]);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(headers['cache-control']).toBe(
+        url.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'public, max-age=86400',
+      );
+    }
+  });
+});
+
+test('only Sandbox may load anything from elsewhere: its script and its frame, from Apollo', async () => {
+  const hosts = async (path: string) =>
+    String((await open(path)).headers['content-security-policy']).match(/https?:[^\s;]+/g);
+  expect(await hosts('/graphql')).toEqual([
+    'https://embeddable-sandbox.cdn.apollographql.com',
+    'https://sandbox.embed.apollographql.com',
+  ]);
+  expect([await hosts('/'), await hosts('/graphiql')]).toEqual([null, null]);
+});
+
+test('scripts are sent compressed to those who take that, and say that it depends', async () => {
+  const url = (await loadedBy('/graphiql')).find((each) => each.endsWith('/vendor/graphiql.js'));
+  const plain = await gateway.app.inject({ url });
+  const zipped = await gateway.app.inject({ url, headers: { 'accept-encoding': 'br, gzip' } });
+  expect(plain.headers).not.toHaveProperty('content-encoding');
+  expect(zipped.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'accept-encoding' });
+  expect(plain.headers['content-type']).toBe('text/javascript; charset=utf-8');
+  expect(gunzipSync(zipped.rawPayload).equals(plain.rawPayload)).toBe(true);
+  expect(zipped.rawPayload.length).toBeLessThan(plain.rawPayload.length / 2);
+});
+
+test('what another version loaded is not there', async () => {
+  expect((await send(gateway, 'GET /assets/0123456789abcdef/page.css')).status).toBe(404);
+  const [, path] = /(\/assets\/\w+)\//.exec((await open('/')).text) ?? [];
+  expect((await send(gateway, `GET ${path}/page.css`)).status).toBe(200);
+  expect((await send(gateway, `GET ${path}/../package.json`)).status).toBe(404);
+  expect((await send(gateway, `GET ${path}/%2e%2e%2fpackage.json`)).status).toBe(404);
+});
+
+test.each<[string | undefined, string]>([
+  [BROWSER, 'text/html; charset=utf-8'],
+  ['text/html', 'text/html; charset=utf-8'],
+  ['application/json, text/html;q=0.9', 'application/json; charset=utf-8'],
+  ['application/graphql-response+json', 'application/graphql-response+json; charset=utf-8'],
+  ['*/*', 'application/json; charset=utf-8'],
+  [undefined, 'application/json; charset=utf-8'],
+])('GET /graphql with Accept %s is answered %s', async (accept, type) => {
+  const { headers } = await send(gateway, 'GET /graphql?query={__typename}', undefined, {
+    accept,
+    'apollo-require-preflight': '1',
+  });
+  expect(headers['content-type']).toBe(type);
+});
+
+test.each([...PAGES, '/docs'])('%s is there without a key where nothing else is', async (path) => {
+  const closed = await gateway.another({ ANONYMOUS_ACCESS: 'none' });
+  const { status } = await send(closed, `GET ${path}`, undefined, {
+    accept: BROWSER,
+    'x-api-key': undefined,
+  });
+  expect(status).toBe(200);
+  await closed.close();
+});
+
+test('the examples fit the schema and succeed, one after the other, in an empty store', async () => {
+  await emptyDatabase(gateway.database);
+  const text = readFileSync(join(__dirname, '..', '..', 'public', 'examples.graphql'), 'utf8');
+  const examples = text.split(/\n\n(?=#)/);
+  expect(examples.length).toBeGreaterThan(4);
+  for (const example of examples) {
+    expect(example).toMatch(/^# .+\n(query|mutation) \w+/);
+    expect(await gateway.graphql(example)).toMatchObject({ status: 200, errors: [] });
+  }
+});
+
+describe('Sandbox at studio.apollographql.com', () => {
+  const STUDIO = 'https://studio.apollographql.com';
+  const preflight = (origin: string | undefined, on = gateway) =>
+    send(on, 'OPTIONS /graphql', undefined, {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers':
+        'content-type,x-api-key,authorization,apollographql-client-name,apollo-require-preflight',
+      'access-control-request-private-network': 'true',
+    });
+
+  test('may send a key and its own headers, and read where the caller stands', async () => {
+    const { status, headers } = await preflight(STUDIO);
+    expect(status).toBe(204);
+    expect(headers['access-control-allow-origin']).toBe('*');
+    expect(headers['access-control-allow-methods']).toContain('POST');
+    for (const name of ['content-type', 'x-api-key', 'apollographql-client-name', 'apollo-require-preflight'])
+      expect(headers['access-control-allow-headers']).toContain(name);
+    const answer = await send(gateway, 'POST /graphql', { query: '{ __typename }' }, { origin: STUDIO });
+    for (const name of ['X-RateLimit-Remaining', 'RateLimit', 'X-Request-Id', 'Retry-After'])
+      expect(answer.headers['access-control-expose-headers']).toContain(name);
+  });
+
+  const PRIVATE = 'access-control-allow-private-network';
+
+  test('may reach a server on the own machine, as other sites may not', async () => {
+    expect((await preflight(STUDIO)).headers[PRIVATE]).toBe('true');
+    for (const origin of ['https://evil.example', 'null', undefined])
+      expect((await preflight(origin)).headers).not.toHaveProperty(PRIVATE);
+  });
+
+  test('or only those that CORS_ORIGINS names', async () => {
+    const listed = await gateway.another({ CORS_ORIGINS: 'https://shop.example' });
+    expect((await preflight('https://shop.example', listed)).headers[PRIVATE]).toBe('true');
+    for (const origin of [STUDIO, undefined])
+      expect((await preflight(origin, listed)).headers).not.toHaveProperty(PRIVATE);
+    await listed.close();
+  });
+});
