@@ -34,7 +34,8 @@ export async function docs(app: FastifyInstance, { document, logo }: DocsOptions
     reply.headers(headers);
     done();
   });
-  await app.register(swagger, { mode: 'static', specification: { document } });
+  const shown = JSON.parse(JSON.stringify(document, asNumber));
+  await app.register(swagger, { mode: 'static', specification: { document: shown } });
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     theme: {
@@ -45,4 +46,9 @@ export async function docs(app: FastifyInstance, { document, logo }: DocsOptions
     logo: { type: SVG, content: logo, href: '/', target: '_self' },
     uiConfig: { displayRequestDuration: true, tryItOutEnabled: true },
   });
+}
+
+/** Numbers as a browser reads them anyway. */
+function asNumber(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value;
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
+import { stringify as exactJson } from 'lossless-json';
 import type { OpenAPIV3 } from 'openapi-types';
-import { stringify } from 'yaml';
+import { stringify as yaml } from 'yaml';
 import { JSON_TYPE, sendRead } from './answer';
 import { answerOtherMethods } from './methods';
 
@@ -13,8 +14,8 @@ export async function openApiRoutes(
   { document }: { document: OpenAPIV3.Document },
 ): Promise<void> {
   const formats = [
-    { url: '/openapi.json', text: JSON.stringify(document, null, 2), type: JSON_TYPE },
-    { url: '/openapi.yaml', text: stringify(document), type: YAML_TYPE },
+    { url: '/openapi.json', text: exactJson(document, null, 2) ?? '', type: JSON_TYPE },
+    { url: '/openapi.yaml', text: yaml(document, { aliasDuplicateObjects: false }), type: YAML_TYPE },
   ];
   for (const { url, text, type } of formats) {
     app.route({

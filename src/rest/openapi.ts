@@ -15,17 +15,21 @@ const DESCRIPTION = `Pets, the categories they belong to, orders for them, and t
 - **Limits** are on every answer, in \`X-RateLimit-*\` and \`RateLimit\`. After a 429 wait for as long as \`Retry-After\` says.
 - **Keys** are optional for what anonymous callers may do: send one in \`X-API-Key\`, or as a bearer token.`;
 
-/** The OpenAPI 3.0.3 document of the operations. */
-export function openApiDocument(operations: readonly PreparedOperation[]): OpenAPIV3.Document {
+/** A document of OpenAPI, and who its servers are for. */
+export type OpenApiDocument = OpenAPIV3.Document & { servers: { 'x-internal': boolean }[] };
+
+/** The OpenAPI 3.0.3 document of the operations. Its integers may be bigints. */
+export function openApiDocument(operations: readonly PreparedOperation[]): OpenApiDocument {
   return {
     openapi: '3.0.3',
     info: {
       title: 'Petstore Gateway',
       version: '1.0.0',
       description: DESCRIPTION,
+      contact: { name: 'The maintainers of Petstore Gateway' },
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
-    servers: [{ url: '/', description: 'This server' }],
+    servers: [{ url: '/', description: 'This server, local or in production', 'x-internal': false }],
     security: [{}, { apiKey: [] }, { bearer: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: pathsOf(operations),
@@ -35,7 +39,12 @@ export function openApiDocument(operations: readonly PreparedOperation[]): OpenA
       headers: HEADERS,
       responses: errorResponses(),
       securitySchemes: {
-        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'An API key' },
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-API-Key',
+          description: 'An API key: `ps_<key id>_<secret>`',
+        },
         bearer: { type: 'http', scheme: 'bearer', description: 'The same API key as a bearer token' },
       },
     },

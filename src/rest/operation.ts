@@ -25,9 +25,10 @@ export type BodySchema =
   | 'InventoryUpdate';
 
 export const TAGS = {
-  Pets: 'The animals.',
-  Categories: 'The kinds of animals.',
-  Store: 'Orders for animals, and the stock that they are taken from.',
+  Pets: 'The animals: each has a name, a category and a status.',
+  Categories: 'The kinds of animals. One that still has pets cannot be deleted.',
+  Store:
+    'Orders for animals, and the stock that they are taken from. An order takes its units when it is placed, and gives them back when it is cancelled.',
   Limits: 'What a plan allows, and what is left of it.',
 };
 
@@ -35,7 +36,7 @@ export const TAGS = {
 export interface Definition {
   readonly tag: keyof typeof TAGS;
   readonly summary: string;
-  readonly description?: string;
+  readonly description: string;
   /**
    * The prepared GraphQL document. Its variables are the operation's inputs, under their names: those that stand in the
    * path come from there, all others from the query string of a GET and from the body of everything else. Its root field

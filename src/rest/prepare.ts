@@ -6,6 +6,7 @@ import {
   type GraphQLSchema,
   getNamedType,
   isObjectType,
+  Kind,
   type OperationDefinitionNode,
   parse,
   validate,
@@ -25,6 +26,8 @@ export interface PreparedOperation extends Operation {
   readonly bodyRules?: BodyRules;
   /** Whether its requests may come with an idempotency key. */
   readonly runsOnce: boolean;
+  /** The scope that a caller needs; `undefined` where all may use it. */
+  readonly scope: string | undefined;
   readonly errorPaths: ErrorPaths;
   /** The field of the data that holds the answer. */
   readonly root: string;
@@ -58,6 +61,7 @@ export function prepare(schema: GraphQLSchema, operation: Operation): PreparedOp
     inputs,
     ...(operation.body && { bodyRules: bodyRulesOf(operation, operation.body, method, parameters[0]) }),
     runsOnce: takesIdempotencyKey(operation),
+    scope: scopeOf(schema.getRootType(definition.operation), rootField),
     errorPaths: errorPathsOf(rootField),
     root: rootField.name.value,
     isPage: nodes !== undefined,
@@ -65,6 +69,13 @@ export function prepare(schema: GraphQLSchema, operation: Operation): PreparedOp
       ? writerOf(fieldType(getNamedType(type), nodes), nodes.selectionSet)
       : writerOf(type, rootField.selectionSet),
   };
+}
+
+function scopeOf(root: GraphQLNamedType | null | undefined, { name }: FieldNode): string | undefined {
+  const field = isObjectType(root) ? root.getFields()[name.value] : undefined;
+  const mark = field?.astNode?.directives?.find((directive) => directive.name.value === 'requiresScope');
+  const value = mark?.arguments?.[0]?.value;
+  return value?.kind === Kind.ENUM ? value.value : undefined;
 }
 
 function bodyRulesOf(

@@ -27,6 +27,14 @@ test('the document is valid OpenAPI 3.0.3 of version 1.0.0', async () => {
   });
 });
 
+test('its largest int64 is exact, which no number of JavaScript is', async () => {
+  for (const path of ['/openapi.json', '/openapi.yaml']) {
+    const { text } = await send(gateway, `GET ${path}`);
+    expect(text).toMatch(/maximum"?: 9223372036854775807\b/);
+    expect(text).not.toContain('9223372036854776');
+  }
+});
+
 test('the YAML says the same', async () => {
   const { text, headers } = await send(gateway, 'GET /openapi.yaml');
   expect(headers['content-type']).toBe('application/yaml; charset=utf-8');
@@ -87,7 +95,9 @@ test('every operation of the contract is in it, with its statuses', () => {
     on,
     operationId,
     tags?.join(),
-    Object.keys(responses).join(' '),
+    Object.keys(responses)
+      .filter((status) => status !== 'default')
+      .join(' '),
   ]);
   expect(found.sort()).toEqual([...OPERATIONS].sort());
 });
@@ -101,6 +111,41 @@ test('what is documented is what is routed', async () => {
       routed,
     ]);
   }
+});
+
+test('what generators of clients go by is there: names, texts, examples, scopes', () => {
+  const ids = new Set<string>();
+  for (const [on, operation] of description.operations) {
+    const {
+      operationId = '',
+      summary,
+      description: text = '',
+      parameters,
+      requestBody,
+      responses,
+    } = operation;
+    ids.add(operationId);
+    expect([on, summary, text]).toEqual([on, expect.stringMatching(/\w/), expect.stringMatching(/\w.*\./)]);
+    const scope = on.startsWith('GET') ? 'READ' : 'WRITE';
+    if (on !== 'GET /rate_limit') expect(text).toContain(`Needs the scope \`${scope}\`.`);
+    for (const each of parameters as OpenAPIV3.ParameterObject[])
+      expect([on, each.name, each.description]).toEqual([on, each.name, expect.stringMatching(/\w.*\./)]);
+    const bodies = [requestBody, ...Object.values(responses)] as (OpenAPIV3.ResponseObject | undefined)[];
+    for (const [type, media] of bodies.flatMap((body) => Object.entries(body?.content ?? {}))) {
+      const { example } = media.schema as OpenAPIV3.SchemaObject;
+      const fields = jsonSchema({ description: '', content: { 'application/json': media } }).properties;
+      expect([on, type, example !== undefined || media.examples !== undefined || fields?.code]).not.toContain(
+        undefined,
+      );
+    }
+  }
+  expect(ids.size).toBe(description.operations.size);
+  for (const tag of document.tags ?? []) expect(tag.description).toMatch(/\w.*\./);
+});
+
+test('any other error is an Error too', () => {
+  for (const on of description.operations.keys())
+    expect(jsonSchema(description.response(on, 'default'))).toEqual(description.schema('Error'));
 });
 
 describe('parameters', () => {
@@ -185,8 +230,12 @@ describe('headers', () => {
     ['POST /store/orders', 409, ['Idempotent-Replayed']],
     ['POST /store/orders', 422, ['Idempotent-Replayed']],
     ['GET /pets/{petId}', 200, ['ETag', 'Link', 'Deprecation', 'Sunset']],
+    ['GET /pets/{petId}', 404, ['Link', 'Deprecation', 'Sunset']],
+    ['GET /pets/{petId}', 429, ['Retry-After', 'Link', 'Deprecation', 'Sunset']],
     ['GET /store/inventory', 200, ['ETag', 'Link', 'X-Stability']],
     ['DELETE /store/inventory/{petId}', 204, ['X-Stability']],
+    ['DELETE /store/inventory/{petId}', 404, ['X-Stability']],
+    ['POST /pets', 422, ['Idempotent-Replayed', 'X-Stability']],
   ])('%s %i carries %j', (on, status, expected) => {
     expect(Object.keys(description.response(on, status).headers ?? {})).toEqual(
       expect.arrayContaining(expected),

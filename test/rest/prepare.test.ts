@@ -14,7 +14,7 @@ const SCHEMA = buildSchema(`
 `);
 
 function row(on: Operation['on'], document: string, more: Partial<Operation> = {}): Operation {
-  return { id: 'test', on, ok: [200, 'Pet'], tag: 'Pets', summary: '', document, ...more };
+  return { id: 'test', on, ok: [200, 'Pet'], tag: 'Pets', summary: '', description: '', document, ...more };
 }
 
 describe('a broken row stops the start', () => {

@@ -2,30 +2,70 @@ import { STATUS_CODES } from 'node:http';
 import type { OpenAPIV3 } from 'openapi-types';
 import { ERROR_STATUS, type ErrorCode } from '../../graphql/errors';
 import type { PreparedOperation } from '../prepare';
-import { type HeaderName, headersOf } from './headers';
+import { type HeaderName, headersOf, markersOf } from './headers';
 
-/** What the errors of REST mean, and an example of each status. */
-const MEANINGS: Partial<Record<ErrorCode, string>> = {
-  BAD_REQUEST: 'The request is malformed.',
-  BAD_USER_INPUT: 'A value breaks its type or its bounds; `details` names each one.',
-  UNAUTHENTICATED: 'A key is needed, or this one is unknown, malformed or revoked.',
-  FORBIDDEN: 'The key lacks the scope.',
-  NOT_FOUND: 'There is no such resource.',
-  NOT_ACCEPTABLE: 'The client does not accept `application/json`.',
-  INSUFFICIENT_STOCK: 'Fewer units are in stock than the order asks for.',
-  ORDER_COMPLETE: 'The order is complete: its pet and quantity no longer change.',
-  CATEGORY_NOT_EMPTY: 'The category still has pets.',
-  PET_HAS_ORDERS: 'The pet still has orders.',
-  IDEMPOTENCY_IN_PROGRESS: 'A request with the same `Idempotency-Key` is still running.',
-  PAYLOAD_TOO_LARGE: 'The body is larger than 100 KiB.',
-  UNSUPPORTED_MEDIA_TYPE: 'The body is not JSON in UTF-8.',
-  UNKNOWN_REFERENCE: 'The body refers to something that does not exist.',
-  IDEMPOTENCY_MISMATCH: 'The `Idempotency-Key` was used for another request.',
-  RATE_LIMITED: 'The request exceeds the limits of the plan.',
-  KEY_BANNED: 'The caller went on for too long after it was refused.',
-  INTERNAL_SERVER_ERROR: 'Something went wrong; the request id tells us what.',
-  SERVICE_UNAVAILABLE: 'The service is busy or its database is out of reach.',
+/** What the errors of REST mean, and a message of each. */
+const MEANINGS: Partial<Record<ErrorCode, readonly [meaning: string, message: string]>> = {
+  BAD_REQUEST: ['The request is malformed.', 'The body is not valid JSON.'],
+  BAD_USER_INPUT: [
+    'A value breaks its type or its bounds; `details` names each one.',
+    'name: must not be empty',
+  ],
+  UNAUTHENTICATED: [
+    'A key is needed, or this one is unknown, malformed or revoked.',
+    'The API key is malformed, unknown, revoked or expired.',
+  ],
+  FORBIDDEN: [
+    'The key lacks the scope.',
+    'This operation needs an API key with the scope WRITE; this key does not have it.',
+  ],
+  NOT_FOUND: ['There is no such resource.', 'Pet 7 does not exist.'],
+  NOT_ACCEPTABLE: ['The client does not accept `application/json`.', 'Answers are application/json.'],
+  INSUFFICIENT_STOCK: [
+    'Fewer units are in stock than the order asks for.',
+    'Fewer than 2 units of pet 1 are in stock.',
+  ],
+  ORDER_COMPLETE: [
+    'The order is complete: its pet and quantity no longer change.',
+    'Order 1 is complete; its pet and quantity no longer change.',
+  ],
+  CATEGORY_NOT_EMPTY: [
+    'The category still has pets.',
+    'Category 1 still has pets; move or delete them first.',
+  ],
+  PET_HAS_ORDERS: ['The pet still has orders.', 'Pet 1 still has orders; cancel them first.'],
+  IDEMPOTENCY_IN_PROGRESS: [
+    'A request with the same `Idempotency-Key` is still running.',
+    'A request with this Idempotency-Key is still running. Try again shortly.',
+  ],
+  PAYLOAD_TOO_LARGE: ['The body is larger than 100 KiB.', 'The body must not be larger than 100 KiB.'],
+  UNSUPPORTED_MEDIA_TYPE: ['The body is not JSON in UTF-8.', 'The body must be application/json.'],
+  UNKNOWN_REFERENCE: ['The body refers to something that does not exist.', 'Category 7 does not exist.'],
+  IDEMPOTENCY_MISMATCH: [
+    'The `Idempotency-Key` was used for another request.',
+    'This Idempotency-Key was used for another request within the last 24 hours.',
+  ],
+  RATE_LIMITED: [
+    'The request exceeds the limits of the plan.',
+    'Only 60 requests a minute are in this plan. Try again in 12 seconds.',
+  ],
+  KEY_BANNED: [
+    'The caller went on for too long after it was refused.',
+    'Banned for going on after too many refusals. Try again in 60 seconds.',
+  ],
+  INTERNAL_SERVER_ERROR: [
+    'Something went wrong; the request id tells us what.',
+    'Something went wrong on our side. Tell us the request id, and we will find out what.',
+  ],
+  SERVICE_UNAVAILABLE: [
+    'The service is busy or its database is out of reach.',
+    'The service is busy or its database is out of reach. Try again shortly.',
+  ],
 };
+
+const CODES = Object.keys(MEANINGS) as ErrorCode[];
+const REQUEST = '5f0c7f0e-6f1c-4f7e-9a55-0d6d2b8c1a11';
+const ERROR = { $ref: '#/components/schemas/Error' };
 
 const EXTRA_HEADERS: Readonly<Record<number, HeaderName>> = {
   401: 'WWW-Authenticate',
@@ -38,28 +78,20 @@ const EXTRA_HEADERS: Readonly<Record<number, HeaderName>> = {
 
 /** The answers to errors by name: `NotFound`. */
 export function errorResponses(): Record<string, OpenAPIV3.ResponseObject> {
-  const codes = Object.keys(MEANINGS) as ErrorCode[];
-  const statuses = [...new Set(codes.map((code) => ERROR_STATUS[code]))];
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const extra = EXTRA_HEADERS[status];
-      return [
-        nameOf(status),
-        {
-          description: codes
-            .filter((code) => ERROR_STATUS[code] === status)
-            .map((code) => `\`${code}\`: ${MEANINGS[code]}`)
-            .join(' '),
-          headers: headersOf(...(extra ? [extra] : [])),
-          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-        },
-      ];
-    }),
-  );
+  const statuses = [...new Set(CODES.map((code) => ERROR_STATUS[code]))];
+  return {
+    ...Object.fromEntries(statuses.map((status) => [nameOf(status), errorResponse(status)])),
+    [OTHER]: {
+      description: 'Any other error: what HTTP itself refuses, such as headers that are too large.',
+      headers: headersOf(),
+      content: { 'application/json': { schema: ERROR } },
+    },
+  };
 }
 
 /** The errors that an operation may answer, by status. */
-export function errorsOf({ inputs, body, runsOnce, errors = [] }: PreparedOperation) {
+export function errorsOf(operation: PreparedOperation) {
+  const { inputs, body, runsOnce, errors = [] } = operation;
   const codes: ErrorCode[] = [
     'BAD_USER_INPUT',
     'UNAUTHENTICATED',
@@ -74,9 +106,43 @@ export function errorsOf({ inputs, body, runsOnce, errors = [] }: PreparedOperat
     ...errors,
   ];
   const statuses = [...new Set(codes.map((code) => ERROR_STATUS[code]))].sort((a, b) => a - b);
-  return Object.fromEntries(
-    statuses.map((status) => [status, { $ref: `#/components/responses/${nameOf(status)}` }]),
-  );
+  const markers = markersOf(operation);
+  return {
+    ...Object.fromEntries(
+      statuses.map((status) => [
+        status,
+        // Markers stand on errors too: such an answer is the operation's own.
+        markers.length ? errorResponse(status, markers) : ref(nameOf(status)),
+      ]),
+    ),
+    default: ref(OTHER),
+  };
+}
+
+function errorResponse(status: number, markers: readonly HeaderName[] = []): OpenAPIV3.ResponseObject {
+  const extra = EXTRA_HEADERS[status];
+  const codes = CODES.filter((code) => ERROR_STATUS[code] === status);
+  return {
+    description: codes.map((code) => `\`${code}\`: ${MEANINGS[code]?.[0]}`).join(' '),
+    headers: headersOf(...(extra ? [extra] : []), ...markers),
+    content: {
+      'application/json': {
+        schema: ERROR,
+        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }])),
+      },
+    },
+  };
+}
+
+function exampleOf(code: ErrorCode): object {
+  const details = code === 'BAD_USER_INPUT' && { details: [{ path: 'name', message: 'must not be empty' }] };
+  return { code, message: MEANINGS[code]?.[1], status: ERROR_STATUS[code], ...details, requestId: REQUEST };
+}
+
+const OTHER = 'OtherError';
+
+function ref(name: string): OpenAPIV3.ReferenceObject {
+  return { $ref: `#/components/responses/${name}` };
 }
 
 /** `NotFound` */

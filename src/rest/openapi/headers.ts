@@ -1,12 +1,15 @@
 import type { OpenAPIV3 } from 'openapi-types';
+import type { PreparedOperation } from '../prepare';
+import { REQUEST_ID } from './schemas';
 
 const header = (
   description: string,
   schema: OpenAPIV3.SchemaObject,
   example: string | number,
 ): OpenAPIV3.HeaderObject => ({ description, schema, example });
-const TEXT = { type: 'string' } as const;
-const COUNT = { type: 'integer', format: 'int64', minimum: 0 } as const;
+const TEXT = { type: 'string', pattern: '^[ -~]*$', maxLength: 512 } as const;
+/** The largest Integer of a structured field (RFC 9651, section 3.3.1). */
+const COUNT = { type: 'integer', format: 'int64', minimum: 0, maximum: 999_999_999_999_999 } as const;
 
 /** Headers of answers. */
 export const HEADERS = {
@@ -25,19 +28,24 @@ export const HEADERS = {
   ),
   'X-Request-Id': header(
     'The id of the request: the one that came in this header, or a new one',
-    TEXT,
+    REQUEST_ID,
     '5f0c7f0e-6f1c-4f7e-9a55-0d6d2b8c1a11',
   ),
-  'Retry-After': header('Seconds to wait before the next try', COUNT, 12),
+  'Access-Control-Allow-Origin': header(
+    'The origin whose scripts may read the answer, or any; left out where the origin that asks may not',
+    TEXT,
+    '*',
+  ),
+  'Retry-After': header('Seconds to wait before the next try', { ...COUNT, minimum: 1 }, 12),
   'WWW-Authenticate': header('How to authenticate', TEXT, 'Bearer realm="petstore"'),
   ETag: header(
     'Validator of the body, for `If-None-Match`',
-    TEXT,
+    { ...TEXT, pattern: '^"[\\w-]{43}"$' },
     '"J5RlVoBVnFtmbFXhe3TnmzYZKfYpPrQXjSbQcAj9S8g"',
   ),
   Link: header(
-    'The next page of a list with `rel="next"` (RFC 8288), where there is one',
-    TEXT,
+    'The next page of a list with `rel="next"` (RFC 8288), where there is one; what to use instead of a deprecated operation with `rel="successor-version"`',
+    { ...TEXT, maxLength: 65_536 },
     '</pets?limit=2&cursor=NGU5Y2ZkM2MyIDI>; rel="next"',
   ),
   'Idempotent-Replayed': header(
@@ -46,7 +54,12 @@ export const HEADERS = {
     'true',
   ),
   Location: header('Where the new resource stands', TEXT, '/pets/1'),
-  Deprecation: header('Since when the operation is deprecated (RFC 9745)', TEXT, '@1793491200'),
+  'Cache-Control': header('Copies are good for as long as they are asked about', TEXT, 'no-cache'),
+  Deprecation: header(
+    'Since when the operation is deprecated (RFC 9745)',
+    { ...TEXT, pattern: '^@[0-9]+$' },
+    '@1793491200',
+  ),
   Sunset: header('Until when the operation answers (RFC 8594)', TEXT, 'Mon, 01 Nov 2027 00:00:00 GMT'),
   'X-Stability': header(
     'How settled the operation is, or what of it was used',
@@ -65,6 +78,7 @@ const ALWAYS: readonly HeaderName[] = [
   'RateLimit',
   'RateLimit-Policy',
   'X-Request-Id',
+  'Access-Control-Allow-Origin',
 ];
 
 /** The headers of an answer: those that every answer carries, and `more`. */
@@ -72,4 +86,12 @@ export function headersOf(...more: HeaderName[]): Record<string, OpenAPIV3.Refer
   return Object.fromEntries(
     [...ALWAYS, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
+}
+
+/** The headers that tell of an operation, on all of its answers: how far it is settled, and how long it answers. */
+export function markersOf({ runsOnce, deprecation, stability }: PreparedOperation): HeaderName[] {
+  return [
+    ...(deprecation ? (['Deprecation', 'Sunset', 'Link'] as const) : []),
+    ...(stability || runsOnce ? (['X-Stability'] as const) : []),
+  ];
 }

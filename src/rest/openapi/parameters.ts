@@ -3,7 +3,7 @@ import type { OpenAPIV3 } from 'openapi-types';
 import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency-key';
 import type { Input } from '../inputs';
 import type { PreparedOperation } from '../prepare';
-import { INT64 } from './schemas';
+import { INT32, INT64 } from './schemas';
 
 /** A parameter, and how far it is settled. */
 type Parameter = OpenAPIV3.ParameterObject & { 'x-stability'?: string };
@@ -21,20 +21,22 @@ export const PARAMETERS: Readonly<Record<string, Parameter>> = {
     name: 'cursor',
     in: 'query',
     description: 'Where the page starts, as the `Link` with `rel="next"` of the page before says.',
-    schema: { type: 'string', minLength: 1 },
+    schema: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[\\w-]+$' },
+    example: 'NGU5Y2ZkM2MyIDI',
   },
   ifNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
     description: 'ETags of copies that the client has; the answer is 304 if one of them is still good.',
-    schema: { type: 'string' },
+    schema: { type: 'string', maxLength: 16_384 },
+    example: '"J5RlVoBVnFtmbFXhe3TnmzYZKfYpPrQXjSbQcAj9S8g"',
   },
   idempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description:
       'Makes the request safe to send again: for 24 hours, the same request of the same caller with the same key is answered what the first one was, and changes nothing. 1 to 255 visible ASCII characters.',
-    schema: { type: 'string', pattern: IDEMPOTENCY_KEY_FORM.source },
+    schema: { type: 'string', pattern: IDEMPOTENCY_KEY_FORM.source, maxLength: 512 },
     example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
     'x-stability': 'experimental',
   },
@@ -63,6 +65,7 @@ function pathParameter({ name, type }: Input): Parameter {
     required: true,
     description: `The id of the ${resource}.`,
     schema: schemaOf(type),
+    example: 1,
   };
 }
 
@@ -90,15 +93,18 @@ function sortParameter(name: string, sorts: string[]): Parameter {
   };
 }
 
+/** How often a parameter may be repeated: more do not fit into a URL. */
+const MAX_VALUES = 4096;
+
 const SCALARS: Readonly<Record<string, Schema>> = {
   ID: INT64,
-  Int: { type: 'integer', format: 'int32' },
-  String: { type: 'string' },
+  Int: INT32,
+  String: { type: 'string', maxLength: 255 },
   Boolean: { type: 'boolean' },
 };
 
 function schemaOf(type: GraphQLInputType): Schema {
   const { name } = getNamedType(type);
   const schema = SCALARS[name] ?? { $ref: `#/components/schemas/${name}` };
-  return isListType(getNullableType(type)) ? { type: 'array', items: schema } : schema;
+  return isListType(getNullableType(type)) ? { type: 'array', items: schema, maxItems: MAX_VALUES } : schema;
 }

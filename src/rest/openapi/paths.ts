@@ -2,9 +2,10 @@ import type { OpenAPIV3 } from 'openapi-types';
 import { ERROR_STATUS } from '../../graphql/errors';
 import { PATCH_TYPES } from '../json-body';
 import { documentationOf } from '../markers';
+import type { Method } from '../operation';
 import type { PreparedOperation } from '../prepare';
 import { errorsOf } from './errors';
-import { type HeaderName, headersOf } from './headers';
+import { headersOf, markersOf } from './headers';
 import { parametersOf } from './parameters';
 
 /** How far an operation is settled, and how long it answers. */
@@ -45,44 +46,46 @@ function operationObject(operation: PreparedOperation): OpenAPIV3.OperationObjec
   };
 }
 
-function descriptionOf({ description = '', errors = [] }: PreparedOperation): string {
+function descriptionOf({ description, errors = [], scope }: PreparedOperation): string {
+  const needs = scope && `Needs the scope \`${scope}\`.`;
   const own = errors.map((code) => `\`${code}\` (${ERROR_STATUS[code]})`).join(', ');
-  return [description, own && `Errors of its own: ${own}.`].filter(Boolean).join('\n\n');
+  return [description, needs, own && `Errors of its own: ${own}.`].filter(Boolean).join('\n\n');
 }
 
 function requestBody({ method }: PreparedOperation, schema: string): OpenAPIV3.RequestBodyObject {
   const types = method === 'PATCH' ? PATCH_TYPES : (['application/json'] as const);
   const content = { schema: { $ref: `#/components/schemas/${schema}` } };
-  return { required: true, content: Object.fromEntries(types.map((type) => [type, content])) };
+  return {
+    description: method === 'PATCH' ? 'The fields that change.' : 'The whole of it, without its id.',
+    required: true,
+    content: Object.fromEntries(types.map((type) => [type, content])),
+  };
 }
 
 function successOf(operation: PreparedOperation): OpenAPIV3.ResponsesObject {
-  const [status, payload] = operation.ok;
-  const headers = headersOf(...successHeaders(operation));
-  if (!payload) return { [status]: { description: 'It is done.', headers } };
+  const { ok, method, runsOnce, isPage } = operation;
+  const [status, payload] = ok;
+  const headers = headersOf(
+    ...(method === 'GET' ? (['ETag', 'Cache-Control'] as const) : []),
+    ...(status === 201 ? (['Location'] as const) : []),
+    ...(isPage ? (['Link'] as const) : []),
+    ...(runsOnce ? (['Idempotent-Replayed'] as const) : []),
+    ...markersOf(operation),
+  );
+  if (!payload) return { [status]: { description: SUCCESS[method], headers } };
   const content = { 'application/json': { schema: { $ref: `#/components/schemas/${payload}` } } };
   return {
-    [status]: { description: operation.summary, headers, content },
-    ...(operation.method === 'GET' && {
+    [status]: { description: SUCCESS[method], headers, content },
+    ...(method === 'GET' && {
       304: { description: 'The copy of the client is still good.', headers },
     }),
   };
 }
 
-function successHeaders({
-  method,
-  ok,
-  isPage,
-  runsOnce,
-  deprecation,
-  stability,
-}: PreparedOperation): HeaderName[] {
-  return [
-    ...(method === 'GET' ? (['ETag'] as const) : []),
-    ...(ok[0] === 201 ? (['Location'] as const) : []),
-    ...(isPage || deprecation ? (['Link'] as const) : []),
-    ...(deprecation ? (['Deprecation', 'Sunset'] as const) : []),
-    ...(runsOnce ? (['Idempotent-Replayed'] as const) : []),
-    ...(stability || runsOnce ? (['X-Stability'] as const) : []),
-  ];
-}
+const SUCCESS: Readonly<Record<Method, string>> = {
+  GET: 'What was asked for.',
+  POST: 'What has been created.',
+  PUT: 'It, as it is now.',
+  PATCH: 'It, as it is now.',
+  DELETE: 'It is done.',
+};

@@ -3,14 +3,40 @@ import type { BodySchema, Payload } from '../operation';
 
 type Schema = OpenAPIV3.SchemaObject;
 
-export const INT64: Schema = { type: 'integer', format: 'int64', minimum: 1 };
+/** The largest int64, exact: no JavaScript number is. Writers of JSON and YAML have to know bigints. */
+const MAX_INT64 = 9223372036854775807n as unknown as number;
+const MAX_INT32 = 2147483647;
+
+export const INT64: Schema = { type: 'integer', format: 'int64', minimum: 1, maximum: MAX_INT64 };
+export const INT32: Schema = {
+  type: 'integer',
+  format: 'int32',
+  minimum: -MAX_INT32 - 1,
+  maximum: MAX_INT32,
+};
+export const REQUEST_ID: Schema = { type: 'string', pattern: '^[\\w.:-]{1,128}$', maxLength: 128 };
+/** The longest body, in characters: nothing that is told of a request is longer. */
+const MAX_TEXT = 131_072;
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const arrayOf = (name: string): Schema => ({ type: 'array', items: ref(name) });
+const arrayOf = (name: string, maxItems = 100): Schema => ({ type: 'array', items: ref(name), maxItems });
+/** A page of a list. */
+const pageOf = (name: string, example: object): Schema => ({
+  ...arrayOf(name),
+  description: 'A page of the list; the next one is in `Link`.',
+  example: [example],
+});
 /** An object of a request: fields that it does not have are refused. */
 const closed = (schema: Schema): Schema => ({ type: 'object', ...schema, additionalProperties: false });
 
 const id = (description: string): Schema => ({ ...INT64, description, example: 1 });
-const name = (description: string): Schema => ({ type: 'string', minLength: 1, maxLength: 255, description });
+const moment: Schema = { type: 'string', format: 'date-time', maxLength: 64 };
+const name = (description: string): Schema => ({
+  type: 'string',
+  minLength: 1,
+  maxLength: 255,
+  pattern: '\\S',
+  description,
+});
 const petName = { ...name("The animal's name"), example: 'Rex' };
 const categoryName = { ...name('The category name (for example a kind of animal)'), example: 'Dogs' };
 const categoryId = id('ID of the category the animal belongs to');
@@ -22,15 +48,13 @@ const description: Schema = {
 };
 const petId = id('ID of the animal in the order');
 const quantity: Schema = {
-  type: 'integer',
-  format: 'int32',
+  ...INT32,
   minimum: 1,
   description: 'Number of units ordered',
   example: 2,
 };
 const shipDate: Schema = {
-  type: 'string',
-  format: 'date-time',
+  ...moment,
   description: 'Expected or actual ship date; answered in UTC with milliseconds',
   example: '2026-12-01T09:30:00.000Z',
 };
@@ -40,8 +64,7 @@ const complete: Schema = {
   example: false,
 };
 const stock: Schema = {
-  type: 'integer',
-  format: 'int32',
+  ...INT32,
   minimum: 0,
   description: 'Current stock count',
   example: 5,
@@ -51,6 +74,16 @@ const petFields = { name: petName, categoryId, status: ref('PetStatus') };
 const categoryFields = { name: categoryName, description };
 const orderFields = { petId, quantity, shipDate, complete };
 const nullable = (schema: Schema): Schema => ({ ...schema, nullable: true });
+
+const REX = { id: 1, name: 'Rex', status: 'available', categoryId: 1 };
+const DOGS = { id: 1, name: 'Dogs', description: 'Loyal, and always hungry' };
+const ORDER = { id: 1, petId: 1, quantity: 2, shipDate: '2026-12-01T09:30:00.000Z', complete: false };
+const STOCK = { petId: 1, quantity: 5, status: 'available' };
+const { id: _rexId, ...NEW_PET } = REX;
+const { id: _dogsId, ...NEW_CATEGORY } = DOGS;
+const { id: _orderId, complete: _complete, ...NEW_ORDER } = ORDER;
+const MINUTE = { name: 'minute', limit: 60, remaining: 57, resetAt: '2026-11-21T10:00:30.000Z' };
+const DAY = { name: 'day', limit: 1000, remaining: 997, resetAt: '2026-11-22T09:59:30.000Z' };
 
 /** The payloads of the specification (section 2), and those of changes. */
 export const SCHEMAS: Readonly<
@@ -62,24 +95,52 @@ export const SCHEMAS: Readonly<
     description: 'The status of a pet; `available` unless given. Any status may follow any other.',
     example: 'available',
   },
-  NewPet: closed({ required: ['name', 'categoryId'], properties: petFields }),
-  PetUpdate: closed({ properties: petFields }),
+  NewPet: closed({
+    description: 'A pet to be added, or what another is replaced by.',
+    required: ['name', 'categoryId'],
+    properties: petFields,
+    example: NEW_PET,
+  }),
+  PetUpdate: closed({
+    description: 'The fields of a pet that change.',
+    properties: petFields,
+    example: { status: 'sold' },
+  }),
   Pet: {
     type: 'object',
+    description: 'An animal of the store.',
+    example: REX,
     required: ['id', 'name', 'categoryId'],
     properties: { id: id('Unique identifier assigned on creation'), ...petFields },
   },
-  Pets: arrayOf('Pet'),
-  NewCategory: closed({ required: ['name'], properties: categoryFields }),
-  CategoryUpdate: closed({ properties: { name: categoryName, description: nullable(description) } }),
+  Pets: pageOf('Pet', REX),
+  NewCategory: closed({
+    description: 'A category to be added, or what another is replaced by.',
+    required: ['name'],
+    properties: categoryFields,
+    example: NEW_CATEGORY,
+  }),
+  CategoryUpdate: closed({
+    description: 'The fields of a category that change; `null` removes the description.',
+    properties: { name: categoryName, description: nullable(description) },
+    example: { description: null },
+  }),
   Category: {
     type: 'object',
+    description: 'A kind of animal.',
+    example: DOGS,
     required: ['id', 'name'],
     properties: { id: id('Unique identifier assigned on creation'), ...categoryFields },
   },
-  Categories: arrayOf('Category'),
-  NewOrder: closed({ properties: orderFields }),
+  Categories: pageOf('Category', DOGS),
+  NewOrder: closed({
+    description: 'An order to be placed. It takes stock where it names a pet and a quantity.',
+    properties: orderFields,
+    example: NEW_ORDER,
+  }),
   OrderUpdate: closed({
+    description: 'The fields of an order that change; `null` removes one.',
+    example: { complete: true },
     properties: {
       petId: nullable(petId),
       quantity: nullable(quantity),
@@ -87,14 +148,23 @@ export const SCHEMAS: Readonly<
       complete,
     },
   }),
-  Order: { type: 'object', properties: { id: id('Unique order identifier'), ...orderFields } },
-  Orders: arrayOf('Order'),
+  Order: {
+    type: 'object',
+    description: 'An order for units of a pet.',
+    example: ORDER,
+    properties: { id: id('Unique order identifier'), ...orderFields },
+  },
+  Orders: pageOf('Order', ORDER),
   InventoryUpdate: closed({
+    description: 'The stock of a pet, to be set.',
+    example: { quantity: 5 },
     required: ['quantity'],
     properties: { quantity: { ...stock, description: 'The new stock count' } },
   }),
   InventoryItem: {
     type: 'object',
+    description: 'The stock of a pet.',
+    example: STOCK,
     required: ['petId', 'quantity', 'status'],
     properties: {
       petId: id('ID of the animal the entry tracks'),
@@ -102,9 +172,11 @@ export const SCHEMAS: Readonly<
       status: ref('PetStatus'),
     },
   },
-  Inventory: arrayOf('InventoryItem'),
+  Inventory: pageOf('InventoryItem', STOCK),
   RateLimit: {
     type: 'object',
+    description: 'Where the caller stands.',
+    example: { plan: 'FREE', windows: [MINUTE, DAY] },
     required: ['plan', 'windows'],
     properties: {
       plan: {
@@ -113,10 +185,9 @@ export const SCHEMAS: Readonly<
         description: 'The plan whose quota is in force',
         example: 'FREE',
       },
-      windows: { ...arrayOf('RateLimitWindow'), description: 'The minute and the day' },
+      windows: { ...arrayOf('RateLimitWindow', 2), minItems: 2, description: 'The minute and the day' },
       bannedUntil: {
-        type: 'string',
-        format: 'date-time',
+        ...moment,
         description: 'When the ban of this caller ends',
         example: '2026-11-21T10:01:00.000Z',
       },
@@ -124,14 +195,15 @@ export const SCHEMAS: Readonly<
   },
   RateLimitWindow: {
     type: 'object',
+    description: 'A window of a quota.',
+    example: MINUTE,
     required: ['name', 'limit', 'remaining', 'resetAt'],
     properties: {
       name: { type: 'string', enum: ['minute', 'day'], description: 'Which window', example: 'minute' },
-      limit: { type: 'integer', format: 'int32', description: 'How many requests it holds', example: 60 },
-      remaining: { type: 'integer', format: 'int32', description: 'How many are left', example: 57 },
+      limit: { ...INT32, minimum: 0, description: 'How many requests it holds', example: 60 },
+      remaining: { ...INT32, minimum: 0, description: 'How many are left', example: 57 },
       resetAt: {
-        type: 'string',
-        format: 'date-time',
+        ...moment,
         description: 'When it ends',
         example: '2026-11-21T10:00:30.000Z',
       },
@@ -139,29 +211,55 @@ export const SCHEMAS: Readonly<
   },
   Error: {
     type: 'object',
+    description: 'Why a request was refused, or what failed.',
     required: ['code', 'message', 'status'],
     properties: {
-      code: { type: 'string', description: 'A machine-readable error code', example: 'BAD_USER_INPUT' },
+      code: {
+        type: 'string',
+        pattern: '^[A-Z][A-Z_]+$',
+        maxLength: 64,
+        description: 'A machine-readable error code',
+        example: 'BAD_USER_INPUT',
+      },
       message: {
         type: 'string',
+        maxLength: MAX_TEXT,
         description: 'A human-readable description of the error',
         example: 'name: must not be empty',
       },
-      status: { type: 'integer', format: 'int32', description: 'The HTTP status code', example: 400 },
+      status: {
+        ...INT32,
+        minimum: 400,
+        maximum: 599,
+        description: 'The HTTP status code',
+        example: 400,
+      },
       details: { ...arrayOf('ErrorDetail'), description: 'Each thing that is wrong with the input' },
       requestId: {
-        type: 'string',
-        description: 'The id of the request, as in `X-Request-Id`',
+        ...REQUEST_ID,
+        description:
+          'The id of the request, as in `X-Request-Id`; of the first one on an answer that is replayed',
         example: '5f0c7f0e-6f1c-4f7e-9a55-0d6d2b8c1a11',
       },
     },
   },
   ErrorDetail: {
     type: 'object',
+    description: 'One thing that is wrong.',
     required: ['path', 'message'],
     properties: {
-      path: { type: 'string', description: 'The parameter or the field of the body', example: 'name' },
-      message: { type: 'string', description: 'The rule that it breaks', example: 'must not be empty' },
+      path: {
+        type: 'string',
+        maxLength: MAX_TEXT,
+        description: 'The parameter or the field of the body',
+        example: 'name',
+      },
+      message: {
+        type: 'string',
+        maxLength: MAX_TEXT,
+        description: 'The rule that it breaks',
+        example: 'must not be empty',
+      },
     },
   },
 };

@@ -31,6 +31,7 @@ export const create: Definition = {
 export const get: Definition = {
   tag: 'Categories',
   summary: 'Get a category',
+  description: 'The category of this id.',
   document: `
     query getCategory($categoryId: ID!) {
       category(id: $categoryId) { id name description }

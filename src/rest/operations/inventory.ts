@@ -21,6 +21,7 @@ export const list: Definition = {
 export const get: Definition = {
   tag: 'Store',
   summary: 'Get the stock of a pet',
+  description: 'The inventory entry of a pet. There is none until its stock has been set.',
   document: `
     query getInventory($petId: ID!) {
       inventoryItem(petId: $petId) { petId quantity status }

@@ -35,6 +35,7 @@ export const place: Definition = {
 export const get: Definition = {
   tag: 'Store',
   summary: 'Get an order',
+  description: 'The order of this id.',
   document: `
     query getOrder($orderId: ID!) {
       order(id: $orderId) { id petId quantity shipDate complete }
