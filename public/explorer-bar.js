@@ -23,7 +23,8 @@ class ExplorerBar extends HTMLElement {
       quota.textContent = [plan, left].filter(Boolean).join(' · ');
     };
     const ask = async () => {
-      plan = (await askViewer())?.plan ?? 'This key is not accepted';
+      const { viewer, problem = '' } = await askViewer();
+      plan = viewer?.plan ?? problem;
       show();
     };
     answers.addEventListener('standing', (event) => {

@@ -38,13 +38,24 @@ export function graphql(query) {
 }
 
 /**
- * Who this tab is: `undefined` with a key that is not accepted. Free of quota.
- * @returns {Promise<{ plan: string, scopes: string[], apiKey: { name: string } | null } | undefined>}
+ * @typedef {{ plan: string, scopes: string[], apiKey: { name: string } | null }} Viewer
+ * @typedef {{ status: number, viewer?: Viewer, problem?: string, retryAfter: number }} Who who this tab is, or why it is
+ *   not told; how many seconds to wait before the next question
+ */
+
+/**
+ * Asks who this tab is. Free of quota.
+ * @returns {Promise<Who>}
  */
 export async function askViewer() {
   const response = await graphql('{ viewer { plan scopes apiKey { name } } }');
-  const { data } = await response.json();
-  return data?.viewer;
+  const { data, errors } = await response.json();
+  return {
+    status: response.status,
+    viewer: data?.viewer,
+    problem: errors?.[0]?.message,
+    retryAfter: Number(response.headers.get('retry-after')),
+  };
 }
 
 /**

@@ -69,22 +69,31 @@ function spell(seconds) {
   return `${Math.round(seconds / 3600)} h`;
 }
 
-/** A key that is not accepted is not asked for again: each try would count against the address. */
-let isRefused = false;
+/** When it may be asked again; never for a key that is not accepted, whose tries count against the address. */
+let quietUntil = 0;
 
 async function showViewer() {
-  if (isRefused || document.hidden) return;
+  if (document.hidden || Date.now() < quietUntil) return;
   try {
-    const viewer = await askViewer();
-    isRefused = !viewer;
-    element('plan').textContent = viewer?.plan ?? 'Not accepted';
-    element('who').textContent = viewer ? described(viewer) : 'The server does not know this key.';
+    const { status, viewer, problem = '', retryAfter } = await askViewer();
+    quietUntil = status === 401 ? Number.POSITIVE_INFINITY : Date.now() + retryAfter * 1000;
+    say('plan', viewer?.plan ?? String(status));
+    say('who', viewer ? described(viewer) : problem);
   } catch {
-    element('who').textContent = 'The server does not answer.';
+    say('who', 'The server does not answer.');
   }
 }
 
-/** @param {{ scopes: string[], apiKey: { name: string } | null }} viewer */
+/**
+ * What is said anew is read out: the same is not said twice.
+ * @param {string} id
+ * @param {string} text
+ */
+function say(id, text) {
+  if (element(id).textContent !== text) element(id).textContent = text;
+}
+
+/** @param {import('./gateway.js').Viewer} viewer */
 function described({ scopes, apiKey }) {
   const may = scopes.length ? `may ${scopes.join(' and ').toLowerCase()}` : 'may do nothing here';
   return apiKey ? `key “${apiKey.name}”, ${may}` : `without a key, ${may}`;
@@ -141,7 +150,7 @@ answers.addEventListener('standing', (event) => {
   showWindows();
 });
 keyChanges.addEventListener('change', () => {
-  isRefused = false;
+  quietUntil = 0;
   showViewer();
 });
 document.addEventListener('visibilitychange', showViewer);

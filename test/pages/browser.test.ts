@@ -123,12 +123,24 @@ describe('the start page', () => {
       const asked: string[] = [];
       page.on('request', (request) => asked.push(new URL(request.url()).pathname));
       await giveKey(start, `ps_nobodynobody_${'x'.repeat(32)}`);
-      await page.getByText('The server does not know this key.').waitFor();
+      await page.getByText('The API key is malformed, unknown, revoked or expired.').waitFor();
       for (let i = 0; i < 3; i++) await page.clock.fastForward(SOON);
       expect(asked.filter((path) => path === '/graphql')).toHaveLength(1);
       expect(start.complaints).toEqual([expect.stringContaining('401')]);
     },
   );
+
+  inBrowser('tells a caller that is banned so, and asks no more until the ban is over', async () => {
+    const { headers, whole } = await gateway.createKey({ plan: 'FREE' });
+    for (let i = 0; i < 80; i++) await gateway.app.inject({ url: '/pets', headers });
+    const start = await open('/');
+    await giveKey(start, whole);
+    await start.page.getByText('Banned for going on after too many refusals.').waitFor();
+    const asked: string[] = [];
+    start.page.on('request', (request) => asked.push(request.url()));
+    for (let i = 0; i < 3; i++) await start.page.clock.fastForward(SOON);
+    expect(asked.filter((each) => each.endsWith('/graphql'))).toEqual([]);
+  });
 
   inBrowser('fits a phone, in the dark', async () => {
     const phone = { viewport: { width: 360, height: 740 }, colorScheme: 'dark', isMobile: true };

@@ -9,7 +9,7 @@ import { INT32, INT64 } from './schemas';
 type Parameter = OpenAPIV3.ParameterObject & { 'x-stability'?: string };
 type Schema = OpenAPIV3.SchemaObject | OpenAPIV3.ReferenceObject;
 
-/** Parameters that mean the same wherever they stand. */
+/** Parameters that mean the same wherever they stand. Without examples: forms would be filled in with them. */
 export const PARAMETERS: Readonly<Record<string, Parameter>> = {
   limit: {
     name: 'limit',
@@ -22,22 +22,19 @@ export const PARAMETERS: Readonly<Record<string, Parameter>> = {
     in: 'query',
     description: 'Where the page starts, as the `Link` with `rel="next"` of the page before says.',
     schema: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[\\w-]+$' },
-    example: 'NGU5Y2ZkM2MyIDI',
   },
   ifNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
     description: 'ETags of copies that the client has; the answer is 304 if one of them is still good.',
     schema: { type: 'string', maxLength: 16_384 },
-    example: '"J5RlVoBVnFtmbFXhe3TnmzYZKfYpPrQXjSbQcAj9S8g"',
   },
   idempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Makes the request safe to send again: for 24 hours, the same request of the same caller with the same key is answered what the first one was, and changes nothing. 1 to 255 visible ASCII characters.',
+      'Makes the request safe to send again: for 24 hours, the same request of the same caller with the same key is answered what the first one was, and changes nothing. 1 to 255 visible ASCII characters, such as a new UUID.',
     schema: { type: 'string', pattern: IDEMPOTENCY_KEY_FORM.source, maxLength: 512 },
-    example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
     'x-stability': 'experimental',
   },
 };
