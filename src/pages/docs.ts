@@ -29,6 +29,9 @@ const THEME = `
 
 /** `/docs`: the REST documentation, to read and to try the operations; it needs nothing from other servers. */
 export async function docs(app: FastifyInstance, { document, logo }: DocsOptions): Promise<void> {
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, operation: 'docs' };
+  });
   const headers = pageHeaders(POLICY);
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(headers);

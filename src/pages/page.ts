@@ -34,6 +34,12 @@ export function pageHeaders(policy: Policy): Record<string, string> {
   };
 }
 
+/** Adds to what an answer depends on, for those that keep it. */
+export function varyBy(reply: FastifyReply, header: string): void {
+  const given = reply.getHeader('vary');
+  reply.header('vary', given ? `${given}, ${header}` : header);
+}
+
 /** Sends a page; it is asked for anew each time, so that it leads to the assets as they are. */
 export function sendPage(reply: FastifyReply, { html, headers }: Page): FastifyReply {
   return reply

@@ -3,7 +3,7 @@ import type { OpenAPIV3 } from 'openapi-types';
 import { answerOtherMethods } from '../rest/methods';
 import type { Asset } from './assets';
 import { docs } from './docs';
-import { sendPage } from './page';
+import { sendPage, varyBy } from './page';
 import type { Pages } from './pages';
 
 export interface PageOptions {
@@ -55,8 +55,8 @@ async function sendAsset(
     'cache-control': cacheControl,
     'cross-origin-resource-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
-    vary: 'accept-encoding',
   });
+  varyBy(reply, 'accept-encoding');
   const takesGzip = /\bgzip\b/.test(String(headers['accept-encoding']));
   if (takesGzip) reply.header('content-encoding', 'gzip');
   return reply.type(asset.type).send(takesGzip ? await asset.gzipped() : asset.body);

@@ -32,6 +32,7 @@ test('requests are counted by what they were for and by status class', async () 
   await gateway.app.inject({ url: '/pets/1' });
   await gateway.app.inject({ url: '/pets' });
   await gateway.app.inject({ url: '/docs' });
+  await gateway.app.inject({ url: '/' });
   await gateway.app.inject({ url: '/wp-login.php' });
   expect(await samples()).toMatchObject({
     [count('query pets', '2xx')]: 1,
@@ -40,6 +41,7 @@ test('requests are counted by what they were for and by status class', async () 
     [count('getPet', '4xx')]: 1,
     [count('listPets', '2xx')]: 1,
     [count('docs', '2xx')]: 1,
+    [count('pages', '2xx')]: 1,
     [count('other', '4xx')]: 1,
     'petstore_limiter_store{state="memory"}': 1,
     'petstore_limiter_store{state="redis"}': 0,

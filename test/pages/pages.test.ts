@@ -77,6 +77,18 @@ test('scripts are sent compressed to those who take that, and say that it depend
   expect(zipped.rawPayload.length).toBeLessThan(plain.rawPayload.length / 2);
 });
 
+test('what depends on who asks says so, beside what it depends on for CORS', async () => {
+  const listed = await gateway.another({ CORS_ORIGINS: 'https://shop.example' });
+  for (const [path, vary] of [
+    ['/graphql', 'Origin, accept'],
+    ['/favicon.svg', 'Origin, accept-encoding'],
+  ] as const) {
+    const { headers } = await send(listed, `GET ${path}`, undefined, { accept: BROWSER });
+    expect([path, headers.vary]).toEqual([path, vary]);
+  }
+  await listed.close();
+});
+
 test('what another version loaded is not there', async () => {
   expect((await send(gateway, 'GET /assets/0123456789abcdef/page.css')).status).toBe(404);
   const [, path] = /(\/assets\/\w+)\//.exec((await open('/')).text) ?? [];
