@@ -16,6 +16,7 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/prisma prisma
 COPY --from=build /app/dist dist
+COPY --from=build /app/src/pages/public src/pages/public
 # For the embedded database, where no DATABASE_URL is given: mount a volume there to keep it.
 RUN mkdir data && chown node:node data
 USER node

@@ -4,8 +4,8 @@ import { dirname, extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
-/** `public/` of the package, from the sources as from what is built of them. */
-const PUBLIC = join(__dirname, '..', '..', 'public');
+/** Among the sources, for these and for what is built of them: nothing there is compiled. */
+const PUBLIC = join(__dirname, '..', '..', 'src', 'pages', 'public');
 
 /** GraphiQL and what it stands on, as their packages ship them for browsers. */
 const VENDOR: readonly [name: string, packageName: string, file: string][] = [

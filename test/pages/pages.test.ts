@@ -124,7 +124,10 @@ test.each([...PAGES, '/docs'])('%s is there without a key where nothing else is'
 
 test('the examples fit the schema and succeed, one after the other, in an empty store', async () => {
   await emptyDatabase(gateway.database);
-  const text = readFileSync(join(__dirname, '..', '..', 'public', 'examples.graphql'), 'utf8');
+  const text = readFileSync(
+    join(__dirname, '..', '..', 'src', 'pages', 'public', 'examples.graphql'),
+    'utf8',
+  );
   const examples = text.split(/\n\n(?=#)/);
   expect(examples.length).toBeGreaterThan(4);
   for (const example of examples) {
