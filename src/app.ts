@@ -10,6 +10,7 @@ import { CategoryService } from './domain/category-service';
 import { InventoryService } from './domain/inventory-service';
 import { OrderService } from './domain/order-service';
 import { PetService } from './domain/pet-service';
+import type { DocumentLimits } from './graphql/document-limits';
 import { Executor } from './graphql/executor';
 import { buildSchema } from './graphql/schema';
 import { Drain } from './http/drain';
@@ -71,7 +72,7 @@ export async function createApp(
   const anonymousAccess = config.ANONYMOUS_ACCESS ?? defaultAccess(config);
   const server = await createServer({
     database,
-    executor: new Executor(schema, now),
+    executor: new Executor(schema, now, config.GRAPHQL_MAX_COST),
     keys,
     limits,
     now,
@@ -81,6 +82,8 @@ export async function createApp(
     exposition: config.METRICS_PORT === undefined ? (exposition ?? metrics) : undefined,
     anonymousAccess,
     logger,
+    documentLimits: documentLimits(config),
+    hidesSuggestions: config.NODE_ENV === 'production',
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
   });
@@ -91,6 +94,20 @@ export async function createApp(
   });
   server.addHook('onClose', () => expired.stop());
   return { server, anonymousAccess, newAdminKey, metrics, drain: new Drain(server, requests) };
+}
+
+function documentLimits(config: Config): DocumentLimits {
+  return {
+    tokens: config.GRAPHQL_MAX_TOKENS,
+    depth: config.GRAPHQL_MAX_DEPTH,
+    fields: config.GRAPHQL_MAX_FIELDS,
+    rootFields: config.GRAPHQL_MAX_ROOT_FIELDS,
+    aliases: config.GRAPHQL_MAX_ALIASES,
+    fragments: config.GRAPHQL_MAX_FRAGMENTS,
+    repeats: config.GRAPHQL_MAX_REPEATS,
+    directives: config.GRAPHQL_MAX_DIRECTIVES,
+    directivesAtOnce: config.GRAPHQL_MAX_DIRECTIVES_AT_ONCE,
+  };
 }
 
 /** The part of each quota that an instance, with all its workers, gives out while Redis is out of reach. */

@@ -75,6 +75,28 @@ const SETTINGS = {
     10_000,
     'how long a request may take; after it comes 503, and what it asked of PostgreSQL is cancelled',
   ),
+  GRAPHQL_MAX_TOKENS: setting(integer(100, 100_000), 5000, 'tokens of a document'),
+  GRAPHQL_MAX_DEPTH: setting(integer(5, 100), 20, 'levels of selections, and of values, within each other'),
+  GRAPHQL_MAX_FIELDS: setting(
+    integer(10, 100_000),
+    2000,
+    'fields of an operation once its fragments are spread',
+  ),
+  GRAPHQL_MAX_ROOT_FIELDS: setting(integer(1, 10_000), 100, 'root fields of an operation'),
+  GRAPHQL_MAX_ALIASES: setting(integer(0, 10_000), 100, 'aliases of a document'),
+  GRAPHQL_MAX_FRAGMENTS: setting(integer(0, 1000), 100, 'fragments of a document'),
+  GRAPHQL_MAX_REPEATS: setting(
+    integer(1, 1000),
+    50,
+    'times that one place of an operation may ask for the same, fragments spread',
+  ),
+  GRAPHQL_MAX_DIRECTIVES: setting(integer(0, 10_000), 50, 'directives of a document'),
+  GRAPHQL_MAX_DIRECTIVES_AT_ONCE: setting(integer(0, 100), 5, 'directives of one field or fragment'),
+  GRAPHQL_MAX_COST: setting(
+    integer(100, 10_000_000),
+    50_000,
+    'values that an answer may hold, estimated from the lengths of pages',
+  ),
   MAX_REQUESTS_IN_PROGRESS: setting(
     integer(1, 1_000_000),
     1000,

@@ -7,30 +7,29 @@ import {
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
 import type { Context } from './context';
-import { limitDocument, MAX_TOKENS } from './document-limits';
+import { faultsOf } from './document-faults';
+import type { DocumentLimits } from './document-limits';
 import { problemOf } from './errors';
 import type { Executor } from './executor';
 import { idempotencyHeaders } from './idempotency-headers';
 import type { KnownDocuments } from './known-documents';
-import { extensionsOf } from './outcome';
-
-/** How many faults of one document are reported. */
-const MAX_ERRORS = 20;
+import { extensionsOf, type Outcome, refuseDocument } from './outcome';
 
 /**
  * Apollo Server in front of the executor: it reads requests (POST, GET, automatic persisted queries, CSRF prevention),
- * parses and validates documents. It runs nothing itself.
+ * parses documents. It runs nothing itself, and it does not validate: a document is measured first, which has no place in
+ * its order of things.
  */
 export async function createApollo(
   executor: Executor,
   documents: KnownDocuments,
+  limits: DocumentLimits,
 ): Promise<ApolloServer<Context>> {
   const apollo = new ApolloServer<Context>({
     schema: executor.schema,
     introspection: true,
-    parseOptions: { maxTokens: MAX_TOKENS },
-    validationRules: [limitDocument],
-    validationOptions: { maxErrors: MAX_ERRORS },
+    parseOptions: { maxTokens: limits.tokens },
+    dangerouslyDisableValidation: true,
     includeStacktraceInErrorResponses: false,
     allowBatchedHttpRequests: false,
     stopOnTerminationSignals: false,
@@ -38,7 +37,8 @@ export async function createApollo(
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     formatError: (formatted, error) => {
       const { internal: _, ...problem } = problemOf(error);
-      return { ...formatted, message: problem.message, extensions: extensionsOf(problem) };
+      const message = problem.code === 'GRAPHQL_PARSE_FAILED' ? reworded(problem.message) : problem.message;
+      return { ...formatted, message, extensions: extensionsOf(problem) };
     },
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
@@ -55,9 +55,14 @@ export async function createApollo(
             }
           },
           responseForOperation: async ({ document, source, request, contextValue }) => {
-            documents.add(source, document);
             const { operationName, variables = {} } = request;
-            const outcome = await executor.run(document, operationName, variables, contextValue);
+            const faults = documents.find(source)
+              ? []
+              : faultsOf(executor.schema, document, limits, contextValue.hidesSuggestions);
+            if (!faults.length) documents.add(source, document);
+            const outcome: Outcome = faults.length
+              ? refuseDocument(faults, contextValue)
+              : await executor.run(document, operationName, variables, contextValue);
             const { status, body } = outcome;
             return {
               http: { status, headers: new HeaderMap(Object.entries(idempotencyHeaders(outcome))) },
@@ -70,4 +75,14 @@ export async function createApollo(
   });
   await apollo.start();
   return apollo;
+}
+
+/** What the parser says of documents that are too large for it, in this service's words. */
+function reworded(message: string): string {
+  return message
+    .replace(
+      /^Syntax Error: Document contains more that (\d+) tokens.*/,
+      'The document has more than $1 tokens.',
+    )
+    .replace(/^Maximum call stack size exceeded.*/, 'The document is nested too deep to be parsed.');
 }

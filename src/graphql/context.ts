@@ -43,6 +43,8 @@ export class Context {
     readonly meter: Meter,
     readonly requestId: string,
     readonly observer: Observer,
+    /** Whether errors keep back names of the schema that resemble a wrong one. */
+    readonly hidesSuggestions = false,
   ) {}
 
   /** The same for a run of the operation in `transaction`. */

@@ -9,6 +9,7 @@ import {
 } from 'graphql';
 import { Directive } from 'type-graphql';
 import type { Scope } from '../database/generated/enums';
+import { COST_DIRECTIVES } from './cost-directives';
 
 /** Marks a root field that counts as one request of the caller's plan. */
 export const Counted = () => Directive('@rateLimit');
@@ -52,6 +53,6 @@ export function defineDirectives(schema: GraphQLSchema): GraphQLSchema {
     locations: [DirectiveLocation.FIELD_DEFINITION],
     args: { scope: { type: new GraphQLNonNull(scope), description: 'The least scope that is enough.' } },
   });
-  const directives = [...specifiedDirectives, RATE_LIMIT, requiresScope, STABILITY];
+  const directives = [...specifiedDirectives, RATE_LIMIT, requiresScope, STABILITY, ...COST_DIRECTIVES];
   return new GraphQLSchema({ ...schema.toConfig(), directives });
 }

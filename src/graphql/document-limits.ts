@@ -1,71 +1,62 @@
-import {
-  type ASTVisitor,
-  type FragmentDefinitionNode,
-  GraphQLError,
-  type SelectionSetNode,
-  type ValidationContext,
-} from 'graphql';
+import { type DocumentNode, GraphQLError, type OperationDefinitionNode } from 'graphql';
+import { DocumentSize } from './document-size';
+import { mostRepeated } from './repeats';
 
-/** How many tokens a document may have; the parser stops at the next. */
-export const MAX_TOKENS = 5_000;
-/** How deep fields may stand. Introspection of types within types is the deepest that tools send: 15. */
-const MAX_DEPTH = 20;
-/** How many fields an operation may come to once its fragments are spread. */
-const MAX_FIELDS = 2_000;
-
-interface Size {
-  readonly fields: number;
+/** What a document may come to at most, whatever its variables. */
+export interface DocumentLimits {
+  /** Tokens; the parser stops at the next. */
+  readonly tokens: number;
+  /** How deep selections, and values, may stand within each other. */
   readonly depth: number;
+  /** Fields of an operation once its fragments are spread. */
+  readonly fields: number;
+  /** Those of them that stand at its root. */
+  readonly rootFields: number;
+  readonly aliases: number;
+  readonly directives: number;
+  readonly directivesAtOnce: number;
+  readonly fragments: number;
+  /** How often one place may ask for the same, from all fragments that are spread there. */
+  readonly repeats: number;
 }
 
-const NOTHING: Size = { fields: 0, depth: 0 };
+const TOO_COMPLEX = { code: 'OPERATION_TOO_COMPLEX' };
+const INVALID = { code: 'GRAPHQL_VALIDATION_FAILED' };
 
-/**
- * Refuses operations that are too deep or come to too many fields. A fragment is measured once however often it is spread,
- * so a document of fragments that spread each other twice takes no longer than another of its length.
- */
-export function limitDocument(context: ValidationContext): ASTVisitor {
-  const measured = new Map<string, Size>();
-
-  const measure = (selectionSet: SelectionSetNode | undefined): Size => {
-    let fields = 0;
-    let depth = 0;
-    for (const selection of selectionSet?.selections ?? []) {
-      const isField = selection.kind === 'Field';
-      const inner =
-        selection.kind === 'FragmentSpread'
-          ? measureFragment(context.getFragment(selection.name.value))
-          : measure(selection.selectionSet);
-      fields += inner.fields + (isField ? 1 : 0);
-      depth = Math.max(depth, inner.depth + (isField ? 1 : 0));
-    }
-    return { fields, depth };
+/** Why a document is too large to be looked at any further: to validate it could take long, to measure it does not. */
+export function excessesOf(document: DocumentNode, limits: DocumentLimits): GraphQLError[] {
+  const size = new DocumentSize(document);
+  const excesses: GraphQLError[] = [];
+  const limit = (
+    what: string,
+    number: number,
+    unit: string,
+    most: number,
+    nodes?: OperationDefinitionNode,
+  ) => {
+    if (number <= most) return;
+    const message = `${what} ${number} ${unit}; at most ${most} are allowed.`;
+    excesses.push(new GraphQLError(message, { nodes, extensions: TOO_COMPLEX }));
   };
-
-  const measureFragment = (fragment: FragmentDefinitionNode | null | undefined): Size => {
-    if (!fragment) return NOTHING;
-    const name = fragment.name.value;
-    let size = measured.get(name);
-    if (!size) {
-      // A fragment within itself is another rule's to refuse.
-      measured.set(name, NOTHING);
-      size = measure(fragment.selectionSet);
-      measured.set(name, size);
-    }
-    return size;
-  };
-
-  return {
-    OperationDefinition(node) {
-      const { fields, depth } = measure(node.selectionSet);
-      const refuse = (message: string) =>
-        context.reportError(
-          new GraphQLError(message, { nodes: node, extensions: { code: 'OPERATION_TOO_COMPLEX' } }),
-        );
-      if (depth > MAX_DEPTH)
-        refuse(`The operation is ${depth} fields deep; at most ${MAX_DEPTH} are allowed.`);
-      if (fields > MAX_FIELDS)
-        refuse(`The operation comes to ${fields} fields; at most ${MAX_FIELDS} are allowed.`);
-    },
-  };
+  for (const { node, size: operation } of size.operations) {
+    limit('The operation is', operation.depth, 'levels deep', limits.depth, node);
+    limit('The operation comes to', operation.fields, 'fields', limits.fields, node);
+    limit('The operation comes to', operation.outer, 'root fields', limits.rootFields, node);
+  }
+  limit('A value is', size.valueDepth, 'levels deep', limits.depth);
+  limit('The document has', size.fragments, 'fragments', limits.fragments);
+  limit('The document has', size.aliases, 'aliases', limits.aliases);
+  limit('The document has', size.directives, 'directives', limits.directives);
+  limit('One place has', size.directivesAtOnce, 'directives', limits.directivesAtOnce);
+  if (size.circle !== undefined) {
+    const message = `Cannot spread fragment "${size.circle}" within itself.`;
+    excesses.push(new GraphQLError(message, { extensions: INVALID }));
+  }
+  // What has passed so far is small enough to be spread out.
+  if (excesses.length) return excesses;
+  for (const { node } of size.operations) {
+    const { key, times } = mostRepeated(document, node);
+    limit(`The operation asks for "${key}"`, times, 'times in one place', limits.repeats, node);
+  }
+  return excesses;
 }

@@ -3,6 +3,7 @@ import type { Caller } from '../access/caller';
 import { isTooExpensive } from '../rate-limit/rules';
 import type { Context } from './context';
 import { ProblemError } from './errors';
+import { estimateAt } from './estimate';
 import { Charge, refusalOf } from './limits';
 import { type Demand, type Operation, Operations } from './operation';
 import { bodyOf, type Outcome, refusal } from './outcome';
@@ -19,10 +20,14 @@ export class Executor {
   private readonly operations: Operations;
   private readonly once: RunOnce;
 
-  /** @param now milliseconds of the Unix epoch. */
+  /**
+   * @param now milliseconds of the Unix epoch.
+   * @param maxCost how many values an answer may hold, as estimated.
+   */
   constructor(
     readonly schema: GraphQLSchema,
     now: () => number,
+    private readonly maxCost: number,
   ) {
     this.operations = new Operations(schema);
     this.once = new RunOnce(now);
@@ -45,7 +50,7 @@ export class Executor {
     context.observer.onOperation(operation.label, operation.name);
     const demand = operation.demand(variables);
     if (!demand) return this.refuseVariables(operation, variables, context);
-    const denied = deny(context.caller, demand);
+    const denied = deny(context.caller, demand) ?? this.tooCostly(operation, variables);
     if (denied) return refusal(denied, context);
 
     const coerced = operation.coerce(variables);
@@ -90,8 +95,17 @@ export class Executor {
     });
   }
 
+  /** Why the answer could become too large. Where no variables could make it so, nothing is computed. */
+  private tooCostly({ size }: Operation, variables: Variables): ProblemError | undefined {
+    if (size.most <= this.maxCost) return undefined;
+    const cost = estimateAt(size, variables);
+    if (cost <= this.maxCost) return undefined;
+    const message = `The operation has an estimated cost of ${cost} values; at most ${this.maxCost} are allowed. Ask for shorter pages or fewer fields.`;
+    return new ProblemError('OPERATION_TOO_COMPLEX', message);
+  }
+
   private refuseVariables(operation: Operation, variables: Variables, context: Context): Outcome {
-    const details = variableErrors(this.schema, operation.node, variables);
+    const details = variableErrors(this.schema, operation.node, variables, context.hidesSuggestions);
     const message = details.map(({ path, message }) => `${path}: ${message}`).join('; ');
     return refusal(new ProblemError('BAD_USER_INPUT', message, details), context);
   }

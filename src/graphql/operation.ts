@@ -18,9 +18,14 @@ import { collectFields } from 'graphql/execution/collectFields';
 import { getVariableValues } from 'graphql/execution/values';
 import type { Scope } from '../database/generated/enums';
 import type { Spelling } from '../database/row-json';
+import { estimateCost } from './cost';
+import type { Estimate } from './estimate';
 import { Plan } from './plan';
 
 type Variables = Readonly<Record<string, unknown>>;
+
+/** What is wrong with them is found out when it is told. */
+const FIRST_ERROR = { maxErrors: 1 };
 
 /** What running an operation takes: how many counted root fields, and which scopes. */
 export interface Demand {
@@ -42,6 +47,8 @@ export class Operation {
   readonly fragments: Record<string, FragmentDefinitionNode> = {};
   /** Where no directive stands in the document, all runs of the operation demand the same. */
   private readonly constant: Demand | undefined;
+  /** How many values the answer can hold. */
+  readonly size: Estimate;
   private compiled: Plan | null | undefined;
   private readonly variables: readonly Variable[];
 
@@ -62,6 +69,7 @@ export class Operation {
       type: typeFromAST(schema, type as TypeNode) as GraphQLInputType,
     }));
     this.constant = this.hasDirectives ? undefined : this.demandOf({});
+    this.size = estimateCost(schema, document, node);
   }
 
   /** How to run it without graphql-js's general machinery; made when it is first asked for. */
@@ -88,7 +96,7 @@ export class Operation {
         const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
         // Defaults, and what may be left out or be null, are graphql-js's to tell.
         if (value === undefined || value === null) return this.coerceByGraphqlJs(variables);
-        coerced[name] = coerceInputValue(value, type, misfit);
+        coerced[name] = coerceInputValue(value, type, misfit, true);
       }
     } catch {
       return undefined;
@@ -97,7 +105,8 @@ export class Operation {
   }
 
   private coerceByGraphqlJs(variables: Variables): Record<string, unknown> | undefined {
-    return getVariableValues(this.schema, this.node.variableDefinitions ?? [], variables).coerced;
+    const definitions = this.node.variableDefinitions ?? [];
+    return getVariableValues(this.schema, definitions, variables, FIRST_ERROR).coerced;
   }
 
   private demandOf(coerced: Record<string, unknown>): Demand {

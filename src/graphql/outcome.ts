@@ -34,6 +34,11 @@ export function refusal(error: unknown, context: Context): Outcome {
   };
 }
 
+/** The answer to a document that may not run. */
+export function refuseDocument(faults: readonly GraphQLError[], context: Context): Outcome {
+  return { status: 400, body: { errors: faults.map((fault) => present(fault, context)) } };
+}
+
 /** The `extensions` of an error in GraphQL. */
 export function extensionsOf({ code, status, details }: Problem, requestId?: string) {
   return { code, status, ...(details && { details }), ...(requestId && { requestId }) };

@@ -1,5 +1,6 @@
 import {
   coerceInputValue,
+  type GraphQLError,
   type GraphQLInputType,
   type GraphQLSchema,
   isInputType,
@@ -10,28 +11,50 @@ import type { ErrorDetail } from '../domain/errors';
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** Everything that is wrong with the variables of an operation, each with its path: `input.categoryId`. */
+/** More wrong things than this in one value are not listed. */
+const MAX_ERRORS = 100;
+
+/**
+ * What is wrong with the variables of an operation, each thing with its path: `input.categoryId`.
+ * @param hideSuggestions whether names of the schema that resemble a wrong one are kept back.
+ */
 export function variableErrors(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
   variables: Variables,
+  hideSuggestions: boolean,
 ): ErrorDetail[] {
-  return (operation.variableDefinitions ?? []).flatMap(({ variable, type, defaultValue }) => {
+  const details = (operation.variableDefinitions ?? []).flatMap(({ variable, type, defaultValue }) => {
     const name = variable.name.value;
     const inputType = typeFromAST(schema, type as Parameters<typeof typeFromAST>[1]);
     if (!isInputType(inputType)) return [];
     const given = Object.hasOwn(variables, name);
     if (!given && (defaultValue || type.kind !== 'NonNullType')) return [];
     if (!given) return [{ path: name, message: `must be given: its type is ${inputType}` }];
-    return valueErrors(inputType, variables[name], name);
+    return valueErrors(inputType, variables[name], name, hideSuggestions);
   });
+  return details.slice(0, MAX_ERRORS);
 }
 
 /** What is wrong with one value of an input type. @param path what its details' paths start with. */
-export function valueErrors(type: GraphQLInputType, value: unknown, path: string): ErrorDetail[] {
+export function valueErrors(
+  type: GraphQLInputType,
+  value: unknown,
+  path: string,
+  hideSuggestions = true,
+): ErrorDetail[] {
   const details: ErrorDetail[] = [];
-  coerceInputValue(value, type, (inner, _value, error) => {
-    details.push({ path: [path, ...inner].filter((part) => part !== '').join('.'), message: error.message });
-  });
+  const note = (inner: readonly (string | number)[], _value: unknown, { message }: GraphQLError) => {
+    if (details.length === MAX_ERRORS) throw new Enough();
+    details.push({ path: [path, ...inner].filter((part) => part !== '').join('.'), message });
+  };
+  try {
+    coerceInputValue(value, type, note, hideSuggestions);
+  } catch (error) {
+    if (!(error instanceof Enough)) throw error;
+  }
   return details;
 }
+
+/** Ends the search for errors. */
+class Enough extends Error {}

@@ -9,6 +9,7 @@ import fastify, {
 import type { Database } from '../database/database';
 import { createApollo } from '../graphql/apollo';
 import { Context } from '../graphql/context';
+import type { DocumentLimits } from '../graphql/document-limits';
 import type { Executor } from '../graphql/executor';
 import { IDEMPOTENT_REPLAYED } from '../graphql/idempotency-headers';
 import { KnownDocuments } from '../graphql/known-documents';
@@ -45,6 +46,9 @@ export interface ServerOptions extends Recognition {
   /** The clock of limits, milliseconds of the Unix epoch. */
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
+  readonly documentLimits: DocumentLimits;
+  /** Whether callers without a key are told no names of the schema beyond those that they know. */
+  readonly hidesSuggestions: boolean;
   /** Origins that browsers may call from; `undefined` is any. */
   readonly corsOrigins?: readonly string[];
   /** Proxies whose `X-Forwarded-For` is believed: addresses and CIDRs, or a number of hops. */
@@ -107,10 +111,12 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 
   const contextOf = (request: FastifyRequest): Context => {
     request.observation = new Observation(request.log);
-    return new Context(database, request.caller, request.meter, request.id, request.observation);
+    const hidesSuggestions = options.hidesSuggestions && !request.caller.apiKey;
+    const { caller, meter, id, observation } = request;
+    return new Context(database, caller, meter, id, observation, hidesSuggestions);
   };
   const documents = new KnownDocuments();
-  const apollo = await createApollo(executor, documents);
+  const apollo = await createApollo(executor, documents, options.documentLimits);
   const pages = readPages();
   await app.register(graphqlRoute, { apollo, executor, documents, contextOf, sandbox: pages.sandbox });
   const operations = OPERATIONS.map((operation) => prepare(executor.schema, operation));

@@ -31,7 +31,7 @@ const schema = buildSchema({
   limits,
 } as unknown as Services);
 const operations = new Operations(schema);
-const executor = new Executor(schema, Date.now);
+const executor = new Executor(schema, Date.now, Number.MAX_SAFE_INTEGER);
 
 let database: Database;
 let drop: () => Promise<void>;

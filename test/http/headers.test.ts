@@ -167,7 +167,7 @@ test('the numbers fall by what each request costs, in both windows, on both door
     [1, { graphql: '{ pets { totalCount } }' }],
     [3, { graphql: fields(3) }],
     [0, { graphql: '{ viewer { plan } rateLimit { cost } __typename }' }],
-    [250, { graphql: fields(250) }],
+    [100, { graphql: fields(100) }],
     [1, { path: '/nothing' }],
     [1, { graphql: '{' }],
     [0, { path: '/openapi.json' }],

@@ -6,6 +6,7 @@ import { badInput } from '../../domain/errors';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import type { Store } from '../../rate-limit/store';
 import type { Context } from '../context';
+import { Paged } from '../cost-directives';
 import { Counted, Requires } from '../directives';
 import { ApiKeyUpdate, NewApiKey } from '../inputs/api-keys';
 import { DateTime, Id, type KeyId, keyIdOf } from '../scalars';
@@ -21,6 +22,7 @@ export class ApiKeyResolver {
 
   @Counted()
   @Requires('ADMIN')
+  @Paged('first')
   @Query(() => ApiKeyConnection, { name: 'apiKeys', description: 'All API keys, the newest first.' })
   list(
     @Arg('first', () => Int, { nullable: true, description: 'Take this many, 1 to 100; 20 unless given.' })

@@ -4,6 +4,7 @@ import type { CategoryRow } from '../../database/tables';
 import type { CategoryService } from '../../domain/category-service';
 import type { PetService } from '../../domain/pet-service';
 import type { Context } from '../context';
+import { Paged } from '../cost-directives';
 import { Counted, Requires } from '../directives';
 import { CategoryPageArgs, PetPageArgs, pageOf } from '../inputs/pages';
 import { CategoryUpdate, NewCategory } from '../inputs/payloads';
@@ -32,6 +33,7 @@ export class CategoryResolver {
 
   @Counted()
   @Requires('READ')
+  @Paged('first', 'last')
   @Query(() => CategoryConnection, { name: 'categories', description: 'Categories, a page at a time.' })
   list(
     @Args(() => CategoryPageArgs) args: CategoryPageArgs,
@@ -72,6 +74,7 @@ export class CategoryResolver {
     return this.categories.delete(session, id);
   }
 
+  @Paged('first', 'last')
   @FieldResolver(() => PetConnection, { description: 'The pets that belong to it, a page at a time.' })
   pets(
     @Root() category: CategoryRow,

@@ -4,6 +4,7 @@ import type { InventoryRow } from '../../database/tables';
 import type { InventoryService } from '../../domain/inventory-service';
 import type { PetService } from '../../domain/pet-service';
 import type { Context } from '../context';
+import { Paged } from '../cost-directives';
 import { Counted, Requires, Stability } from '../directives';
 import { InventoryPageArgs, pageOf } from '../inputs/pages';
 import { InventoryUpdate } from '../inputs/payloads';
@@ -36,6 +37,7 @@ export class InventoryResolver {
 
   @Counted()
   @Requires('READ')
+  @Paged('first', 'last')
   @Query(() => InventoryItemConnection, { description: 'Stock counts, a page at a time.' })
   inventory(
     @Args(() => InventoryPageArgs) args: InventoryPageArgs,

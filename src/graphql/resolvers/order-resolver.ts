@@ -4,6 +4,7 @@ import type { OrderRow } from '../../database/tables';
 import type { OrderService } from '../../domain/order-service';
 import type { PetService } from '../../domain/pet-service';
 import type { Context } from '../context';
+import { Paged } from '../cost-directives';
 import { Counted, Requires } from '../directives';
 import { OrderPageArgs, pageOf } from '../inputs/pages';
 import { NewOrder, OrderUpdate } from '../inputs/payloads';
@@ -33,6 +34,7 @@ export class OrderResolver {
 
   @Counted()
   @Requires('READ')
+  @Paged('first', 'last')
   @Query(() => OrderConnection, { name: 'orders', description: 'Orders, a page at a time.' })
   list(
     @Args(() => OrderPageArgs) args: OrderPageArgs,

@@ -6,6 +6,7 @@ import type { InventoryService } from '../../domain/inventory-service';
 import type { OrderService } from '../../domain/order-service';
 import type { PetService } from '../../domain/pet-service';
 import type { Context } from '../context';
+import { Paged } from '../cost-directives';
 import { Counted, Requires } from '../directives';
 import { OrderPageArgs, PetPageArgs, pageOf } from '../inputs/pages';
 import { NewPet, PetUpdate } from '../inputs/payloads';
@@ -38,6 +39,7 @@ export class PetResolver {
 
   @Counted()
   @Requires('READ')
+  @Paged('first', 'last')
   @Query(() => PetConnection, { name: 'pets', description: 'Pets, a page at a time.' })
   list(
     @Args(() => PetPageArgs) args: PetPageArgs,
@@ -94,6 +96,7 @@ export class PetResolver {
     return loaders.load(info, pet.id, (ids) => this.stock.find(session, ids, requestedFields(info)));
   }
 
+  @Paged('first', 'last')
   @FieldResolver(() => OrderConnection, { description: 'Orders for it, a page at a time.' })
   orders(
     @Root() pet: PetRow,

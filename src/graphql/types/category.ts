@@ -1,4 +1,5 @@
 import { Field, ObjectType } from 'type-graphql';
+import { Weighs } from '../cost-directives';
 import { Id } from '../scalars';
 
 @ObjectType({ simpleResolvers: true, description: 'A kind of animal.' })
@@ -9,6 +10,7 @@ export class Category {
   @Field(() => String, { description: 'The name, 1 to 255 characters.' })
   name!: string;
 
+  @Weighs(10)
   @Field(() => String, { nullable: true, description: 'A short description, up to 2000 characters.' })
   description!: string | null;
 }

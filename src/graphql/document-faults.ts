@@ -1,0 +1,26 @@
+import { type DocumentNode, GraphQLError, type GraphQLSchema, specifiedRules, validate } from 'graphql';
+import { type DocumentLimits, excessesOf } from './document-limits';
+
+/** How many faults of one document are reported. */
+const MAX_FAULTS = 20;
+
+const INVALID = { code: 'GRAPHQL_VALIDATION_FAILED' };
+
+/**
+ * Why a parsed document may not run; nothing where it may.
+ * @param hideSuggestions whether names of the schema that resemble a wrong one are kept back.
+ */
+export function faultsOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  limits: DocumentLimits,
+  hideSuggestions: boolean,
+): readonly GraphQLError[] {
+  const excesses = excessesOf(document, limits);
+  if (excesses.length) return excesses.slice(0, MAX_FAULTS);
+  const errors = validate(schema, document, specifiedRules, { maxErrors: MAX_FAULTS, hideSuggestions });
+  return errors.map(
+    ({ message, nodes, extensions }) =>
+      new GraphQLError(message, { nodes, extensions: { ...INVALID, ...extensions } }),
+  );
+}

@@ -1,0 +1,31 @@
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** A number that may depend on the variables of a request. */
+export interface Estimate {
+  /** What it is at most, whatever the variables. */
+  readonly most: number;
+  /** What it is with these variables, as they were sent. Left out where that is always `most`. */
+  readonly at?: (variables: Variables) => number;
+}
+
+export function constant(value: number): Estimate {
+  return { most: value };
+}
+
+export function sum(terms: readonly Estimate[]): Estimate {
+  const most = terms.reduce((total, term) => total + term.most, 0);
+  const varying = terms.flatMap(({ at }) => at ?? []);
+  if (!varying.length) return constant(most);
+  const fixed = terms.reduce((total, term) => total + (term.at ? 0 : term.most), 0);
+  return { most, at: (variables) => varying.reduce((total, at) => total + at(variables), fixed) };
+}
+
+export function times(a: Estimate, b: Estimate): Estimate {
+  const most = a.most * b.most;
+  if (!a.at && !b.at) return constant(most);
+  return { most, at: (variables) => estimateAt(a, variables) * estimateAt(b, variables) };
+}
+
+export function estimateAt({ most, at }: Estimate, variables: Variables): number {
+  return at ? at(variables) : most;
+}

@@ -1,0 +1,54 @@
+import type { DocumentNode, FieldNode, OperationDefinitionNode, SelectionSetNode } from 'graphql';
+
+/** A response key and how often it is asked for in the place that does so most often. */
+export interface Repeats {
+  readonly key: string;
+  readonly times: number;
+}
+
+/**
+ * What an operation asks for most often in one place, fragments spread and equal fields merged. Validation compares each
+ * of them with each other.
+ * @param document one without circles, whose operations come to few fields.
+ */
+export function mostRepeated(document: DocumentNode, operation: OperationDefinitionNode): Repeats {
+  const fragments = new Map(
+    document.definitions.flatMap((node) =>
+      node.kind === 'FragmentDefinition' ? [[node.name.value, node]] : [],
+    ),
+  );
+  let most: Repeats = { key: '', times: 0 };
+
+  const collect = (
+    selectionSet: SelectionSetNode,
+    place: Map<string, FieldNode[]>,
+    spread: Set<string>,
+  ): void => {
+    for (const selection of selectionSet.selections) {
+      if (selection.kind === 'Field') {
+        const key = (selection.alias ?? selection.name).value;
+        const same = place.get(key);
+        if (same) same.push(selection);
+        else place.set(key, [selection]);
+      } else if (selection.kind === 'InlineFragment') {
+        collect(selection.selectionSet, place, spread);
+      } else if (!spread.has(selection.name.value)) {
+        spread.add(selection.name.value);
+        const fragment = fragments.get(selection.name.value);
+        if (fragment) collect(fragment.selectionSet, place, spread);
+      }
+    }
+  };
+  const visit = (selectionSets: readonly SelectionSetNode[]): void => {
+    const place = new Map<string, FieldNode[]>();
+    const spread = new Set<string>();
+    for (const selectionSet of selectionSets) collect(selectionSet, place, spread);
+    for (const [key, fields] of place) {
+      if (fields.length > most.times) most = { key, times: fields.length };
+      const inner = fields.flatMap((field) => field.selectionSet ?? []);
+      if (inner.length) visit(inner);
+    }
+  };
+  visit([operation.selectionSet]);
+  return most;
+}

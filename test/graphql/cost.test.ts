@@ -1,0 +1,157 @@
+import fc from 'fast-check';
+import { type GraphQLObjectType, getNamedType, getOperationAST, isObjectType, parse } from 'graphql';
+import { estimateCost } from '../../src/graphql/cost';
+import { estimateAt } from '../../src/graphql/estimate';
+import { buildSchema, type Services } from '../../src/graphql/schema';
+import { OPERATIONS } from '../../src/rest/operations';
+import { type Gateway, type Json, startGateway } from '../helper/gateway';
+import { queries } from '../helper/queries';
+import { fill, worlds } from '../helper/world';
+
+const schema = buildSchema({} as Services);
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway({ GRAPHQL_MAX_COST: '1000' });
+});
+afterAll(() => gateway.close());
+
+function costOf(query: string, variables: object = {}): number {
+  const document = parse(query);
+  const operation = getOperationAST(document);
+  if (!operation) throw new Error('no operation');
+  return estimateAt(estimateCost(schema, document, operation), variables as Record<string, unknown>);
+}
+
+/** How many objects and scalars an answer holds. */
+function valuesIn(data: unknown): number {
+  if (Array.isArray(data)) return data.reduce((total: number, item) => total + valuesIn(item), 0);
+  if (typeof data !== 'object' || data === null) return 1;
+  return 1 + Object.values(data).reduce((total: number, value) => total + valuesIn(value), 0);
+}
+
+test.each([
+  ['a field', '{ __typename }', 1],
+  ['an object and its fields', '{ pet(id: 1) { id name } }', 3],
+  ['objects in each other', '{ pet(id: 1) { category { id } } }', 3],
+  ['a page unless it is asked for', '{ pets { nodes { id } } }', 1 + 20 * 2],
+  ['a page of this length', '{ pets(first: 5) { nodes { id } } }', 1 + 5 * 2],
+  ['a page from the end', '{ pets(last: 7) { nodes { id } } }', 1 + 7 * 2],
+  ['edges', '{ pets(first: 5) { edges { cursor node { id } } } }', 1 + 5 * 4],
+  ['what stands beside the page', '{ pets(first: 5) { totalCount pageInfo { endCursor } } }', 4],
+  [
+    'pages in pages',
+    '{ pets(first: 5) { nodes { orders(first: 3) { nodes { id } } } } }',
+    1 + 5 * (2 + 3 * 2),
+  ],
+  ['no page is longer than the longest', '{ pets(first: 1000000) { nodes { id } } }', 1 + 100 * 2],
+  ['a length that is null', '{ pets(first: null, last: 4) { nodes { id } } }', 1 + 4 * 2],
+  ['a length that no page has', '{ pets(first: -3) { nodes { id } } }', 1],
+  ['a long text', '{ category(id: 1) { description } }', 1 + 10],
+  ['keys, which have pages of one direction', '{ apiKeys(first: 3) { nodes { id } } }', 1 + 3 * 2],
+  ['lists without pages', '{ rateLimit { windows { name } } }', 1 + 7 * 2],
+  [
+    'what comes from fragments',
+    '{ pets(first: 2) { ...A } } fragment A on PetConnection { nodes { ... { id } } }',
+    5,
+  ],
+  [
+    'what is asked for twice, once',
+    '{ pet(id: 1) { id ...A } } fragment A on Pet { id category { id } ... { category { id } } }',
+    4,
+  ],
+  ['what a directive may leave out', '{ pet(id: 1) { id @skip(if: true) } }', 2],
+  ['a mutation', 'mutation { deletePet(id: 1) { id category { id } } }', 4],
+])('counts %s', (_what, query, cost) => {
+  expect(costOf(query)).toBe(cost);
+});
+
+describe('a length that comes in a variable', () => {
+  const query = 'query ($n: Int = 10, $m: Int) { pets(first: $n, last: $m) { nodes { id } } }';
+  test.each([
+    [{ n: 3 }, 3],
+    [{}, 10],
+    [{ n: null }, 20],
+    [{ n: null, m: 4 }, 4],
+    [{ n: 1e9 }, 100],
+    [{ n: -5 }, 0],
+    [{ n: '7' }, 20],
+  ])('%j', (variables, length) => {
+    expect(costOf(query, variables)).toBe(1 + length * 2);
+  });
+
+  test('that is called as what every object has', () => {
+    const query = 'query ($constructor: Int = 50) { pets(first: $constructor) { nodes { id } } }';
+    expect([costOf(query), costOf(query, { constructor: 3 })]).toEqual([101, 7]);
+  });
+
+  test('is looked at in every request, whoever sent the document first', async () => {
+    const document = 'query ($n: Int) { pets(first: $n) { nodes { orders(first: $n) { nodes { id } } } } }';
+    const statusOf = async (n: number) => (await gateway.graphql(document, { n })).status;
+    expect([await statusOf(5), await statusOf(100), await statusOf(5), await statusOf(22)]).toEqual([
+      200, 400, 200, 400,
+    ]);
+    const { errors } = await gateway.graphql(document, { n: 100 });
+    expect(errors).toEqual([
+      {
+        message:
+          'The operation has an estimated cost of 20201 values; at most 1000 are allowed. Ask for shorter pages or fewer fields.',
+        extensions: { code: 'OPERATION_TOO_COMPLEX', status: 400, requestId: expect.any(String) },
+      },
+    ]);
+  });
+
+  test('counts as one request when it is refused, and runs nothing', async () => {
+    const { headers } = await gateway.createKey();
+    const query = `{ ${Array.from({ length: 9 }, (_, i) => `a${i}: pets(first: 100) { nodes { id } }`).join(' ')} }`;
+    expect((await gateway.graphql(query, {}, headers)).status).toBe(400);
+    const { data } = await gateway.graphql('{ rateLimit { windows { remaining } } }', {}, headers);
+    expect(data.rateLimit?.windows?.map(({ remaining }: Json) => remaining)).toEqual([59, 999]);
+  });
+});
+
+test('REST asks for what fits, and is held to the same bound', async () => {
+  expect(OPERATIONS.length).toBeGreaterThan(15);
+  for (const { document } of OPERATIONS)
+    expect(costOf(document, { limit: 100, first: 100 })).toBeLessThan(2000);
+  expect((await gateway.app.inject({ url: '/pets?limit=100' })).statusCode).toBe(200);
+  const strict = await gateway.another({ GRAPHQL_MAX_COST: '100' });
+  expect((await strict.app.inject({ url: '/pets?limit=5' })).statusCode).toBe(200);
+  const refused = await strict.app.inject({ url: '/pets?limit=100' });
+  expect([refused.statusCode, refused.json().code]).toEqual([400, 'OPERATION_TOO_COMPLEX']);
+  await strict.close();
+});
+
+test('no answer holds more values than were estimated', async () => {
+  const [world] = fc.sample(worlds, { numRuns: 1, seed: 11 });
+  if (!world) throw new Error('no world');
+  await fill(gateway.database, world);
+  const instance = await gateway.another({ GRAPHQL_MAX_COST: '10000000' });
+  let answered = 0;
+  await fc.assert(
+    fc.asyncProperty(queries(schema), async ({ text, variables }) => {
+      const { status, data, errors } = await instance.graphql(text, variables);
+      fc.pre(status === 200 && errors.length === 0);
+      answered++;
+      // The answer's own object is not asked for by any field.
+      expect(valuesIn(data) - 1).toBeLessThanOrEqual(costOf(text, variables));
+    }),
+    { numRuns: 150, seed: 20261121 },
+  );
+  expect(answered).toBeGreaterThan(50);
+  await instance.close();
+});
+
+test('every connection says how long its pages are', () => {
+  const connections = Object.values(schema.getTypeMap())
+    .filter((type): type is GraphQLObjectType => isObjectType(type))
+    .flatMap((type) =>
+      Object.values(type.getFields()).map((field) => ({ at: `${type.name}.${field.name}`, field })),
+    )
+    .filter(({ field }) => getNamedType(field.type).name.endsWith('Connection'));
+  expect(connections.length).toBeGreaterThan(6);
+  const unmarked = connections.filter(
+    ({ field }) => !field.astNode?.directives?.some(({ name }) => name.value === 'listSize'),
+  );
+  expect(unmarked.map(({ at }) => at)).toEqual([]);
+});
