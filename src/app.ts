@@ -18,7 +18,7 @@ import { createLogger } from './http/logger';
 import { type Exposition, Metrics } from './http/metrics';
 import { Overload } from './http/overload';
 import { RequestsInProgress } from './http/requests-in-progress';
-import { createServer } from './http/server';
+import { type ConnectionLimits, createServer } from './http/server';
 import { FallbackStore } from './rate-limit/fallback-store';
 import { MemoryStore } from './rate-limit/memory-store';
 import { connectRedis } from './rate-limit/redis-client';
@@ -63,7 +63,7 @@ export async function createApp(
     apiKeys,
     limits,
   });
-  const requests = new RequestsInProgress(config.REQUEST_TIMEOUT_MS);
+  const requests = new RequestsInProgress(config.REQUEST_TIMEOUT_MS, config.MAX_REQUESTS_PER_CONNECTION);
   const overload = new Overload(requests, {
     inProgress: config.MAX_REQUESTS_IN_PROGRESS,
     lagMs: config.MAX_EVENT_LOOP_LAG_MS,
@@ -82,6 +82,7 @@ export async function createApp(
     exposition: config.METRICS_PORT === undefined ? (exposition ?? metrics) : undefined,
     anonymousAccess,
     logger,
+    connections: connectionLimits(config),
     documentLimits: documentLimits(config),
     hidesSuggestions: config.NODE_ENV === 'production',
     corsOrigins: config.CORS_ORIGINS,
@@ -107,6 +108,17 @@ function documentLimits(config: Config): DocumentLimits {
     repeats: config.GRAPHQL_MAX_REPEATS,
     directives: config.GRAPHQL_MAX_DIRECTIVES,
     directivesAtOnce: config.GRAPHQL_MAX_DIRECTIVES_AT_ONCE,
+  };
+}
+
+function connectionLimits(config: Config): ConnectionLimits {
+  const { HEADERS_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS, REQUEST_TIMEOUT_MS } = config;
+  return {
+    most: config.MAX_CONNECTIONS,
+    headersMs: HEADERS_TIMEOUT_MS,
+    keepAliveMs: KEEP_ALIVE_TIMEOUT_MS,
+    // Nothing need move while a request is worked on.
+    silenceMs: Math.max(KEEP_ALIVE_TIMEOUT_MS, HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS) + 1000,
   };
 }
 

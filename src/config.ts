@@ -97,6 +97,26 @@ const SETTINGS = {
     50_000,
     'values that an answer may hold, estimated from the lengths of pages',
   ),
+  HEADERS_TIMEOUT_MS: setting(
+    integer(100, 600_000),
+    10_000,
+    'how long the head of a request may take to arrive; after it comes 408',
+  ),
+  KEEP_ALIVE_TIMEOUT_MS: setting(
+    integer(100, 600_000),
+    72_000,
+    'how long a connection is kept that asks nothing: longer than a load balancer in front keeps it',
+  ),
+  MAX_CONNECTIONS: setting(
+    integer(1, 1_000_000),
+    10_000,
+    'connections at once; further ones are closed at once',
+  ),
+  MAX_REQUESTS_PER_CONNECTION: setting(
+    integer(1, 100_000_000),
+    10_000,
+    'requests that one connection may carry; it is closed with the answer to the last',
+  ),
   MAX_REQUESTS_IN_PROGRESS: setting(
     integer(1, 1_000_000),
     1000,

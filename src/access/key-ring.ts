@@ -9,6 +9,9 @@ const BELIEVED_MS = 5_000;
 /** The least time between two notes of a key's last use. */
 const USE_NOTED_MS = 60_000;
 const MAX_KEYS = 10_000;
+/** Keys that do not exist which one address may have looked up in a minute: more than it takes to be banned. */
+const MAX_GUESSES = 100;
+const GUESSES_FORGOTTEN_MS = 60_000;
 
 /** Compared with where there is no such key, so that the answer takes as long as for a wrong secret. */
 const NOBODY = new Uint8Array(32);
@@ -22,6 +25,14 @@ interface Entry {
 /** Recognises callers by their keys. */
 export class KeyRing {
   private readonly entries = new LRUCache<string, Entry>({ max: MAX_KEYS, ttl: BELIEVED_MS });
+  /** Keys that there were when they were last looked up. */
+  private readonly existing = new LRUCache<string, true>({ max: MAX_KEYS });
+  /** How many look-ups of an address found nothing. */
+  private readonly guesses = new LRUCache<string, number>({
+    max: MAX_KEYS,
+    ttl: GUESSES_FORGOTTEN_MS,
+    noUpdateTTL: true,
+  });
   /** How often something was forgotten: what was read meanwhile may be what it was before. */
   private changes = 0;
 
@@ -32,14 +43,16 @@ export class KeyRing {
 
   /**
    * The caller of a whole key as it was presented; `undefined` when it is malformed, unknown, wrong, revoked or expired.
-   * Answers at once for a key that was seen within seconds, existing or not.
+   * Answers at once for a key that was seen within seconds, existing or not, and for one that is only guessed.
+   * @param address where it comes from. Who guesses on and on is not looked up any more; keys that exist are.
    */
-  recognise(presented: string): Caller | undefined | Promise<Caller | undefined> {
+  recognise(presented: string, address: string): Caller | undefined | Promise<Caller | undefined> {
     const parsed = parseKey(presented);
     if (!parsed) return undefined;
     const entry = this.entries.get(parsed.id);
     if (entry) return this.admit(entry, parsed.secret);
-    return this.fetch(parsed.id).then((fetched) => this.admit(fetched, parsed.secret));
+    if (!this.existing.has(parsed.id) && !this.mayGuess(address)) return undefined;
+    return this.fetch(parsed.id, address).then((fetched) => this.admit(fetched, parsed.secret));
   }
 
   /** Makes the next look-up of a key read it anew: after it was changed here. */
@@ -58,12 +71,18 @@ export class KeyRing {
     return caller;
   }
 
-  private async fetch(id: string): Promise<Entry> {
+  private mayGuess(address: string): boolean {
+    return (this.guesses.get(address) ?? 0) < MAX_GUESSES;
+  }
+
+  private async fetch(id: string, address: string): Promise<Entry> {
     const { changes } = this;
     const key = await this.database.prisma.apiKey.findUnique({ where: { id } });
     const entry = key
       ? { key, caller: keyCaller(withoutHash(key)), useNotedAt: key.lastUsedAt?.getTime() ?? 0 }
       : { useNotedAt: 0 };
+    if (key) this.existing.set(id, true);
+    else this.guesses.set(address, (this.guesses.get(address) ?? 0) + 1);
     if (changes === this.changes) this.entries.set(id, entry);
     return entry;
   }

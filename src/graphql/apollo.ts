@@ -48,12 +48,6 @@ export async function createApollo(
       ApolloServerPluginLandingPageDisabled(),
       {
         requestDidStart: async () => ({
-          willSendResponse: async ({ contextValue: { requestId }, response: { body } }) => {
-            if (body.kind !== 'single') return;
-            for (const { extensions } of body.singleResult.errors ?? []) {
-              if (extensions) extensions.requestId ??= requestId;
-            }
-          },
           responseForOperation: async ({ document, source, request, contextValue }) => {
             const { operationName, variables = {} } = request;
             const faults = documents.find(source)

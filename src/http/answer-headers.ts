@@ -4,6 +4,7 @@ import { refusalOf } from '../graphql/limits';
 import { rateLimitHeaders } from '../rate-limit/headers';
 import type { Standing } from '../rate-limit/standing';
 import { problemBody } from './problems';
+import { protect } from './protective-headers';
 
 /** Seconds that a client should wait after a 503. */
 const RETRY_AFTER = '5';
@@ -15,8 +16,9 @@ const CONTENT_HEADERS = ['content-length', 'content-encoding', 'etag', 'last-mod
  * Puts on every answer what every answer carries: the request id and where the caller stands. `onSend` is the one hook
  * that they all pass, errors, preflights and pages too. What has not been counted by then is counted here, unless it failed
  * by our own fault; a caller that has nothing left gets its 429 instead of the answer.
+ * @param mayBeTls whether a proxy that is believed can say that the client came by TLS.
  */
-export function completeAnswers(app: FastifyInstance, now: () => number): void {
+export function completeAnswers(app: FastifyInstance, now: () => number, mayBeTls: boolean): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     reply.header('x-request-id', request.id);
     const known = request.meter.standing;
@@ -45,6 +47,7 @@ export function completeAnswers(app: FastifyInstance, now: () => number): void {
 
   function complete(reply: FastifyReply, payload: unknown, standing: Standing): unknown {
     reply.headers(rateLimitHeaders(standing, now()));
+    protect(reply, mayBeTls);
     if (reply.statusCode === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);
     if (reply.statusCode === 401) reply.header('www-authenticate', CHALLENGE);
     return payload;

@@ -8,6 +8,7 @@ import { rateLimitHeaders } from '../rate-limit/headers';
 import { PLANS } from '../rate-limit/plans';
 import type { Store } from '../rate-limit/store';
 import { errorBody } from '../rest/error-body';
+import { PROTECTIVE_HEADERS, VARY } from './protective-headers';
 
 const CODES: Readonly<Record<string, [ErrorCode, string]>> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers are too large.'],
@@ -38,6 +39,8 @@ function write(socket: Socket, problem: ProblemError, headers: Record<string, st
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(body),
     'X-Request-Id': requestId,
+    ...Object.fromEntries(PROTECTIVE_HEADERS),
+    Vary: VARY,
     ...headers,
     Connection: 'close',
   };

@@ -46,10 +46,11 @@ export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymous
 
   app.addHook('onRequest', (request, _reply, done) => {
     // A wrong key is counted against the address that it came from: guessing uses up the guesser's own quota.
-    admit(request, anonymousCaller(subjectOfAddress(request.ip), anonymousAccess));
+    const address = subjectOfAddress(request.ip);
+    admit(request, anonymousCaller(address, anonymousAccess));
     const presented = presentedKey(request);
     if (presented === undefined || request.isShed) return done();
-    const caller = keys.recognise(presented);
+    const caller = keys.recognise(presented, address);
     if (!(caller instanceof Promise)) {
       settle(request, caller);
       return done();

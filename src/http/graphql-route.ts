@@ -1,7 +1,7 @@
 import type { ApolloServer } from '@apollo/server';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { DocumentNode } from 'graphql';
+import type { DocumentNode, FormattedExecutionResult } from 'graphql';
 import type { Context } from '../graphql/context';
 import type { Executor, Variables } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-headers';
@@ -36,17 +36,28 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
   };
   const throughApollo = fastifyApolloHandler(apollo, { context: async (request) => contextOf(request) });
 
+  /** Apollo knows no HEAD, and no request id for what it refuses by itself. */
+  async function byApollo(this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) {
+    const asGet = { method: { value: 'GET' }, observation: { value: undefined, writable: true } };
+    const asked = request.method === 'HEAD' ? Object.create(request, asGet) : request;
+    const answer = await throughApollo.call(this, asked, reply);
+    request.observation = asked.observation;
+    return typeof answer === 'string' && !request.observation?.operation
+      ? withRequestId(answer, request.id)
+      : answer;
+  }
+
   const config = { operation: 'graphql' };
   app.get(GRAPHQL_PATH, { config }, function (this: FastifyInstance, request, reply: FastifyReply) {
     if (prefersPage(request.headers.accept)) {
       varyBy(reply, 'accept');
       return sendPage(reply, sandbox);
     }
-    return throughApollo.call(this, request, reply);
+    return byApollo.call(this, request, reply);
   });
   app.post(GRAPHQL_PATH, { config }, async function (this: FastifyInstance, request, reply: FastifyReply) {
     const known = plainRequest(request, documents);
-    if (!known) return throughApollo.call(this, request, reply);
+    if (!known) return byApollo.call(this, request, reply);
     const { document, operationName, variables, type } = known;
     const outcome = await executor.run(document, operationName, variables, contextOf(request));
     reply.code(outcome.status).header('content-type', type);
@@ -54,6 +65,14 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     return textOf(outcome.body);
   });
   answerOtherMethods(app, GRAPHQL_PATH, ['GET', 'HEAD', 'POST']);
+}
+
+/** @param answer a page, or a body with errors. */
+function withRequestId(answer: string, requestId: string): string {
+  if (!answer.startsWith('{"errors"')) return answer;
+  const body = JSON.parse(answer) as FormattedExecutionResult;
+  const errors = body.errors?.map((error) => ({ ...error, extensions: { requestId, ...error.extensions } }));
+  return JSON.stringify({ ...body, errors });
 }
 
 interface PlainRequest {

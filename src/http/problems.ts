@@ -14,12 +14,17 @@ const FASTIFY_CODES: Readonly<Record<string, [ErrorCode, string]>> = {
 };
 
 const BAD_URL_PATH = '/.bad-url';
+const LONG_URL_PATH = '/.long-url';
+
+/** Bytes of a URL. All of a request's head may have 16 KiB, by Node's own limit. */
+export const MAX_URL_LENGTH = 8 * 1024;
 
 /**
- * The URL that is routed: its own, unless it cannot be decoded. Fastify would answer that one past all hooks, without the
- * headers that every response carries, so it goes to a route of ours.
+ * The URL that is routed: its own, unless it is too long or cannot be decoded. Fastify would answer the latter past all
+ * hooks, without the headers that every response carries, so it goes to a route of ours.
  */
 export function routableUrl({ url = '/' }: { url?: string }): string {
+  if (url.length > MAX_URL_LENGTH) return LONG_URL_PATH;
   if (!url.includes('%')) return url;
   try {
     decodeURIComponent(url);
@@ -38,6 +43,9 @@ export function reportProblems(app: FastifyInstance): void {
   });
   app.all(BAD_URL_PATH, () => {
     throw new ProblemError('BAD_REQUEST', 'The URL is not valid: a percent sign must start a UTF-8 escape.');
+  });
+  app.all(LONG_URL_PATH, () => {
+    throw new ProblemError('URI_TOO_LONG', `The URL must not be longer than ${MAX_URL_LENGTH} bytes.`);
   });
   app.setNotFoundHandler((request, reply) => {
     const message = `${request.method} ${pathOf(request)} does not exist.`;

@@ -1,7 +1,11 @@
+import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ProblemError } from '../graphql/errors';
 
 const MAX_SWEEP_MS = 250;
+
+const CARRIED = Symbol('how many requests have come on this connection');
+type Counted = Socket & { [CARRIED]?: number };
 
 /**
  * The requests that are worked on, from their head until the last byte of their answer. Each has a place in an array, which
@@ -15,8 +19,14 @@ export class RequestsInProgress {
   /** Whether a request is the last one of its connection. */
   isClosing = false;
 
-  /** @param limitMs how long one may take, from its head on, until it is answered with 503. */
-  constructor(private readonly limitMs: number) {}
+  /**
+   * @param limitMs how long one may take, from its head on, until it is answered with 503.
+   * @param perConnection how many one connection may carry. Node would answer the next one by itself, past all hooks.
+   */
+  constructor(
+    private readonly limitMs: number,
+    private readonly perConnection: number,
+  ) {}
 
   get count(): number {
     return this.places.length - this.free.length;
@@ -24,7 +34,10 @@ export class RequestsInProgress {
 
   /** To be the first hook of all. One look at all of them now and then costs less than a timer for each. */
   track(app: FastifyInstance): void {
-    app.addHook('onRequest', (_request, reply, done) => {
+    app.addHook('onRequest', ({ raw }, reply, done) => {
+      const socket: Counted = raw.socket;
+      socket[CARRIED] = (socket[CARRIED] ?? 0) + 1;
+      if (socket[CARRIED] >= this.perConnection) reply.header('connection', 'close');
       const place = this.free.pop() ?? this.places.length;
       this.places[place] = reply;
       reply.raw.on('close', () => {

@@ -30,7 +30,7 @@ import type { Exposition, Metrics } from './metrics';
 import { metricsRoute } from './metrics-route';
 import { Observation } from './observation';
 import type { Overload } from './overload';
-import { reportProblems, routableUrl } from './problems';
+import { MAX_URL_LENGTH, reportProblems, routableUrl } from './problems';
 import { RequestLog } from './request-log';
 import type { RequestsInProgress } from './requests-in-progress';
 import { answerWhatNodeWould, NO_SHORT_CUTS } from './short-cuts';
@@ -46,6 +46,7 @@ export interface ServerOptions extends Recognition {
   /** The clock of limits, milliseconds of the Unix epoch. */
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
+  readonly connections: ConnectionLimits;
   readonly documentLimits: DocumentLimits;
   /** Whether callers without a key are told no names of the schema beyond those that they know. */
   readonly hidesSuggestions: boolean;
@@ -55,10 +56,22 @@ export interface ServerOptions extends Recognition {
   readonly trustProxy?: string[] | number;
 }
 
+/** What connections are held to, in milliseconds and numbers. */
+export interface ConnectionLimits {
+  /** Open at once; further ones are closed at once. */
+  readonly most: number;
+  /** How long the head of a request may take to arrive. */
+  readonly headersMs: number;
+  /** How long one is kept that asks nothing. */
+  readonly keepAliveMs: number;
+  /** How long one is kept on which nothing moves: whose client does not read its answer, say. */
+  readonly silenceMs: number;
+}
+
+/** How often connections are looked at for heads that are late. */
+const CHECK_MS = 1000;
 /** Bytes of a request body (contract, section 4: 413 over 100 KiB). */
 const BODY_LIMIT = 100 * 1024;
-/** Node's limit on a request's head bounds URLs; no parameter is refused before that. */
-const URL_LIMIT = 16 * 1024;
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 /** What scripts of other origins may read of an answer. */
@@ -77,7 +90,7 @@ const EXPOSED_HEADERS = [
 
 /** The HTTP server with both doors, ready to listen or to be injected into. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { database, executor, requests, overload, metrics, limits } = options;
+  const { database, executor, requests, overload, metrics, limits, connections } = options;
   const childOf = lazyChildren(options.logger);
   const app = fastify({
     loggerInstance: options.logger,
@@ -85,17 +98,25 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     childLoggerFactory: (_logger, bindings) => childOf(bindings),
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
-    routerOptions: { maxParamLength: URL_LIMIT },
+    connectionTimeout: connections.silenceMs,
+    keepAliveTimeout: connections.keepAliveMs,
+    routerOptions: { maxParamLength: MAX_URL_LENGTH },
     rewriteUrl: routableUrl,
     trustProxy: trusted(options.trustProxy),
     clientErrorHandler: refuseBrokenHttp(limits, options.now),
     ...NO_SHORT_CUTS,
+    http: {
+      ...NO_SHORT_CUTS.http,
+      headersTimeout: connections.headersMs,
+      connectionsCheckingInterval: Math.min(connections.headersMs, CHECK_MS),
+    },
   });
+  app.server.maxConnections = connections.most;
   app.decorateRequest('observation', undefined);
   requests.track(app);
   overload.notice(app);
   recogniseCallers(app, options);
-  completeAnswers(app, options.now);
+  completeAnswers(app, options.now, options.trustProxy !== undefined);
   reportProblems(app);
   await app.register(cors, {
     origin: options.corsOrigins ? [...options.corsOrigins] : '*',

@@ -41,7 +41,7 @@ export function sendRead(
 ): FastifyReply {
   const etag = etagOf(body);
   // Kept copies are good as long as they are asked about.
-  reply.header('etag', etag).header('cache-control', 'no-cache');
+  reply.header('etag', etag).header('cache-control', 'private, no-cache');
   if (isKnown(etag, request.headers['if-none-match'])) return reply.code(304).send();
   return reply.header('content-type', type).send(body);
 }

@@ -61,11 +61,11 @@ test('a look-up that was under way when the key was revoked is not believed afte
   const ring = new KeyRing(database as unknown as Database, Date.now);
   const row = { id, secretHash: hashSecret(secret), plan: 'FREE' as const, scopes: ['READ' as const] };
 
-  const early = ring.recognise(`ps_${id}_${secret}`);
+  const early = ring.recognise(`ps_${id}_${secret}`, '192.0.2.1');
   ring.forget(id);
   answer(row);
   await early;
-  const late = ring.recognise(`ps_${id}_${secret}`);
+  const late = ring.recognise(`ps_${id}_${secret}`, '192.0.2.1');
   expect(late).toBeInstanceOf(Promise);
   answer({ ...row, revokedAt: new Date() });
   expect(await late).toBeUndefined();

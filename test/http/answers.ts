@@ -1,7 +1,7 @@
 import { type Told, toldBy } from '../helper/standing';
 import type { Request } from './requests';
 
-/** What every answer says of its caller, and, to scripts of other origins, that they may read it. */
+/** What every answer says of its caller and of itself, and, to scripts of other origins, that they may read it. */
 export function checkHeaders(
   status: number,
   headers: Record<string, string>,
@@ -20,15 +20,37 @@ export function checkHeaders(
   expect(headers['x-request-id']).toMatch(/^[\w-]{36}$/);
   checkRetryAfter(status, told);
   expect('www-authenticate' in headers).toBe(status === 401);
+  checkProtection(status, headers);
   if (!isCrossOrigin) return;
   const exposed = headers['access-control-expose-headers']?.toLowerCase().split(', ') ?? [];
   const carried = Object.keys(headers).filter((name) =>
-    /^(x-(?!content-type-options)|ratelimit|retry-after|www-authenticate|etag|link|location|deprecation|sunset)/.test(
+    /^(x-(?!content-type-options|frame-options)|ratelimit|retry-after|www-authenticate|etag|link|location|deprecation|sunset)/.test(
       name,
     ),
   );
   expect(carried.filter((name) => !exposed.includes(name))).toEqual([]);
   expect(headers['access-control-allow-origin']).toBe('*');
+}
+
+/** Nothing is kept that may be one caller's, nothing is taken for something else, nothing tells what runs here. */
+function checkProtection(status: number, headers: Record<string, string>): void {
+  expect(headers).not.toHaveProperty('x-powered-by');
+  expect(headers).not.toHaveProperty('server');
+  expect(headers.vary?.split(', ')).toEqual(
+    expect.arrayContaining(['Accept', 'Authorization', 'Origin', 'X-API-Key']),
+  );
+  if (headers['content-type']?.startsWith('text/html')) return;
+  expect(headers).toMatchObject({
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
+    'referrer-policy': 'no-referrer',
+    'cache-control': headers.etag ? 'private, no-cache' : 'no-store',
+  });
+  if (status !== 304)
+    expect('content-type' in headers).toBe(
+      headers['content-length'] !== undefined && headers['content-length'] !== '0',
+    );
 }
 
 function checkRetryAfter(status: number, { retryAfter }: Told): void {
