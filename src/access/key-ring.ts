@@ -44,7 +44,7 @@ export class KeyRing {
   /**
    * The caller of a whole key as it was presented; `undefined` when it is malformed, unknown, wrong, revoked or expired.
    * Answers at once for a key that was seen within seconds, existing or not, and for one that is only guessed.
-   * @param address where it comes from. Who guesses on and on is not looked up any more; keys that exist are.
+   * @param address where it comes from. Where many were guessed only keys that were right here before are looked up.
    */
   recognise(presented: string, address: string): Caller | undefined | Promise<Caller | undefined> {
     const parsed = parseKey(presented);

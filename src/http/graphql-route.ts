@@ -71,7 +71,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
 function withRequestId(answer: string, requestId: string): string {
   if (!answer.startsWith('{"errors"')) return answer;
   const body = JSON.parse(answer) as FormattedExecutionResult;
-  const errors = body.errors?.map((error) => ({ ...error, extensions: { requestId, ...error.extensions } }));
+  const errors = body.errors?.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
   return JSON.stringify({ ...body, errors });
 }
 
