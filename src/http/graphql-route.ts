@@ -7,7 +7,7 @@ import type { Executor, Variables } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-headers';
 import type { KnownDocuments } from '../graphql/known-documents';
 import { textOf } from '../graphql/row-text';
-import { type Page, sendPage, varyBy } from '../pages/page';
+import { type Page, sendPage } from '../pages/page';
 import { answerOtherMethods } from '../rest/methods';
 import { answerType, prefersPage } from './media-type';
 
@@ -49,10 +49,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
 
   const config = { operation: 'graphql' };
   app.get(GRAPHQL_PATH, { config }, function (this: FastifyInstance, request, reply: FastifyReply) {
-    if (prefersPage(request.headers.accept)) {
-      varyBy(reply, 'accept');
-      return sendPage(reply, sandbox);
-    }
+    if (prefersPage(request.headers.accept)) return sendPage(reply, sandbox);
     return byApollo.call(this, request, reply);
   });
   app.post(GRAPHQL_PATH, { config }, async function (this: FastifyInstance, request, reply: FastifyReply) {

@@ -24,7 +24,10 @@ export function protect(reply: FastifyReply, mayBeTls: boolean): void {
   if (!String(reply.getHeader('content-type')).startsWith('text/html')) {
     for (const [name, value] of PROTECTIVE_HEADERS) if (!reply.hasHeader(name)) reply.header(name, value);
   }
-  const vary = reply.getHeader('vary');
-  reply.header('vary', vary === undefined || vary === 'Origin' ? VARY : `${VARY}, ${vary}`);
+  // What anybody may keep is the same for everybody.
+  if (!String(reply.getHeader('cache-control')).startsWith('public')) {
+    const vary = reply.getHeader('vary');
+    reply.header('vary', vary === undefined || vary === 'Origin' ? VARY : `${VARY}, ${vary}`);
+  }
   if (mayBeTls && reply.request.protocol === 'https') reply.header('strict-transport-security', HSTS);
 }

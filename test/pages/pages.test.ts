@@ -80,7 +80,7 @@ test('scripts are sent compressed to those who take that, and say that it depend
 test('what depends on who asks says so, beside what it depends on for CORS', async () => {
   const listed = await gateway.another({ CORS_ORIGINS: 'https://shop.example' });
   for (const [path, vary] of [
-    ['/graphql', 'Origin, accept'],
+    ['/graphql', 'Accept, Authorization, Origin, X-API-Key'],
     ['/favicon.svg', 'Origin, accept-encoding'],
   ] as const) {
     const { headers } = await send(listed, `GET ${path}`, undefined, { accept: BROWSER });
