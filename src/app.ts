@@ -1,17 +1,21 @@
 import { isIPv4 } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { Redis } from 'ioredis';
 import { ApiKeyService } from './access/api-key-service';
 import type { AnonymousAccess } from './access/caller';
 import { KeyRing } from './access/key-ring';
+import { RecentWriters } from './access/recent-writers';
 import type { Config } from './config';
 import type { Database } from './database/database';
 import { ExpiredAnswers } from './database/expired-answers';
+import { Replicas } from './database/replicas';
 import { CategoryService } from './domain/category-service';
 import { InventoryService } from './domain/inventory-service';
 import { OrderService } from './domain/order-service';
 import { PetService } from './domain/pet-service';
 import type { DocumentLimits } from './graphql/document-limits';
 import { Executor } from './graphql/executor';
+import { ReplicaReads } from './graphql/replica-reads';
 import { buildSchema } from './graphql/schema';
 import { Drain } from './http/drain';
 import { createLogger } from './http/logger';
@@ -50,8 +54,9 @@ export async function createApp(
   const apiKeys = new ApiKeyService(keys);
   const newAdminKey = await apiKeys.bootstrap(database, config.ADMIN_API_KEY);
   const logger = createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY);
+  const redis = config.REDIS_URL ? await connectRedis(config.REDIS_URL) : undefined;
   const limits = new TallyStore(
-    await createStore(config, now, (state, error) =>
+    createStore(config, redis, now, (state, error) =>
       logger.warn({ limits: state, err: error }, 'where requests are counted has changed'),
     ),
   );
@@ -68,11 +73,15 @@ export async function createApp(
     inProgress: config.MAX_REQUESTS_IN_PROGRESS,
     lagMs: config.MAX_EVENT_LOOP_LAG_MS,
   });
-  const metrics = new Metrics({ database, limits, requests, overload });
+  const executor = new Executor(schema, now, config.GRAPHQL_MAX_COST);
+  const replicas = await openReplicas(config, database, logger);
+  const metrics = new Metrics({ database, replicas, limits, requests, overload });
   const anonymousAccess = config.ANONYMOUS_ACCESS ?? defaultAccess(config);
   const server = await createServer({
     database,
-    executor: new Executor(schema, now, config.GRAPHQL_MAX_COST),
+    executor: replicas
+      ? new ReplicaReads(executor, replicas, new RecentWriters(config.REPLICA_MAX_LAG_MS, redis))
+      : executor,
     keys,
     limits,
     now,
@@ -89,6 +98,7 @@ export async function createApp(
     trustProxy: config.TRUST_PROXY,
   });
   server.addHook('onClose', () => limits.close());
+  server.addHook('onClose', () => replicas?.close());
   const expired = new ExpiredAnswers(database, {
     now,
     onError: (error) => logger.warn({ err: error }, 'answers that have expired could not be deleted'),
@@ -125,21 +135,42 @@ function connectionLimits(config: Config): ConnectionLimits {
 /** The part of each quota that an instance, with all its workers, gives out while Redis is out of reach. */
 const FALLBACK_SHARE = 0.5;
 
-async function createStore(
+function createStore(
   config: Config,
+  redis: Redis | undefined,
   now: () => number,
   onState: (state: 'redis' | 'fallback', error?: unknown) => void,
-): Promise<Store> {
+): Store {
   const bans = {
     banAfter: config.BAN_AFTER,
     banSeconds: config.BAN_SECONDS,
     banMaxSeconds: config.BAN_MAX_SECONDS,
   };
   const memory = new MemoryStore({ bans, now });
-  if (!config.REDIS_URL) return memory;
-  const redis = await connectRedis(config.REDIS_URL);
+  if (!redis) return memory;
   const share = FALLBACK_SHARE / config.WEB_CONCURRENCY;
   return new FallbackStore(new RedisStore(redis, { bans, now }), memory, { share, onState });
+}
+
+async function openReplicas(
+  config: Config,
+  database: Database,
+  logger: FastifyBaseLogger,
+): Promise<Replicas | undefined> {
+  const { DATABASE_URL, DATABASE_REPLICA_URLS: urls } = config;
+  if (!DATABASE_URL || !urls) return undefined;
+  return Replicas.open(database, {
+    primaryUrl: DATABASE_URL,
+    urls,
+    maxLagMs: config.REPLICA_MAX_LAG_MS,
+    poolSize: config.DATABASE_POOL_SIZE,
+    queue: config.DATABASE_QUEUE,
+    requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    onChange: (replica, isUsed, reason) =>
+      isUsed
+        ? logger.info({ replica }, 'a replica is read from')
+        : logger.warn({ replica, reason }, 'a replica is not read from'),
+  });
 }
 
 /** A first `curl -X POST` works on the laptop that the embedded database runs on, and nowhere else. */

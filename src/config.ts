@@ -34,6 +34,16 @@ const SETTINGS = {
     1000,
     'statements that may wait for a connection; further ones are refused at once',
   ),
+  DATABASE_REPLICA_URLS: setting<string[] | undefined>(
+    urls('postgresql:', 'postgres:'),
+    undefined,
+    'postgresql:// URLs of streaming replicas of DATABASE_URL, comma-separated: queries are read from them',
+  ),
+  REPLICA_MAX_LAG_MS: setting(
+    integer(100, 600_000),
+    5000,
+    'how far behind a replica may be that is read from, and for how long after a write its caller reads from the primary',
+  ),
   DATA_DIR: setting(
     (value) => resolve(text(value)),
     resolve('data'),
@@ -180,8 +190,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return config as Config;
 }
 
-/** Workers share neither the embedded database nor what is counted in memory. */
+/** Workers share neither the embedded database nor what is counted in memory, and replicas are those of a server. */
 function refuseMissing(config: Config): void {
+  if (config.DATABASE_REPLICA_URLS && !config.DATABASE_URL)
+    throw new ConfigError('DATABASE_URL must be set when DATABASE_REPLICA_URLS is');
   if (config.WEB_CONCURRENCY === 1) return;
   const missing = (['DATABASE_URL', 'REDIS_URL'] as const).find((name) => !config[name]);
   if (missing) throw new ConfigError(`${missing} must be set when WEB_CONCURRENCY is more than 1`);
@@ -213,6 +225,10 @@ function url(...protocols: string[]) {
     // The value may hold a password, so it is not repeated.
     throw new Error(`must be a URL that starts with ${protocols[0]}//`);
   };
+}
+
+function urls(...protocols: string[]) {
+  return (value: string): string[] => list(value).map(url(...protocols));
 }
 
 function apiKey(value: string): string {

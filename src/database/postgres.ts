@@ -1,12 +1,12 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { Client, type PoolConfig, type QueryConfig, types } from 'pg';
-import { BoundedPool } from './bounded-pool';
+import { Client } from 'pg';
+import { connectionTo, placeOf } from './connection';
+import { Connections } from './connections';
 import type { Database, PoolLoad, Session, Statement } from './database';
-import { failureOf, isTransient, reasonOf } from './failures';
+import { reasonOf } from './failures';
 import { PrismaClient } from './generated/client';
 import { migrate } from './migrations';
 import { transaction } from './prisma-session';
-import { SharedConnections } from './shared-connections';
 
 export interface PostgresOptions {
   /** `postgresql://…` */
@@ -22,31 +22,18 @@ export interface PostgresOptions {
 const STATEMENT_SHARE = 0.9;
 const CONNECT_SHARE = 0.5;
 const MAX_CONNECT_MS = 5_000;
-/** Above a statement's own limit: who hears nothing for so much longer has lost the server. */
-const SILENCE_MS = 500;
-/** Connections that short reads share; more of them would gather fewer statements each. */
-const MAX_SHARED = 2;
 
-const INT8 = 20;
-
-const typeParsers = {
-  getTypeParser(oid: number, format?: 'text' | 'binary') {
-    return oid === INT8 ? BigInt : types.getTypeParser(oid, format);
-  },
-} as PoolConfig['types'];
-
-/** A PostgreSQL server: one pool that Prisma and the prepared statements share. */
+/** A PostgreSQL server, whose connections Prisma and the prepared statements share. */
 export class PostgresDatabase implements Database {
   readonly prisma: PrismaClient;
 
   private constructor(
-    private readonly pool: BoundedPool,
-    private readonly shared: SharedConnections,
+    private readonly connections: Connections,
     readonly description: string,
     statementMs: number,
   ) {
     this.prisma = new PrismaClient({
-      adapter: new PrismaPg(pool),
+      adapter: new PrismaPg(connections.pool),
       // Others quote the source, which is read for each error: in an outage for every request.
       errorFormat: 'minimal',
       transactionOptions: { maxWait: MAX_CONNECT_MS, timeout: statementMs },
@@ -59,8 +46,7 @@ export class PostgresDatabase implements Database {
    */
   static async open(options: PostgresOptions): Promise<PostgresDatabase> {
     const { url, poolSize = 10, queue = 1000, requestTimeoutMs = 10_000 } = options;
-    const { host, pathname } = new URL(url);
-    const description = `PostgreSQL at ${host}${pathname}`;
+    const description = `PostgreSQL at ${placeOf(url)}`;
     const statementMs = Math.ceil(requestTimeoutMs * STATEMENT_SHARE);
     const connectMs = Math.min(MAX_CONNECT_MS, Math.ceil(requestTimeoutMs * CONNECT_SHARE));
     try {
@@ -68,41 +54,16 @@ export class PostgresDatabase implements Database {
     } catch (error) {
       throw new Error(`${description} cannot be opened: ${reasonOf(error)}`, { cause: error });
     }
-    const shared = Math.min(MAX_SHARED, Math.floor(poolSize / 4));
-    const silenceMs = statementMs + SILENCE_MS;
-    const settings = sessionSettings(statementMs, silenceMs);
-    const pool = new BoundedPool(
-      { ...connection(url), idleTimeoutMillis: 30_000 },
-      { size: poolSize - shared, queue, connectMs, silenceMs, settings },
-    );
-    const reads = new SharedConnections(
-      { ...connection(url), connectionTimeoutMillis: connectMs },
-      { size: shared, silenceMs, settings },
-    );
-    return new PostgresDatabase(pool, reads, description, statementMs);
+    const connections = new Connections(url, { size: poolSize, queue, statementMs, connectMs });
+    return new PostgresDatabase(connections, description, statementMs);
   }
 
   get load(): PoolLoad {
-    const { totalCount, idleCount, waitingCount } = this.pool;
-    const { total, idle } = this.shared.load;
-    return { total: totalCount + total, idle: idleCount + idle, waiting: waitingCount };
+    return this.connections.load;
   }
 
-  async query<Row>(
-    { name, text }: Statement,
-    values: readonly unknown[],
-    isShortRead = false,
-  ): Promise<Row[]> {
-    const bound = { name, text, values: values.map(exactDate), types: typeParsers };
-    const shared = isShortRead ? this.shared.read(bound) : undefined;
-    try {
-      return (await (shared ?? this.run(bound))) as Row[];
-    } catch (error) {
-      // A read that lost the connection it shared, like a statement that lost a deadlock, has changed nothing.
-      if (isTransient(error) || (shared && failureOf(error) !== 'timeout'))
-        return (await this.run(bound)) as Row[];
-      throw error;
-    }
+  query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]> {
+    return this.connections.query(statement, values, isShortRead);
   }
 
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -110,40 +71,18 @@ export class PostgresDatabase implements Database {
   }
 
   async ping(): Promise<void> {
-    await this.pool.query('select 1');
+    await this.connections.pool.query('select 1');
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.prisma.$disconnect(), this.shared.close()]);
-    // Not left to Prisma, which ends a pool only if it has used it; what is idle would keep the process alive.
-    if (!this.pool.ended) await this.pool.end();
+    await this.prisma.$disconnect();
+    await this.connections.close();
   }
-
-  private async run(statement: QueryConfig): Promise<unknown[]> {
-    return (await this.pool.query(statement)).rows;
-  }
-}
-
-/**
- * Prisma writes and reads timestamps as if every session were in UTC, whatever the server's own zone is. A transaction
- * whose client is silent holds its locks no longer than a statement may take.
- */
-function sessionSettings(statementMs: number, silenceMs: number): string {
-  return `set timezone to 'UTC'; set statement_timeout to ${statementMs}; set idle_in_transaction_session_timeout to ${silenceMs}`;
-}
-
-/** node-postgres spells dates in the zone of this process, whose offset it rounds to minutes; before 1900 that is not exact. */
-function exactDate(value: unknown): unknown {
-  return value instanceof Date ? value.toISOString() : value;
-}
-
-function connection(connectionString: string) {
-  return { connectionString, keepAlive: true, application_name: 'petstore-gateway' };
 }
 
 /** On a connection of its own: the runner's lock belongs to it, and a migration may take its time. */
 async function migrateAt(url: string): Promise<void> {
-  const client = new Client({ ...connection(url), connectionTimeoutMillis: MAX_CONNECT_MS });
+  const client = new Client({ ...connectionTo(url), connectionTimeoutMillis: MAX_CONNECT_MS });
   // Each failure reaches the statement it concerns; an event nobody listens to would end the process.
   client.on('error', () => undefined);
   await client.connect();

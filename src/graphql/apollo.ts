@@ -10,7 +10,7 @@ import type { Context } from './context';
 import { faultsOf } from './document-faults';
 import type { DocumentLimits } from './document-limits';
 import { problemOf } from './errors';
-import type { Executor } from './executor';
+import type { OperationRunner } from './executor';
 import { idempotencyHeaders } from './idempotency-headers';
 import type { KnownDocuments } from './known-documents';
 import { extensionsOf, type Outcome, refuseDocument } from './outcome';
@@ -21,7 +21,7 @@ import { extensionsOf, type Outcome, refuseDocument } from './outcome';
  * its order of things.
  */
 export async function createApollo(
-  executor: Executor,
+  executor: OperationRunner,
   documents: KnownDocuments,
   limits: DocumentLimits,
 ): Promise<ApolloServer<Context>> {

@@ -38,7 +38,8 @@ export class Context {
   mutated: Promise<unknown> | undefined;
 
   constructor(
-    readonly session: Session,
+    /** Where it reads and writes; a query may be given another before it runs. */
+    public session: Session,
     readonly caller: Caller,
     readonly meter: Meter,
     readonly requestId: string,

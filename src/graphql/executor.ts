@@ -12,6 +12,9 @@ import { variableErrors } from './variable-errors';
 
 export type Variables = Readonly<Record<string, unknown>>;
 
+/** What runs operations: the executor, or what stands around it. */
+export type OperationRunner = Pick<Executor, 'schema' | 'prepareForRest' | 'run'>;
+
 /**
  * Runs validated documents on the schema: the one way to the resolvers, for GraphQL and REST alike. Access is checked and
  * the operation is charged as a whole, before any of its root fields runs.

@@ -3,7 +3,7 @@ import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DocumentNode, FormattedExecutionResult } from 'graphql';
 import type { Context } from '../graphql/context';
-import type { Executor, Variables } from '../graphql/executor';
+import type { OperationRunner, Variables } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-headers';
 import type { KnownDocuments } from '../graphql/known-documents';
 import { textOf } from '../graphql/row-text';
@@ -15,7 +15,7 @@ export const GRAPHQL_PATH = '/graphql';
 
 export interface GraphQLRouteOptions {
   readonly apollo: ApolloServer<Context>;
-  readonly executor: Executor;
+  readonly executor: OperationRunner;
   readonly documents: KnownDocuments;
   /** What a browser gets. */
   readonly sandbox: Page;

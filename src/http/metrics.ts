@@ -1,11 +1,13 @@
 import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Database } from '../database/database';
+import type { Replicas } from '../database/replicas';
 import type { TallyStore } from '../rate-limit/tally-store';
 import type { Overload } from './overload';
 import type { RequestsInProgress } from './requests-in-progress';
 
 export interface Observed {
   readonly database: Database;
+  readonly replicas?: Replicas;
   readonly limits: TallyStore;
   readonly requests: RequestsInProgress;
   readonly overload: Overload;
@@ -48,6 +50,7 @@ export class Metrics implements Exposition {
     this.addRequests(observed);
     this.addLimits(observed.limits);
     this.addPool(observed.database);
+    if (observed.replicas) this.addReplicas(observed.replicas);
   }
 
   get contentType(): string {
@@ -134,6 +137,46 @@ export class Metrics implements Exposition {
     });
     const waiting = () => database.load?.waiting ?? 0;
     this.gauge('database_waiting', 'Statements and transactions that wait for a connection.', waiting);
+  }
+
+  private addReplicas(replicas: Replicas): void {
+    const registers = [this.registry];
+    const labelNames = ['replica'];
+    new Gauge({
+      name: 'petstore_replica_used',
+      help: '1 for replicas that reads go to, 0 for those that are left out.',
+      labelNames,
+      registers,
+      aggregator: 'min',
+      collect() {
+        for (const { name, isUsed } of replicas.states) this.set({ replica: name }, Number(isUsed));
+      },
+    });
+    new Gauge({
+      name: 'petstore_replica_lag_seconds',
+      help: 'How far a replica is behind at most; +Inf until it has been seen.',
+      labelNames,
+      registers,
+      aggregator: 'max',
+      collect() {
+        for (const { name, lagMs } of replicas.states) this.set({ replica: name }, lagMs / 1000);
+      },
+    });
+    new Counter({
+      name: 'petstore_replica_statements_total',
+      help: 'Statements that a replica has answered.',
+      labelNames,
+      registers,
+      collect() {
+        this.reset();
+        for (const { name, answered } of replicas.states) this.inc({ replica: name }, answered);
+      },
+    });
+    this.counter(
+      'replica_failures_total',
+      'Statements that a replica did not answer, and the primary did.',
+      () => replicas.failed,
+    );
   }
 
   /** @param aggregator how those of several processes become one. */

@@ -10,7 +10,7 @@ import type { Database } from '../database/database';
 import { createApollo } from '../graphql/apollo';
 import { Context } from '../graphql/context';
 import type { DocumentLimits } from '../graphql/document-limits';
-import type { Executor } from '../graphql/executor';
+import type { OperationRunner } from '../graphql/executor';
 import { IDEMPOTENT_REPLAYED } from '../graphql/idempotency-headers';
 import { KnownDocuments } from '../graphql/known-documents';
 import { readPages } from '../pages/pages';
@@ -37,7 +37,7 @@ import { answerWhatNodeWould, NO_SHORT_CUTS } from './short-cuts';
 
 export interface ServerOptions extends Recognition {
   readonly database: Database;
-  readonly executor: Executor;
+  readonly executor: OperationRunner;
   readonly requests: RequestsInProgress;
   readonly overload: Overload;
   readonly metrics: Metrics;

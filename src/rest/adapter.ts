@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import type { OpenAPIV3 } from 'openapi-types';
 import type { Context } from '../graphql/context';
 import { ProblemError } from '../graphql/errors';
-import type { Executor } from '../graphql/executor';
+import type { OperationRunner } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-headers';
 import { answer, JSON_TYPE } from './answer';
 import { acceptJsonBodies, emptyBody } from './json-body';
@@ -16,7 +16,7 @@ import type { RestRequest } from './request';
 import { variablesOf } from './variables';
 
 export interface RestOptions {
-  readonly executor: Executor;
+  readonly executor: OperationRunner;
   readonly operations: readonly PreparedOperation[];
   readonly document: OpenAPIV3.Document;
   /** The context that the operation of a request runs with. */
@@ -79,7 +79,7 @@ function readsJson(request: FastifyRequest): boolean {
 }
 
 async function run(
-  executor: Executor,
+  executor: OperationRunner,
   operation: PreparedOperation,
   request: RestRequest,
   reply: FastifyReply,

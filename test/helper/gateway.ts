@@ -94,12 +94,13 @@ export class Gateway {
   }
 }
 
-/** Starts the application; `environment` is what its process would have. */
+/** Starts the application; `environment` is what its process would have. @param created its database, else a new one. */
 export async function startGateway(
   environment: Record<string, string> = {},
   now: () => number = Date.now,
+  created?: { database: Database; drop(): Promise<void> },
 ): Promise<Gateway> {
-  const { database, drop } = await createDatabase();
+  const { database, drop } = created ?? (await createDatabase());
   const server = await compose(environment, database, now);
   await database.query(statement('update api_keys set per_minute = 2147483647, per_day = 2147483647'), []);
   return new Gateway(server, database, drop);

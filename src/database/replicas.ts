@@ -1,0 +1,128 @@
+import type { ConnectionsOptions } from './connections';
+import type { Database, Session } from './database';
+import { reasonOf } from './failures';
+import { LogPosition } from './log-position';
+import { ReadSession } from './read-session';
+import { Replica } from './replica';
+
+export interface ReplicasOptions {
+  /** The `postgresql://…` URL of the primary, and those of its streaming replicas. */
+  readonly primaryUrl: string;
+  readonly urls: readonly string[];
+  /** How far behind a replica may be that is read from. */
+  readonly maxLagMs: number;
+  readonly poolSize: number;
+  readonly queue: number;
+  /** How long a request may take. A replica gets less than half of that, so that the primary can still answer. */
+  readonly requestTimeoutMs: number;
+  /** Told once per change, and at the start; `reason` is given for one that is not read from. Must not throw. */
+  onChange(replica: string, isUsed: boolean, reason?: string): void;
+}
+
+const STATEMENT_SHARE = 0.4;
+const CONNECT_SHARE = 0.1;
+const MAX_WATCH_MS = 500;
+/** So many times a replica is asked within the time that it may be behind. */
+const WATCHES_PER_LAG = 10;
+
+/**
+ * The replicas of a primary. Those that answer and are not too far behind take reads in turn; each is left out and taken
+ * in again by itself, by what it tells of its log several times a second. Without any, reads go to the primary.
+ */
+export class Replicas {
+  private readonly replicas: readonly Replica[];
+  private readonly used = new Map<Replica, boolean>();
+  private readonly position: LogPosition;
+  private timer: NodeJS.Timeout | undefined;
+  private isClosed = false;
+  private next = 0;
+  /** Reads that a replica did not answer, and the primary was asked instead. */
+  failed = 0;
+
+  private constructor(
+    private readonly primary: Database,
+    private readonly options: ReplicasOptions,
+  ) {
+    const { urls, primaryUrl } = options;
+    this.replicas = urls.map((url) => new Replica(url, boundsOf(options)));
+    this.position = LogPosition.ofPrimary(primaryUrl);
+  }
+
+  /** Looks for the first time at what is there, which takes a second or two at most; what is not there does no harm. */
+  static async open(primary: Database, options: ReplicasOptions): Promise<Replicas> {
+    const replicas = new Replicas(primary, options);
+    await replicas.watch();
+    return replicas;
+  }
+
+  /** Of each replica what is to be known from outside. */
+  get states(): readonly { name: string; isUsed: boolean; lagMs: number; answered: number }[] {
+    return this.replicas.map((replica) => {
+      const { name, lagMs, answered } = replica;
+      return { name, lagMs, answered, isUsed: this.isUsable(replica) };
+    });
+  }
+
+  /** A session for the reads of one operation. @param needsPrimary whether a replica might be too old for it. */
+  session(needsPrimary: boolean | Promise<boolean>): Session {
+    const pick = (onPrimary: boolean) => (onPrimary ? undefined : this.pick());
+    const replica = needsPrimary instanceof Promise ? needsPrimary.then(pick) : pick(needsPrimary);
+    return new ReadSession(this.primary, replica, () => {
+      this.failed += 1;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearTimeout(this.timer);
+    await Promise.all([this.position, ...this.replicas].map((each) => each.close()));
+  }
+
+  private pick(): Replica | undefined {
+    for (let tries = this.replicas.length; tries > 0; tries--) {
+      this.next = (this.next + 1) % this.replicas.length;
+      const replica = this.replicas[this.next];
+      if (replica && this.isUsable(replica)) return replica;
+    }
+    return undefined;
+  }
+
+  private isUsable({ fault, lagMs }: Replica): boolean {
+    return fault === undefined && lagMs < this.options.maxLagMs;
+  }
+
+  private async watch(): Promise<void> {
+    const pause = Math.min(MAX_WATCH_MS, this.options.maxLagMs / WATCHES_PER_LAG);
+    const at = performance.now();
+    const position = await this.position.read().catch(() => undefined);
+    const asked = position === undefined ? [] : this.replicas.map((each) => each.follow({ at, position }));
+    const told = Promise.all(asked).then(() => this.tell());
+    if (this.isClosed) return;
+    // Not after the answers: one replica that is silent is not to make the others look old.
+    this.timer = setTimeout(() => void this.watch(), pause).unref();
+    await told;
+  }
+
+  private tell(): void {
+    if (this.isClosed) return;
+    for (const replica of this.replicas) {
+      const isUsed = this.isUsable(replica);
+      if (this.used.get(replica) === isUsed) continue;
+      this.used.set(replica, isUsed);
+      this.options.onChange(
+        replica.name,
+        isUsed,
+        isUsed ? undefined : reasonOf(replica.fault ?? 'it is too far behind'),
+      );
+    }
+  }
+}
+
+function boundsOf({ poolSize, queue, requestTimeoutMs }: ReplicasOptions): ConnectionsOptions {
+  return {
+    size: poolSize,
+    queue,
+    statementMs: Math.ceil(requestTimeoutMs * STATEMENT_SHARE),
+    connectMs: Math.ceil(requestTimeoutMs * CONNECT_SHARE),
+  };
+}

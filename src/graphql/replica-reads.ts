@@ -1,0 +1,37 @@
+import { type DocumentNode, getOperationAST } from 'graphql';
+import type { RecentWriters } from '../access/recent-writers';
+import type { Replicas } from '../database/replicas';
+import { AroundExecutor } from './around-executor';
+import type { Context } from './context';
+import type { OperationRunner, Variables } from './executor';
+import type { Outcome } from './outcome';
+
+/**
+ * Lets queries read from replicas, so that nobody misses a write of its own. A replica may lag by less than a window, and
+ * for one window after its last write a caller reads from the primary: so whatever a replica lacks is younger than the
+ * caller's own writes. Everything but queries is left where it is, on the primary.
+ */
+export class ReplicaReads extends AroundExecutor {
+  /** @param writers remembers for as long as a replica may lag. */
+  constructor(
+    inner: OperationRunner,
+    private readonly replicas: Replicas,
+    private readonly writers: RecentWriters,
+  ) {
+    super(inner);
+  }
+
+  async run(
+    document: DocumentNode,
+    operationName: string | null | undefined,
+    variables: Variables,
+    context: Context,
+  ): Promise<Outcome> {
+    const { id } = context.caller;
+    const kind = getOperationAST(document, operationName)?.operation;
+    if (kind === 'query') context.session = this.replicas.session(this.writers.has(id));
+    const outcome = await this.inner.run(document, operationName, variables, context);
+    if (kind === 'mutation') await this.writers.note(id);
+    return outcome;
+  }
+}
