@@ -74,14 +74,17 @@ export async function createApp(
     lagMs: config.MAX_EVENT_LOOP_LAG_MS,
   });
   const executor = new Executor(schema, now, config.GRAPHQL_MAX_COST);
+  const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT ? await import('./tracing/tracing.js') : undefined;
+  tracing?.reportTo(logger);
   const replicas = await openReplicas(config, database, logger);
+  const runner = replicas
+    ? new ReplicaReads(executor, replicas, new RecentWriters(config.REPLICA_MAX_LAG_MS, redis))
+    : executor;
   const metrics = new Metrics({ database, replicas, limits, requests, overload });
   const anonymousAccess = config.ANONYMOUS_ACCESS ?? defaultAccess(config);
   const server = await createServer({
     database,
-    executor: replicas
-      ? new ReplicaReads(executor, replicas, new RecentWriters(config.REPLICA_MAX_LAG_MS, redis))
-      : executor,
+    executor: tracing?.traced(runner) ?? runner,
     keys,
     limits,
     now,
@@ -99,6 +102,7 @@ export async function createApp(
   });
   server.addHook('onClose', () => limits.close());
   server.addHook('onClose', () => replicas?.close());
+  server.addHook('onClose', () => tracing?.stopTracing());
   const expired = new ExpiredAnswers(database, {
     now,
     onError: (error) => logger.warn({ err: error }, 'answers that have expired could not be deleted'),

@@ -147,6 +147,12 @@ const SETTINGS = {
     undefined,
     'a port of its own for /metrics, open to whoever reaches it; without it on PORT, for this machine and admin keys',
   ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting<string | undefined>(
+    url('http:', 'https:'),
+    undefined,
+    'an OpenTelemetry collector (OTLP over HTTP) that traces are sent to; without it there are none',
+  ),
+  OTEL_SERVICE_NAME: setting(text, 'petstore-gateway', 'what the service is called in traces'),
   CORS_ORIGINS: setting<string[] | undefined>(
     origins,
     undefined,

@@ -6,8 +6,12 @@ import { fail } from './processes/ending';
 /** What a process is, is decided here; each kind loads only what it needs. */
 async function main(): Promise<void> {
   const config = readConfig(environment());
+  if (cluster.isPrimary && config.WEB_CONCURRENCY > 1)
+    return (await import('./processes/primary.js')).lead(config);
+  // Before what it hooks into is loaded.
+  if (config.OTEL_EXPORTER_OTLP_ENDPOINT)
+    (await import('./tracing/tracing.js')).startTracing(config.OTEL_SERVICE_NAME);
   if (cluster.isWorker) return (await import('./processes/worker.js')).work(config);
-  if (config.WEB_CONCURRENCY > 1) return (await import('./processes/primary.js')).lead(config);
   return (await import('./processes/alone.js')).serveAlone(config);
 }
 

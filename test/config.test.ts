@@ -39,6 +39,8 @@ test('without any variable it is what the documentation says', () => {
     BAN_AFTER: 20,
     BAN_SECONDS: 60,
     BAN_MAX_SECONDS: 3600,
+    OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
+    OTEL_SERVICE_NAME: 'petstore-gateway',
     CORS_ORIGINS: undefined,
     LOG_LEVEL: 'info',
     NODE_ENV: 'development',

@@ -8,7 +8,7 @@ const FLOORS = [
   ['main', 'seed', 'keys', 'print-schema'],
   ['processes'],
   ['app', 'cli', 'environment'],
-  ['config', 'http'],
+  ['config', 'http', 'tracing'],
   ['pages'],
   ['rest'],
   ['graphql'],
