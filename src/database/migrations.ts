@@ -29,32 +29,15 @@ const LEDGER = `create table if not exists _prisma_migrations (
 /**
  * Applies the migrations that the database lacks, in order, as `prisma migrate deploy` does, with Prisma's own ledger:
  * Prisma's CLI can go on where this left off. A migration that fails is recorded and stops this and every later start.
+ * Lock and settings last as long as a transaction, so that a pooler may hand each to another connection.
  * @throws Error in one line that names the migration.
  */
 export async function migrate(
   connection: MigrationConnection,
   directory = MIGRATIONS_DIRECTORY,
 ): Promise<void> {
-  await connection.rows('select pg_advisory_lock($1)', [ADVISORY_LOCK]);
-  try {
-    await connection.script(LEDGER);
-    const applied = await connection.rows(
-      'select migration_name, checksum, finished_at from _prisma_migrations where rolled_back_at is null',
-    );
-    for (const migration of migrationsIn(directory)) {
-      const entry = applied.find((row) => row.migration_name === migration.name);
-      if (!entry) await apply(connection, migration);
-      else if (!entry.finished_at) {
-        throw new Error(
-          `Migration ${migration.name} failed earlier. Repair the database, then mark it in _prisma_migrations as rolled back.`,
-        );
-      } else if (entry.checksum !== migration.checksum) {
-        throw new Error(`Migration ${migration.name} was changed after it had been applied.`);
-      }
-    }
-  } finally {
-    await connection.rows('select pg_advisory_unlock($1)', [ADVISORY_LOCK]);
-  }
+  const migrations = migrationsIn(directory);
+  while (await applyNext(connection, migrations));
 }
 
 interface Migration {
@@ -74,27 +57,79 @@ function migrationsIn(directory: string): Migration[] {
     });
 }
 
-/** In one transaction with its entry: of a migration that is cut short, by a crash say, nothing is left. */
-async function apply(connection: MigrationConnection, { name, sql, checksum }: Migration): Promise<void> {
-  const entry = [randomUUID(), checksum, name];
+/** Applies the first migration that is not applied yet. @returns whether there was one. */
+async function applyNext(connection: MigrationConnection, migrations: Migration[]): Promise<boolean> {
+  let next: Migration | undefined;
+  try {
+    return await alone(connection, async () => {
+      const applied = await connection.rows(
+        'select migration_name, checksum, finished_at from _prisma_migrations where rolled_back_at is null',
+      );
+      const missing = migrations.find((migration) => !isApplied(migration, applied));
+      next = missing;
+      if (missing) await apply(connection, missing);
+      return missing !== undefined;
+    });
+  } catch (error) {
+    if (!next) throw error;
+    const reason = reasonOf(error);
+    await recordFailure(connection, next, reason).catch(() => undefined);
+    throw new Error(`Migration ${next.name} failed: ${reason}`, { cause: error });
+  }
+}
+
+/** In a transaction that no other instance, nor Prisma's CLI, has at the same time; the ledger is there. */
+async function alone<T>(connection: MigrationConnection, work: () => Promise<T>): Promise<T> {
   await connection.script('begin');
   try {
-    await connection.rows(
-      'insert into _prisma_migrations (id, checksum, migration_name, applied_steps_count) values ($1, $2, $3, 1)',
-      entry,
-    );
-    await connection.script(sql);
-    await connection.rows('update _prisma_migrations set finished_at = clock_timestamp() where id = $1', [
-      entry[0],
-    ]);
+    // A migration may take its time, and so may waiting for another instance's.
+    await connection.script("set local statement_timeout to 0; set local timezone to 'UTC'");
+    await connection.rows('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
+    await connection.script(LEDGER);
+    const result = await work();
     await connection.script('commit');
+    return result;
   } catch (error) {
-    await connection.script('rollback');
-    const reason = reasonOf(error);
-    await connection.rows(
-      'insert into _prisma_migrations (id, checksum, migration_name, logs) values ($1, $2, $3, $4)',
-      [...entry, reason],
-    );
-    throw new Error(`Migration ${name} failed: ${reason}`, { cause: error });
+    // A connection that is gone has been rolled back by the server.
+    await connection.script('rollback').catch(() => undefined);
+    throw error;
   }
+}
+
+/** @throws Error when it failed, or is another than what was applied. */
+function isApplied({ name, checksum }: Migration, applied: Record<string, unknown>[]): boolean {
+  const entry = applied.find((row) => row.migration_name === name);
+  if (!entry) return false;
+  if (!entry.finished_at) {
+    throw new Error(
+      `Migration ${name} failed earlier. Repair the database, then mark it in _prisma_migrations as rolled back.`,
+    );
+  }
+  if (entry.checksum !== checksum)
+    throw new Error(`Migration ${name} was changed after it had been applied.`);
+  return true;
+}
+
+/** With its entry, in one transaction: of a migration that is cut short, by a crash say, nothing is left. */
+async function apply(connection: MigrationConnection, { name, sql, checksum }: Migration): Promise<void> {
+  const id = randomUUID();
+  await connection.rows(
+    'insert into _prisma_migrations (id, checksum, migration_name, applied_steps_count) values ($1, $2, $3, 1)',
+    [id, checksum, name],
+  );
+  await connection.script(sql);
+  await connection.rows('update _prisma_migrations set finished_at = clock_timestamp() where id = $1', [id]);
+}
+
+function recordFailure(
+  connection: MigrationConnection,
+  { name, checksum }: Migration,
+  reason: string,
+): Promise<unknown> {
+  return alone(connection, () =>
+    connection.rows(
+      'insert into _prisma_migrations (id, checksum, migration_name, logs) values ($1, $2, $3, $4)',
+      [randomUUID(), checksum, name, reason],
+    ),
+  );
 }

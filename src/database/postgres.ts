@@ -80,14 +80,13 @@ export class PostgresDatabase implements Database {
   }
 }
 
-/** On a connection of its own: the runner's lock belongs to it, and a migration may take its time. */
+/** On a connection of its own, which nobody waits for. */
 async function migrateAt(url: string): Promise<void> {
   const client = new Client({ ...connectionTo(url), connectionTimeoutMillis: MAX_CONNECT_MS });
   // Each failure reaches the statement it concerns; an event nobody listens to would end the process.
   client.on('error', () => undefined);
   await client.connect();
   try {
-    await client.query("set timezone to 'UTC'; set statement_timeout to 0");
     await migrate({
       script: async (sql) => void (await client.query(sql)),
       rows: async (sql, values) => (await client.query(sql, values)).rows,

@@ -164,14 +164,41 @@ describe('migrations', () => {
 
   const onPostgres = TEST_DATABASE_URL ? test : test.skip;
   onPostgres('that are cut short are neither applied nor recorded', async () => {
+    await run();
     write('1_first', 'create table first (a int); select pg_terminate_backend(pg_backend_pid());');
-    await expect(run()).rejects.toThrow();
+    await expect(run()).rejects.toThrow(/^Migration 1_first failed: /);
     connection = await connect();
     expect(await tables()).toEqual([]);
     expect(await ledger()).toEqual([]);
     write('1_first', 'create table first (a int);');
     await run();
     expect(await tables()).toEqual(['first']);
+  });
+
+  onPostgres('need no connection of their own: a pooler may hand each transaction to another', async () => {
+    write('1_first', 'create table first (a int);');
+    write('2_second', 'create table second (a int); select 1 / 0;');
+    const servers = await Promise.all([connect(), connect(), connect()]);
+    let turn = 0;
+    const current = () => servers[turn % servers.length] as MigrationConnection;
+    const pooled: MigrationConnection = {
+      rows: (sql, values) => current().rows(sql, values),
+      script: async (sql) => {
+        await current().script(sql);
+        if (sql === 'commit' || sql === 'rollback') turn++;
+      },
+    };
+    await expect(migrate(pooled, directory)).rejects.toThrow('Migration 2_second failed: division by zero');
+    expect(turn).toBeGreaterThan(2);
+    expect(await tables()).toEqual(['first']);
+    expect(await ledger()).toHaveLength(2);
+    for (const server of servers) {
+      const locks = `select * from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()`;
+      expect(await server.rows(locks)).toEqual([]);
+      expect(await server.rows('show statement_timeout')).toEqual(
+        await connection.rows('show statement_timeout'),
+      );
+    }
   });
 
   onPostgres('of instances that start together are applied once', async () => {
