@@ -13,11 +13,15 @@ import { CategoryService } from './domain/category-service';
 import { InventoryService } from './domain/inventory-service';
 import { OrderService } from './domain/order-service';
 import { PetService } from './domain/pet-service';
+import { Hub } from './events/hub';
+import { RedisRelay } from './events/redis-relay';
 import type { DocumentLimits } from './graphql/document-limits';
 import { Executor } from './graphql/executor';
+import { KnownDocuments } from './graphql/known-documents';
 import { ReplicaReads } from './graphql/replica-reads';
 import { buildSchema } from './graphql/schema';
 import { Drain } from './http/drain';
+import { LiveOperations } from './http/live-operations';
 import { createLogger } from './http/logger';
 import { type Exposition, Metrics } from './http/metrics';
 import { Overload } from './http/overload';
@@ -55,36 +59,58 @@ export async function createApp(
   const newAdminKey = await apiKeys.bootstrap(database, config.ADMIN_API_KEY);
   const logger = createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY);
   const redis = config.REDIS_URL ? await connectRedis(config.REDIS_URL) : undefined;
-  const limits = new TallyStore(
+  const pets = new PetService();
+  const orders = new OrderService();
+  const inventory = new InventoryService();
+  const hub = new Hub({
+    pet: (ids) => pets.find(database, ids),
+    order: (ids) => orders.find(database, ids),
+    inventory: (ids) => inventory.find(database, ids),
+  });
+  const [store, relay] = await Promise.all([
     createStore(config, redis, now, (state, error) =>
       logger.warn({ limits: state, err: error }, 'where requests are counted has changed'),
     ),
-  );
-  const schema = buildSchema({
-    categories: new CategoryService(),
-    pets: new PetService(),
-    orders: new OrderService(),
-    inventory: new InventoryService(),
-    apiKeys,
-    limits,
+    createRelay(config, hub, (state) =>
+      logger.warn({ events: state }, 'whether other instances hear of events has changed'),
+    ),
+  ]);
+  const limits = new TallyStore(store);
+  const stopListening = database.listeners.add((change) => {
+    hub.tell(change);
+    relay?.publish(change);
+  });
+  const categories = new CategoryService();
+  const schema = buildSchema({ categories, pets, orders, inventory, apiKeys, limits, events: hub });
+  const executor = new Executor(schema, now, config.GRAPHQL_MAX_COST);
+  const documents = new KnownDocuments();
+  const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT ? await import('./tracing/tracing.js') : undefined;
+  tracing?.reportTo(logger);
+  const replicas = await openReplicas(config, database, logger);
+  const reader = replicas
+    ? new ReplicaReads(executor, replicas, new RecentWriters(config.REPLICA_MAX_LAG_MS, redis))
+    : executor;
+  const runner = tracing?.traced(reader) ?? reader;
+  const live = new LiveOperations({
+    executor,
+    runner,
+    documents,
+    documentLimits: documentLimits(config),
+    keys,
+    maxPerCaller: config.MAX_SUBSCRIPTIONS_PER_CALLER,
   });
   const requests = new RequestsInProgress(config.REQUEST_TIMEOUT_MS, config.MAX_REQUESTS_PER_CONNECTION);
   const overload = new Overload(requests, {
     inProgress: config.MAX_REQUESTS_IN_PROGRESS,
     lagMs: config.MAX_EVENT_LOOP_LAG_MS,
   });
-  const executor = new Executor(schema, now, config.GRAPHQL_MAX_COST);
-  const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT ? await import('./tracing/tracing.js') : undefined;
-  tracing?.reportTo(logger);
-  const replicas = await openReplicas(config, database, logger);
-  const runner = replicas
-    ? new ReplicaReads(executor, replicas, new RecentWriters(config.REPLICA_MAX_LAG_MS, redis))
-    : executor;
-  const metrics = new Metrics({ database, replicas, limits, requests, overload });
+  const metrics = new Metrics({ database, replicas, limits, requests, overload, live, hub, relay });
   const anonymousAccess = config.ANONYMOUS_ACCESS ?? defaultAccess(config);
   const server = await createServer({
     database,
-    executor: tracing?.traced(runner) ?? runner,
+    executor: runner,
+    documents,
+    live,
     keys,
     limits,
     now,
@@ -101,6 +127,10 @@ export async function createApp(
     trustProxy: config.TRUST_PROXY,
   });
   server.addHook('onClose', () => limits.close());
+  server.addHook('onClose', () => {
+    stopListening();
+    relay?.close();
+  });
   server.addHook('onClose', () => replicas?.close());
   server.addHook('onClose', () => tracing?.stopTracing());
   const expired = new ExpiredAnswers(database, {
@@ -108,7 +138,7 @@ export async function createApp(
     onError: (error) => logger.warn({ err: error }, 'answers that have expired could not be deleted'),
   });
   server.addHook('onClose', () => expired.stop());
-  return { server, anonymousAccess, newAdminKey, metrics, drain: new Drain(server, requests) };
+  return { server, anonymousAccess, newAdminKey, metrics, drain: new Drain(server, requests, live) };
 }
 
 function documentLimits(config: Config): DocumentLimits {
@@ -175,6 +205,22 @@ async function openReplicas(
         ? logger.info({ replica }, 'a replica is read from')
         : logger.warn({ replica, reason }, 'a replica is not read from'),
   });
+}
+
+/** What joins the events of all instances that share a Redis; `undefined` for one alone. */
+async function createRelay(
+  { REDIS_URL }: Config,
+  hub: Hub,
+  onState: (state: 'connected' | 'alone') => void,
+): Promise<RedisRelay | undefined> {
+  if (!REDIS_URL) return undefined;
+  const [publisher, subscriber] = await Promise.all([
+    connectRedis(REDIS_URL, 'events'),
+    connectRedis(REDIS_URL, 'events'),
+  ]);
+  const relay = new RedisRelay(publisher, subscriber, { tell: hub.tell, onState });
+  await relay.start();
+  return relay;
 }
 
 /** A first `curl -X POST` works on the laptop that the embedded database runs on, and nowhere else. */

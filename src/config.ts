@@ -52,7 +52,7 @@ const SETTINGS = {
   REDIS_URL: setting<string | undefined>(
     url('redis:', 'rediss:'),
     undefined,
-    'a redis:// URL; limits are then shared by all instances that use it',
+    'a redis:// URL; limits and live events are then shared by all instances that use it',
   ),
   ANONYMOUS_ACCESS: setting<AnonymousAccess | undefined>(
     oneOf('none', 'read', 'write'),
@@ -80,6 +80,11 @@ const SETTINGS = {
     'how long the first ban of a day lasts; each further one twice as long',
   ),
   BAN_MAX_SECONDS: setting(integer(1, 604_800), 3600, 'how long a ban lasts at most'),
+  MAX_SUBSCRIPTIONS_PER_CALLER: setting(
+    integer(1, 1_000_000),
+    100,
+    'live operations that one caller may have running at once in a process, and WebSocket connections',
+  ),
   REQUEST_TIMEOUT_MS: setting(
     integer(100, 600_000),
     10_000,

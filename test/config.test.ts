@@ -28,6 +28,7 @@ test('without any variable it is what the documentation says', () => {
     MAX_CONNECTIONS: 10_000,
     MAX_REQUESTS_PER_CONNECTION: 10_000,
     MAX_REQUESTS_IN_PROGRESS: 1000,
+    MAX_SUBSCRIPTIONS_PER_CALLER: 100,
     MAX_EVENT_LOOP_LAG_MS: 500,
     SHUTDOWN_DELAY_MS: 0,
     METRICS_PORT: undefined,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ADMIN_KEY } from './helper/gateway';
+import { socketClient, streamClient } from './helper/live';
 import { ask, Load, outcomes } from './helper/load';
 import { GatewayProcess, NPM_START } from './helper/process';
 import { until } from './helper/until';
@@ -123,6 +124,35 @@ test('what does not end within 10 seconds is not waited for', async () => {
   expect((performance.now() - started) / 1000).toBeGreaterThan(9);
   expect((performance.now() - started) / 1000).toBeLessThan(15);
   socket.destroy();
+});
+
+test('SIGTERM ends subscriptions so that their clients come back elsewhere, and is not held up by them', async () => {
+  const gateway = await start();
+  const socket = socketClient(gateway.url, { apiKey: ADMIN_KEY }).subscribe(
+    'subscription { petChanged { id } }',
+  );
+  const stream = streamClient(gateway.url, headers).subscribe('subscription { petChanged { id } }');
+  const idle = socketClient(gateway.url, { apiKey: ADMIN_KEY });
+  await idle.subscribe('{ __typename }').untilOver();
+  // One that never answers a goodbye.
+  const { hostname, port } = new URL(gateway.url);
+  const silent = connect(Number(port), hostname).on('error', () => undefined);
+  silent.write(
+    'GET /graphql HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+  );
+  await until(async () => {
+    const { body = '' } = await ask(gateway.url, { path: '/metrics', headers });
+    return body.includes('\npetstore_subscriptions 2\n');
+  });
+  const started = performance.now();
+  expect(await gateway.stop('SIGTERM')).toMatchObject({ code: 0, signal: null, stderr: '' });
+  expect(performance.now() - started).toBeLessThan(5000);
+  expect((await socket.untilOver()).error).toMatchObject({ code: 1001 });
+  // Without a last event: a client that saw one would not come back.
+  expect((await stream.untilOver()).error).toBeInstanceOf(Error);
+  expect(stream.isComplete).toBe(false);
+  silent.destroy();
+  idle.close();
 });
 
 test('its log names caller and operation of each request, and no secret', async () => {

@@ -156,7 +156,10 @@ test('without the Redis that it was told of it counts alone, and says so in its 
   expect(Number(response.headers.get('x-ratelimit-remaining'))).toBeGreaterThan(0);
   const { stdout } = await alone.stop();
   const warnings = stdout.split('\n').filter((line) => line.startsWith('{"level":"warn"'));
-  expect(warnings.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ limits: 'fallback' })]);
+  expect(warnings.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ events: 'alone' }),
+    expect.objectContaining({ limits: 'fallback' }),
+  ]);
   expect(stdout).not.toContain('hunter2');
 });
 

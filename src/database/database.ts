@@ -1,3 +1,4 @@
+import type { Change, ChangeListeners } from './changes';
 import type { Prisma } from './generated/client';
 
 /** SQL text under the name it is prepared by. Make it with {@link statement}. */
@@ -24,12 +25,16 @@ export interface Session {
    * Serialization failures and deadlocks are tried again a few times, so `work` has no effects of its own.
    */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Tells whoever listens what has been written, as soon as it is committed; if it is rolled back, nobody. */
+  changed(change: Change): void;
 }
 
 /** An open database. */
 export interface Database extends Session {
   /** What it is, for people: `embedded PostgreSQL 17 in ./data`. */
   readonly description: string;
+  /** Who hears of what is changed through it. */
+  readonly listeners: ChangeListeners;
   /** How its pool of connections is used; `undefined` where there is none. */
   readonly load?: PoolLoad;
   /** Rejects when the database does not answer. */

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
+import { type Change, ChangeListeners } from './changes';
 import { MAJOR_VERSION, openCluster } from './cluster';
 import type { Database, Session, Statement } from './database';
 import { lockDirectory } from './directory-lock';
@@ -21,6 +22,7 @@ const TYPES = {
 /** PostgreSQL inside this process (PGlite), in a directory that belongs to this process while it is open. */
 export class EmbeddedDatabase implements Database {
   readonly prisma: PrismaClient;
+  readonly listeners = new ChangeListeners();
 
   constructor(
     private readonly engine: PGlite,
@@ -58,7 +60,11 @@ export class EmbeddedDatabase implements Database {
   }
 
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return transaction(this.prisma, work);
+    return transaction(this.prisma, (change) => this.changed(change), work);
+  }
+
+  changed(change: Change): void {
+    this.listeners.tell(change);
   }
 
   async ping(): Promise<void> {

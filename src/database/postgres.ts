@@ -1,5 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Client } from 'pg';
+import { type Change, ChangeListeners } from './changes';
 import { connectionTo, placeOf } from './connection';
 import { Connections } from './connections';
 import type { Database, PoolLoad, Session, Statement } from './database';
@@ -26,6 +27,7 @@ const MAX_CONNECT_MS = 5_000;
 /** A PostgreSQL server, whose connections Prisma and the prepared statements share. */
 export class PostgresDatabase implements Database {
   readonly prisma: PrismaClient;
+  readonly listeners = new ChangeListeners();
 
   private constructor(
     private readonly connections: Connections,
@@ -67,7 +69,11 @@ export class PostgresDatabase implements Database {
   }
 
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return transaction(this.prisma, work);
+    return transaction(this.prisma, (change) => this.changed(change), work);
+  }
+
+  changed(change: Change): void {
+    this.listeners.tell(change);
   }
 
   async ping(): Promise<void> {

@@ -1,17 +1,25 @@
+import type { Change, ChangeListener } from './changes';
 import type { Session, Statement } from './database';
 import { isTransient } from './failures';
 import type { Prisma, PrismaClient } from './generated/client';
 
 const ATTEMPTS = 4;
 
-/** Runs `work` in a transaction of `client`, again when the database asks for it (deadlock, serialization failure). */
+/**
+ * Runs `work` in a transaction of `client`, again when the database asks for it (deadlock, serialization failure).
+ * @param tell hears what has changed, once it is committed.
+ */
 export async function transaction<T>(
   client: PrismaClient,
+  tell: ChangeListener,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
+    const changes: Change[] = [];
     try {
-      return await client.$transaction((tx) => work(new TransactionSession(tx)));
+      const result = await client.$transaction((tx) => work(new TransactionSession(tx, changes)));
+      changes.forEach(tell);
+      return result;
     } catch (error) {
       if (attempt === ATTEMPTS || !isTransient(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * attempt));
@@ -23,20 +31,30 @@ export async function transaction<T>(
 class TransactionSession implements Session {
   private savepoints = 0;
 
-  constructor(readonly prisma: Prisma.TransactionClient) {}
+  constructor(
+    readonly prisma: Prisma.TransactionClient,
+    /** What is to be told after the commit; what is rolled back is taken out again. */
+    private readonly changes: Change[],
+  ) {}
 
   query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
     return this.prisma.$queryRawUnsafe<Row[]>(statement.text, ...values);
   }
 
+  changed(change: Change): void {
+    this.changes.push(change);
+  }
+
   async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const name = `nested_${++this.savepoints}`;
+    const before = this.changes.length;
     await this.prisma.$executeRawUnsafe(`savepoint ${name}`);
     try {
       const result = await work(this);
       await this.prisma.$executeRawUnsafe(`release savepoint ${name}`);
       return result;
     } catch (error) {
+      this.changes.length = before;
       await this.prisma.$executeRawUnsafe(`rollback to savepoint ${name}`);
       throw error;
     }

@@ -15,7 +15,7 @@ select $1::bigint, $2::int, $3::timestamptz, $4::boolean, case when exists (sele
 where exists (select from taken)
    or $1::bigint is null or $2::int is null
    or not exists (select from inventory where pet_id = $1::bigint)
-returning ${ORDER}`);
+returning ${ORDER}, reserved`);
 
 const LOCK_ORDER = statement(`select ${ORDER}, reserved from orders where id = $1 for update`);
 
@@ -41,13 +41,14 @@ const CANCEL = statement(`with cancelled as (
   update inventory set quantity = least(inventory.quantity::bigint + cancelled.reserved, ${MAX_QUANTITY})
   from cancelled where inventory.pet_id = cancelled."petId" and not cancelled.complete
 )
-select id, "petId", quantity, "shipDate", complete from cancelled`);
+select id, "petId", quantity, "shipDate", complete, reserved from cancelled`);
 
 const SET_STOCK = statement(`with item as (
   insert into inventory (pet_id, quantity) values ($1, $2)
-  on conflict (pet_id) do update set quantity = excluded.quantity returning pet_id, quantity
+  on conflict (pet_id) do update set quantity = excluded.quantity returning pet_id, quantity, xmax = 0 as is_new
 )
-select item.pet_id as "petId", item.quantity, pets.status from item join pets on pets.id = item.pet_id`);
+select item.pet_id as "petId", item.quantity, pets.status, item.is_new as "isNew"
+from item join pets on pets.id = item.pet_id`);
 
 const REMOVE_STOCK =
   statement(`with item as (delete from inventory where pet_id = $1 returning pet_id, quantity)
@@ -56,10 +57,16 @@ select item.pet_id as "petId", item.quantity, pets.status from item join pets on
 /** What an order says, without its id. */
 export type OrderContent = Omit<OrderRow, 'id'>;
 
+/** An order with the units that it holds in stock. */
+export type ReservingOrder = OrderRow & { reserved: number };
+
 /** Inserts the order and takes its units from tracked stock, or does neither: `undefined` when too few are left. */
-export async function insertOrder(session: Session, order: OrderContent): Promise<OrderRow | undefined> {
+export async function insertOrder(
+  session: Session,
+  order: OrderContent,
+): Promise<ReservingOrder | undefined> {
   const { petId, quantity, shipDate, complete } = order;
-  const place = () => session.query<OrderRow>(PLACE, [petId, quantity, shipDate, complete]);
+  const place = () => session.query<ReservingOrder>(PLACE, [petId, quantity, shipDate, complete]);
   const [placed] = await place();
   if (placed) return placed;
   // The stock that it was refused by may have been removed, or its pet deleted, while it waited for the row.
@@ -68,11 +75,8 @@ export async function insertOrder(session: Session, order: OrderContent): Promis
 }
 
 /** The order, locked until the transaction ends, with the units it holds; `undefined` if there is none. */
-export async function lockOrder(
-  session: Session,
-  id: bigint,
-): Promise<(OrderRow & { reserved: number }) | undefined> {
-  const [order] = await session.query<OrderRow & { reserved: number }>(LOCK_ORDER, [id]);
+export async function lockOrder(session: Session, id: bigint): Promise<ReservingOrder | undefined> {
+  const [order] = await session.query<ReservingOrder>(LOCK_ORDER, [id]);
   return order;
 }
 
@@ -96,10 +100,7 @@ export async function moveReservation(
 }
 
 /** Writes a locked order. */
-export async function updateOrder(
-  session: Session,
-  order: OrderRow & { reserved: number },
-): Promise<OrderRow> {
+export async function updateOrder(session: Session, order: ReservingOrder): Promise<OrderRow> {
   const { id, petId, quantity, shipDate, complete, reserved } = order;
   const [updated] = await session.query<OrderRow>(UPDATE, [
     id,
@@ -113,18 +114,18 @@ export async function updateOrder(
 }
 
 /** Deletes the order and gives back what it held, unless it was complete; `undefined` if there is none. */
-export async function deleteOrder(session: Session, id: bigint): Promise<OrderRow | undefined> {
-  const [cancelled] = await session.query<OrderRow>(CANCEL, [id]);
+export async function deleteOrder(session: Session, id: bigint): Promise<ReservingOrder | undefined> {
+  const [cancelled] = await session.query<ReservingOrder>(CANCEL, [id]);
   return cancelled;
 }
 
-/** Sets the stock of a pet. Fails on the foreign key when there is no such pet. */
+/** Sets the stock of a pet; `isNew`: it was not tracked before. Fails on the foreign key when there is no such pet. */
 export async function setStock(
   session: Session,
   petId: bigint,
   quantity: number,
-): Promise<InventoryRow | undefined> {
-  const [item] = await session.query<InventoryRow>(SET_STOCK, [petId, quantity]);
+): Promise<(InventoryRow & { isNew: boolean }) | undefined> {
+  const [item] = await session.query<InventoryRow & { isNew: boolean }>(SET_STOCK, [petId, quantity]);
   return item;
 }
 

@@ -38,7 +38,10 @@ export class InventoryService {
     checks.done();
     try {
       const item = await setStock(session, petId, input.quantity);
-      if (item) return item;
+      if (item) {
+        session.changed({ topic: 'inventory', kind: item.isNew ? 'CREATED' : 'UPDATED', id: petId });
+        return item;
+      }
     } catch (error) {
       if (failureOf(error) !== 'foreign-key') throw error;
     }
@@ -48,7 +51,8 @@ export class InventoryService {
   /** Stops tracking the stock of a pet. @throws DomainError `NOT_FOUND` when it was not tracked. */
   async remove(session: Session, petId: bigint): Promise<InventoryRow> {
     const item = await removeStock(session, petId);
-    if (item) return item;
-    throw new DomainError('NOT_FOUND', `Pet ${petId} has no inventory entry.`);
+    if (!item) throw new DomainError('NOT_FOUND', `Pet ${petId} has no inventory entry.`);
+    session.changed({ topic: 'inventory', kind: 'DELETED', id: petId, before: item });
+    return item;
   }
 }

@@ -66,6 +66,8 @@ export class OrderService {
       insertOrder(session, { petId, quantity, shipDate, complete: complete ?? false }),
     );
     if (!placed) throw insufficientStock(petId, quantity);
+    session.changed({ topic: 'order', kind: 'CREATED', id: placed.id });
+    if (placed.reserved > 0) stockChanged(session, petId);
     return placed;
   }
 
@@ -93,8 +95,14 @@ export class OrderService {
         const held = await moveReservation(tx, order, changed);
         if (held === undefined) throw insufficientStock(changed.petId, changed.quantity);
         reserved = held;
+        if (order.reserved > 0) stockChanged(tx, order.petId);
+        if (held > 0 && (changed.petId !== order.petId || order.reserved === 0))
+          stockChanged(tx, changed.petId);
       }
-      return guardPet(changed.petId, () => updateOrder(tx, { ...changed, id, reserved }));
+      const updated = await guardPet(changed.petId, () => updateOrder(tx, { ...changed, id, reserved }));
+      const { petId, complete } = order;
+      tx.changed({ topic: 'order', kind: 'UPDATED', id, before: { petId, complete } });
+      return updated;
     });
   }
 
@@ -102,8 +110,16 @@ export class OrderService {
   async cancel(session: Session, id: bigint): Promise<OrderRow> {
     const cancelled = await deleteOrder(session, id);
     if (!cancelled) throw notFound('Order', id);
-    return cancelled;
+    const { reserved, ...order } = cancelled;
+    session.changed({ topic: 'order', kind: 'DELETED', id, before: order });
+    if (reserved > 0 && !order.complete) stockChanged(session, order.petId);
+    return order;
   }
+}
+
+/** Units were taken from the stock of a pet, or given back to it. */
+function stockChanged(session: Session, petId: bigint | null): void {
+  if (petId !== null) session.changed({ topic: 'inventory', kind: 'UPDATED', id: petId });
 }
 
 function merge(order: OrderContent, input: OrderInput): OrderContent {

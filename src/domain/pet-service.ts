@@ -1,10 +1,10 @@
 import type { Session } from '../database/database';
 import { failureOf } from '../database/failures';
 import type { PetStatus } from '../database/generated/enums';
-import { insertPet } from '../database/insert-pet';
 import type { Fields } from '../database/projection';
 import { selectByIds } from '../database/select';
 import { PETS, type PetRow } from '../database/tables';
+import { deletePet, insertPet, updatePet } from '../database/write-pet';
 import { Checks } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
 import { DomainError, notFound, unknownReference } from './errors';
@@ -65,7 +65,9 @@ export class PetService {
     const name = checks.name('input.name', input.name);
     checks.done();
     try {
-      return await insertPet(session, name, input.status ?? 'available', input.categoryId);
+      const pet = await insertPet(session, name, input.status ?? 'available', input.categoryId);
+      session.changed({ topic: 'pet', kind: 'CREATED', id: pet.id });
+      return pet;
     } catch (error) {
       throw failureOf(error) === 'foreign-key' ? unknownCategory(input.categoryId) : error;
     }
@@ -84,28 +86,29 @@ export class PetService {
       ...(status != null && { status }),
     };
     checks.done();
-    try {
-      return await session.prisma.pet.update({ where: { id }, data });
-    } catch (error) {
-      const failure = failureOf(error);
-      if (failure === 'not-found') throw notFound('Pet', id);
-      if (failure === 'foreign-key' && categoryId != null) throw unknownCategory(categoryId);
+    const updated = await updatePet(session, id, data).catch((error: unknown) => {
+      if (categoryId != null && failureOf(error) === 'foreign-key') throw unknownCategory(categoryId);
       throw error;
-    }
+    });
+    if (!updated) throw notFound('Pet', id);
+    session.changed({ topic: 'pet', kind: 'UPDATED', id, before: updated.before });
+    return updated.pet;
   }
 
   /** Deletes the pet and its inventory entry. @throws DomainError `NOT_FOUND`, `PET_HAS_ORDERS`. */
   async delete(session: Session, id: bigint): Promise<PetRow> {
-    try {
-      return await session.transaction((tx) => tx.prisma.pet.delete({ where: { id } }));
-    } catch (error) {
-      const failure = failureOf(error);
-      if (failure === 'not-found') throw notFound('Pet', id);
-      if (failure === 'foreign-key') {
-        throw new DomainError('PET_HAS_ORDERS', `Pet ${id} still has orders; cancel them first.`);
-      }
-      throw error;
+    const deleted = await deletePet(session, id).catch((error: unknown) => {
+      if (failureOf(error) !== 'foreign-key') throw error;
+      throw new DomainError('PET_HAS_ORDERS', `Pet ${id} still has orders; cancel them first.`);
+    });
+    if (!deleted) throw notFound('Pet', id);
+    const { pet, quantity } = deleted;
+    session.changed({ topic: 'pet', kind: 'DELETED', id, before: pet });
+    if (quantity !== null) {
+      const before = { petId: id, quantity, status: pet.status, pet };
+      session.changed({ topic: 'inventory', kind: 'DELETED', id, before });
     }
+    return pet;
   }
 }
 

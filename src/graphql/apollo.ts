@@ -14,6 +14,7 @@ import type { OperationRunner } from './executor';
 import { idempotencyHeaders } from './idempotency-headers';
 import type { KnownDocuments } from './known-documents';
 import { extensionsOf, type Outcome, refuseDocument } from './outcome';
+import { reworded } from './read-document';
 
 /**
  * Apollo Server in front of the executor: it reads requests (POST, GET, automatic persisted queries, CSRF prevention),
@@ -69,14 +70,4 @@ export async function createApollo(
   });
   await apollo.start();
   return apollo;
-}
-
-/** What the parser says of documents that are too large for it, in this service's words. */
-function reworded(message: string): string {
-  return message
-    .replace(
-      /^Syntax Error: Document contains more that (\d+) tokens.*/,
-      'The document has more than $1 tokens.',
-    )
-    .replace(/^Maximum call stack size exceeded.*/, 'The document is nested too deep to be parsed.');
 }

@@ -3,6 +3,7 @@ import { PetStatus, Plan, Scope } from '../database/generated/enums';
 
 export { PetStatus, Plan, Scope };
 
+export const ChangeKind = { CREATED: 'CREATED', UPDATED: 'UPDATED', DELETED: 'DELETED' } as const;
 export const OrderDirection = { ASC: 'ASC', DESC: 'DESC' } as const;
 export const PetOrderField = { ID: 'ID', NAME: 'NAME' } as const;
 export const CategoryOrderField = { ID: 'ID', NAME: 'NAME' } as const;
@@ -53,6 +54,15 @@ registerEnumType(InventoryOrderField, {
   valuesConfig: {
     PET_ID: { description: 'By pet.' },
     QUANTITY: { description: 'By stock count; entries of one count by pet.' },
+  },
+});
+registerEnumType(ChangeKind, {
+  name: 'ChangeKind',
+  description: 'What has happened to something.',
+  valuesConfig: {
+    CREATED: { description: 'It is new.' },
+    UPDATED: { description: 'It has been written; perhaps nothing is other than it was.' },
+    DELETED: { description: 'It is gone.' },
   },
 });
 registerEnumType(Plan, {

@@ -1,4 +1,11 @@
-import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  execute,
+  type GraphQLSchema,
+  type OperationTypeNode,
+  subscribe,
+} from 'graphql';
 import type { Caller } from '../access/caller';
 import { isTooExpensive } from '../rate-limit/rules';
 import type { Context } from './context';
@@ -8,6 +15,7 @@ import { Charge, refusalOf } from './limits';
 import { type Demand, type Operation, Operations } from './operation';
 import { bodyOf, type Outcome, refusal } from './outcome';
 import { RunOnce } from './run-once';
+import { RunningSubscription } from './running-subscription';
 import { variableErrors } from './variable-errors';
 
 export type Variables = Readonly<Record<string, unknown>>;
@@ -47,14 +55,10 @@ export class Executor {
     variables: Variables,
     context: Context,
   ): Promise<Outcome> {
-    const operation = this.operations.find(document, operationName);
-    if (!operation) return refusal(unknownOperation(operationName), context);
-
-    context.observer.onOperation(operation.label, operation.name);
-    const demand = operation.demand(variables);
-    if (!demand) return this.refuseVariables(operation, variables, context);
-    const denied = deny(context.caller, demand) ?? this.tooCostly(operation, variables);
-    if (denied) return refusal(denied, context);
+    const admitted = this.admit(document, operationName, variables, context);
+    if ('status' in admitted) return admitted;
+    const { operation, demand } = admitted;
+    if (operation.node.operation === 'subscription') return refusal(needsStream(), context);
 
     const coerced = operation.coerce(variables);
     const runsOnce = context.idempotency !== undefined && operation.node.operation === 'mutation';
@@ -72,6 +76,58 @@ export class Executor {
     if (refused) return refusal(refused, context);
     const result = await this.execute(operation, variables, coerced, context);
     return { status: 200, body: bodyOf(result, context, demand.cost) };
+  }
+
+  /**
+   * Begins a subscription: checked and charged now, not for each event.
+   * @param onOver called once it has ended, if it has begun.
+   * @returns why it may not, where it may not.
+   */
+  async subscribe(
+    document: DocumentNode,
+    operationName: string | null | undefined,
+    variables: Variables,
+    context: Context,
+    onOver: (ended: RunningSubscription) => void,
+  ): Promise<RunningSubscription | Outcome> {
+    const admitted = this.admit(document, operationName, variables, context);
+    if ('status' in admitted) return admitted;
+    const { operation, demand } = admitted;
+    if (!operation.coerce(variables)) return this.refuseVariables(operation, variables, context);
+    context.charge = new Charge(context.meter, demand.cost);
+    const refused = refusalOf(await context.meter.take(demand.cost));
+    if (refused) return refusal(refused, context);
+    const results = await subscribe({
+      schema: this.schema,
+      document,
+      operationName: operation.name,
+      variableValues: variables,
+      contextValue: context,
+    });
+    return Symbol.asyncIterator in results
+      ? new RunningSubscription(results, context, onOver)
+      : refusal(results.errors?.[0], context);
+  }
+
+  /** What kind an operation is; `undefined` if there is none of this name. */
+  kindOf(document: DocumentNode, operationName: string | null | undefined): OperationTypeNode | undefined {
+    return this.operations.find(document, operationName)?.node.operation;
+  }
+
+  /** What is to run, if this caller may. */
+  private admit(
+    document: DocumentNode,
+    operationName: string | null | undefined,
+    variables: Variables,
+    context: Context,
+  ): Outcome | { operation: Operation; demand: Demand } {
+    const operation = this.operations.find(document, operationName);
+    if (!operation) return refusal(unknownOperation(operationName), context);
+    context.observer.onOperation(operation.label, operation.name);
+    const demand = operation.demand(variables);
+    if (!demand) return this.refuseVariables(operation, variables, context);
+    const denied = deny(context.caller, demand) ?? this.tooCostly(operation, variables);
+    return denied ? refusal(denied, context) : { operation, demand };
   }
 
   /** Runs what has been charged: by the plan where the operation has one and it succeeds, else by graphql-js. */
@@ -128,6 +184,12 @@ function deny({ scopes, quota, apiKey }: Caller, demand: Demand): ProblemError |
   const most = perDay < perMinute ? `${perDay} requests a day` : `${perMinute} requests a minute`;
   const message = `The operation has ${demand.cost} counted root fields, more than the ${most} of this plan.`;
   return new ProblemError('OPERATION_TOO_COMPLEX', message);
+}
+
+function needsStream(): ProblemError {
+  const message =
+    'Subscriptions are served over WebSocket (graphql-transport-ws) here, and as event streams at /graphql/stream.';
+  return new ProblemError('BAD_REQUEST', message);
 }
 
 function unknownOperation(name: string | null | undefined): ProblemError {

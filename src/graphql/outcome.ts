@@ -19,10 +19,14 @@ export function bodyOf(
 ): FormattedExecutionResult {
   const { standing } = context.meter;
   return {
-    ...(errors && { errors: errors.map((error) => present(error, context)) }),
-    data,
+    ...eventOf({ errors, data }, context),
     ...(standing && { extensions: { cost: costOf(cost, standing) } }),
   };
+}
+
+/** One answer of a subscription, which was counted when it began: it tells of no cost. */
+export function eventOf({ errors, data }: ExecutionResult, context: Context): FormattedExecutionResult {
+  return { ...(errors && { errors: errors.map((error) => present(error, context)) }), data };
 }
 
 /** The answer to an operation that is refused as a whole: no data, and the error's own status. */

@@ -2,15 +2,18 @@ import 'reflect-metadata';
 import type { GraphQLArgument, GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
 import type { ApiKeyService } from '../access/api-key-service';
+import type { Topic } from '../database/changes';
 import type { CategoryService } from '../domain/category-service';
 import type { InventoryService } from '../domain/inventory-service';
 import type { OrderService } from '../domain/order-service';
 import type { PetService } from '../domain/pet-service';
+import type { Hub } from '../events/hub';
 import type { Store } from '../rate-limit/store';
 import { defineDirectives } from './directives';
 import { enforceRateLimits } from './rate-limit-directive';
 import { ApiKeyResolver } from './resolvers/api-key-resolver';
 import { CategoryResolver } from './resolvers/category-resolver';
+import { ChangeResolver, type Passes } from './resolvers/change-resolver';
 import { InventoryResolver } from './resolvers/inventory-resolver';
 import { OrderResolver } from './resolvers/order-resolver';
 import { PetResolver } from './resolvers/pet-resolver';
@@ -26,6 +29,7 @@ export interface Services {
   readonly inventory: InventoryService;
   readonly apiKeys: ApiKeyService;
   readonly limits: Store;
+  readonly events: Hub;
 }
 
 /** The schema over `services`, with the limiter in front of every counted field. */
@@ -36,6 +40,7 @@ export function buildSchema({
   inventory,
   apiKeys,
   limits,
+  events,
 }: Services): GraphQLSchema {
   const resolvers = new Map<unknown, unknown>([
     [PetResolver, new PetResolver(pets, categories, orders, inventory)],
@@ -44,6 +49,7 @@ export function buildSchema({
     [InventoryResolver, new InventoryResolver(inventory, pets)],
     [ViewerResolver, new ViewerResolver()],
     [ApiKeyResolver, new ApiKeyResolver(apiKeys, limits)],
+    [ChangeResolver, new ChangeResolver()],
   ]);
   const built = buildSchemaSync({
     resolvers: [
@@ -53,9 +59,14 @@ export function buildSchema({
       InventoryResolver,
       ViewerResolver,
       ApiKeyResolver,
+      ChangeResolver,
     ],
     container: { get: (resolver) => resolvers.get(resolver) },
     validateFn: refuseKeyIds,
+    pubSub: {
+      subscribe: (topic, passes) => events.subscribe(topic as Topic, passes as Passes),
+      publish: () => undefined,
+    },
   });
   const schema = isolateMutations(enforceRateLimits(defineDirectives(built)));
   // Decorators of parameters are evaluated last to first: a reader expects `updatePet(id, input)`.

@@ -2,6 +2,7 @@ import { type Server, Server as TcpServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
+import type { LiveOperations } from './live-operations';
 import type { RequestsInProgress } from './requests-in-progress';
 
 /** How long what runs may take to finish (contract, section 8). */
@@ -18,6 +19,7 @@ export class Drain {
   constructor(
     private readonly app: FastifyInstance,
     private readonly requests: RequestsInProgress,
+    private readonly live: LiveOperations,
   ) {}
 
   /** Readiness goes off, and `delayMs` later no more connections are taken. */
@@ -28,10 +30,14 @@ export class Drain {
     TcpServer.prototype.close.call(this.app.server);
   }
 
-  /** Requests on connections that are open are answered, and their connections closed with the answer. */
+  /**
+   * Requests on connections that are open are answered, and their connections closed with the answer. Subscriptions are
+   * ended, for their clients to come back to another instance.
+   */
   async finish(): Promise<void> {
-    const { app, requests } = this;
+    const { app, requests, live } = this;
     requests.isClosing = true;
+    live.close();
     const start = performance.now();
     const isBusy = async () =>
       requests.count > 0 || (performance.now() < start + IDLE_MS && (await connectionsOf(app.server)) > 0);

@@ -10,6 +10,8 @@ import { textOf } from '../graphql/row-text';
 import { type Page, sendPage } from '../pages/page';
 import { answerOtherMethods } from '../rest/methods';
 import { answerType, prefersPage } from './media-type';
+import type { Upgrades } from './upgrades';
+import type { WebSockets } from './websockets';
 
 export const GRAPHQL_PATH = '/graphql';
 
@@ -19,15 +21,17 @@ export interface GraphQLRouteOptions {
   readonly documents: KnownDocuments;
   /** What a browser gets. */
   readonly sandbox: Page;
+  readonly upgrades: Upgrades;
+  readonly websockets: WebSockets;
   contextOf(request: FastifyRequest): Context;
 }
 
 /**
- * `POST /graphql`, and `GET /graphql` for queries and for browsers. A plain request for a document that is known goes to
+ * `POST /graphql`, and `GET /graphql` for queries, for browsers and to change to WebSocket. A plain request for a document that is known goes to
  * the executor at once; everything else goes through Apollo, which ends at the same executor.
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
-  const { apollo, executor, documents, sandbox } = options;
+  const { apollo, executor, documents, upgrades, websockets, sandbox } = options;
   const contextOf = (request: FastifyRequest): Context => {
     const context = options.contextOf(request);
     const header = request.headers[IDEMPOTENCY_KEY];
@@ -49,6 +53,8 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
 
   const config = { operation: 'graphql' };
   app.get(GRAPHQL_PATH, { config }, function (this: FastifyInstance, request, reply: FastifyReply) {
+    const upgrade = upgrades.of(request.raw);
+    if (upgrade) return websockets.accept(request, reply, upgrade);
     if (prefersPage(request.headers.accept)) return sendPage(reply, sandbox);
     return byApollo.call(this, request, reply);
   });

@@ -1,7 +1,10 @@
 import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Database } from '../database/database';
 import type { Replicas } from '../database/replicas';
+import type { Hub } from '../events/hub';
+import type { RedisRelay } from '../events/redis-relay';
 import type { TallyStore } from '../rate-limit/tally-store';
+import type { LiveOperations } from './live-operations';
 import type { Overload } from './overload';
 import type { RequestsInProgress } from './requests-in-progress';
 
@@ -11,6 +14,9 @@ export interface Observed {
   readonly limits: TallyStore;
   readonly requests: RequestsInProgress;
   readonly overload: Overload;
+  readonly live: LiveOperations;
+  readonly hub: Hub;
+  readonly relay?: RedisRelay;
 }
 
 /** Seconds. */
@@ -49,6 +55,7 @@ export class Metrics implements Exposition {
     });
     this.addRequests(observed);
     this.addLimits(observed.limits);
+    this.addEvents(observed);
     this.addPool(observed.database);
     if (observed.replicas) this.addReplicas(observed.replicas);
   }
@@ -121,6 +128,21 @@ export class Metrics implements Exposition {
           this.set({ state }, Number(limits.state === state));
       },
     });
+  }
+
+  private addEvents({ live, hub, relay }: Observed): void {
+    this.gauge('subscriptions', 'Subscriptions that run.', () => live.count);
+    this.counter('events_delivered_total', 'Events handed to subscribers.', () => hub.delivered);
+    this.counter(
+      'subscribers_too_slow_total',
+      'Subscriptions ended since events came faster than they were read.',
+      () => hub.tooSlow,
+    );
+    if (!relay) return;
+    this.gauge('events_shared', 'Processes that hear of the events of others.', () =>
+      Number(relay.state === 'connected'),
+    );
+    this.counter('events_lost_total', 'Changes that other instances could not be told of.', () => relay.lost);
   }
 
   private addPool(database: Database): void {

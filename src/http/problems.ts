@@ -3,6 +3,7 @@ import { type ErrorCode, type Problem, ProblemError, problemOf } from '../graphq
 import { extensionsOf } from '../graphql/outcome';
 import { errorBody } from '../rest/error-body';
 import { GRAPHQL_PATH } from './graphql-route';
+import { STREAM_PATH } from './stream-route';
 
 /** What Fastify refuses by itself, in the contract's codes. */
 const FASTIFY_CODES: Readonly<Record<string, [ErrorCode, string]>> = {
@@ -66,7 +67,8 @@ function fromFastify(error: FastifyError): unknown {
 
 /** The body of an error in the shape of the door that the request came to. */
 export function problemBody(request: FastifyRequest, problem: Problem): object {
-  if (pathOf(request) !== GRAPHQL_PATH) return errorBody(problem, request.id);
+  const path = pathOf(request);
+  if (path !== GRAPHQL_PATH && path !== STREAM_PATH) return errorBody(problem, request.id);
   return { errors: [{ message: problem.message, extensions: extensionsOf(problem, request.id) }] };
 }
 

@@ -20,10 +20,19 @@ export class RequestLog extends LogController {
 
   override defaultErrorLog(): void {}
 
+  /** A client that has gone away while it was sent a stream, which is how those of subscriptions end. */
+  override streamError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE')
+      this.requestCompleted(null, request, reply);
+    else super.streamError(error, request, reply);
+  }
+
   override requestCompleted(_error: Error | null, request: FastifyRequest, reply: FastifyReply): void {
     const operation = operationOf(request);
     const name = request.observation?.name;
-    this.metrics.observe(operation, reply.statusCode, reply.elapsedTime);
+    // How long somebody listened is no duration of a request; that it was answered has been counted when it was.
+    const isStream = reply.statusCode === 200 && operation.startsWith('subscription ');
+    if (!isStream) this.metrics.observe(operation, reply.statusCode, reply.elapsedTime);
     this.logger.info(
       {
         requestId: request.id,

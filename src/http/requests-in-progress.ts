@@ -14,6 +14,7 @@ type Counted = Socket & { [CARRIED]?: number };
 export class RequestsInProgress {
   private readonly places: (FastifyReply | undefined)[] = [];
   private readonly free: number[] = [];
+  private released = 0;
   /** Whether the process is about to end. */
   isDraining = false;
   /** Whether a request is the last one of its connection. */
@@ -29,7 +30,7 @@ export class RequestsInProgress {
   ) {}
 
   get count(): number {
-    return this.places.length - this.free.length;
+    return this.places.length - this.free.length - this.released;
   }
 
   /** To be the first hook of all. One look at all of them now and then costs less than a timer for each. */
@@ -54,6 +55,15 @@ export class RequestsInProgress {
     app.addHook('onClose', (_app, done) => {
       clearInterval(sweep);
       done();
+    });
+  }
+
+  /** Counts a request no more whose answer goes on for as long as the client listens. */
+  release(reply: FastifyReply): void {
+    this.places[this.places.indexOf(reply)] = undefined;
+    this.released += 1;
+    reply.raw.once('close', () => {
+      this.released -= 1;
     });
   }
 

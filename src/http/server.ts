@@ -12,7 +12,7 @@ import { Context } from '../graphql/context';
 import type { DocumentLimits } from '../graphql/document-limits';
 import type { OperationRunner } from '../graphql/executor';
 import { IDEMPOTENT_REPLAYED } from '../graphql/idempotency-headers';
-import { KnownDocuments } from '../graphql/known-documents';
+import type { KnownDocuments } from '../graphql/known-documents';
 import { readPages } from '../pages/pages';
 import { pageRoutes } from '../pages/routes';
 import { RATE_LIMIT_HEADER_NAMES } from '../rate-limit/headers';
@@ -23,9 +23,10 @@ import { prepare } from '../rest/prepare';
 import { completeAnswers } from './answer-headers';
 import { refuseBrokenHttp } from './broken-http';
 import { type Recognition, recogniseCallers, refuseWrongKeys } from './caller';
-import { graphqlRoute } from './graphql-route';
+import { GRAPHQL_PATH, graphqlRoute } from './graphql-route';
 import { health } from './health';
 import { lazyChildren } from './lazy-logger';
+import type { LiveOperations } from './live-operations';
 import type { Exposition, Metrics } from './metrics';
 import { metricsRoute } from './metrics-route';
 import { Observation } from './observation';
@@ -34,10 +35,15 @@ import { MAX_URL_LENGTH, reportProblems, routableUrl } from './problems';
 import { RequestLog } from './request-log';
 import type { RequestsInProgress } from './requests-in-progress';
 import { answerWhatNodeWould, NO_SHORT_CUTS } from './short-cuts';
+import { streamRoute } from './stream-route';
+import { Upgrades } from './upgrades';
+import { WebSockets } from './websockets';
 
 export interface ServerOptions extends Recognition {
   readonly database: Database;
   readonly executor: OperationRunner;
+  readonly documents: KnownDocuments;
+  readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
   readonly overload: Overload;
   readonly metrics: Metrics;
@@ -90,7 +96,7 @@ const EXPOSED_HEADERS = [
 
 /** The HTTP server with both doors, ready to listen or to be injected into. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { database, executor, requests, overload, metrics, limits, connections } = options;
+  const { database, executor, documents, live, requests, overload, metrics, limits, connections } = options;
   const childOf = lazyChildren(options.logger);
   const app = fastify({
     loggerInstance: options.logger,
@@ -136,10 +142,25 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     const { caller, meter, id, observation } = request;
     return new Context(database, caller, meter, id, observation, hidesSuggestions);
   };
-  const documents = new KnownDocuments();
   const apollo = await createApollo(executor, documents, options.documentLimits);
   const pages = readPages();
-  await app.register(graphqlRoute, { apollo, executor, documents, contextOf, sandbox: pages.sandbox });
+  const upgrades = new Upgrades(app.server, GRAPHQL_PATH);
+  const websockets = new WebSockets({
+    ...options,
+    schema: executor.schema,
+    maxMessage: BODY_LIMIT,
+  });
+  await app.register(graphqlRoute, {
+    apollo,
+    executor,
+    documents,
+    upgrades,
+    websockets,
+    contextOf,
+    sandbox: pages.sandbox,
+  });
+  await app.register(streamRoute, { live, requests, metrics, contextOf });
+  live.watch(app);
   const operations = OPERATIONS.map((operation) => prepare(executor.schema, operation));
   const document = openApiDocument(operations);
   await app.register(restAdapter, { executor, operations, document, contextOf });

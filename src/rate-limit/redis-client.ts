@@ -6,11 +6,12 @@ import { Redis } from 'ioredis';
  * answer; what was under way when the connection broke is not sent again, since it has been counted elsewhere.
  * It reconnects by itself for as long as it lives. ioredis 5.11.1's `socketTimeout` stays unset: its timer outlives the
  * connection it was for, and closes the next one.
+ * @param name what Redis lists its connection as.
  * @param patienceMs how long to wait for the first attempt to connect; the client is given back whatever comes of it.
  */
-export async function connectRedis(url: string, patienceMs = 2000): Promise<Redis> {
+export async function connectRedis(url: string, name = 'rate-limit', patienceMs = 2000): Promise<Redis> {
   const redis = new Redis(url, {
-    connectionName: 'rate-limit',
+    connectionName: name,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,

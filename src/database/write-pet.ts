@@ -1,0 +1,73 @@
+import type { Session } from './database';
+import type { PetStatus } from './generated/enums';
+import { statement } from './statement';
+import type { PetRow } from './tables';
+
+const PET = 'pets.id, pets.name, pets.status, pets.category_id as "categoryId"';
+
+const INSERT = statement(
+  `insert into pets (name, status, category_id) values ($1, $2::pet_status, $3) returning ${PET}`,
+);
+
+const UPDATE = statement(`with before as (
+  select id, status, category_id from pets where id = $1 for update
+)
+update pets set
+  name = coalesce($2::text, pets.name),
+  status = coalesce($3::pet_status, pets.status),
+  category_id = coalesce($4::bigint, pets.category_id)
+from before where pets.id = before.id
+returning ${PET}, before.status as "statusBefore", before.category_id as "categoryBefore"`);
+
+const DELETE = statement(`with stock as (
+  select quantity from inventory where pet_id = $1
+), pets as (
+  delete from pets where id = $1 returning id, name, status, category_id
+)
+select ${PET}, stock.quantity from pets left join stock on true`);
+
+/** Inserts a pet. Fails on the foreign key when there is no such category. */
+export async function insertPet(
+  session: Session,
+  name: string,
+  status: PetStatus,
+  categoryId: bigint,
+): Promise<PetRow> {
+  const [pet] = await session.query<PetRow>(INSERT, [name, status, categoryId]);
+  return pet as PetRow;
+}
+
+export type PetContent = Pick<PetRow, 'name' | 'status' | 'categoryId'>;
+
+/** A pet as it is after an update, and what it was before. */
+export interface UpdatedPet {
+  readonly pet: PetRow;
+  readonly before: Pick<PetRow, 'status' | 'categoryId'>;
+}
+
+/** Changes what is given; `undefined` if there is no such pet. Fails on the foreign key when there is no such category. */
+export async function updatePet(
+  session: Session,
+  id: bigint,
+  { name, status, categoryId }: Partial<PetContent>,
+): Promise<UpdatedPet | undefined> {
+  type Row = PetRow & { statusBefore: PetStatus; categoryBefore: bigint };
+  const [row] = await session.query<Row>(UPDATE, [id, name ?? null, status ?? null, categoryId ?? null]);
+  if (!row) return undefined;
+  const { statusBefore, categoryBefore, ...pet } = row;
+  return { pet, before: { status: statusBefore, categoryId: categoryBefore } };
+}
+
+/**
+ * Deletes a pet and its inventory entry; `undefined` if there is no such pet. Fails on the foreign key when it has orders.
+ * @returns the pet and what its stock was, null where that was not tracked.
+ */
+export async function deletePet(
+  session: Session,
+  id: bigint,
+): Promise<{ pet: PetRow; quantity: number | null } | undefined> {
+  const [row] = await session.query<PetRow & { quantity: number | null }>(DELETE, [id]);
+  if (!row) return undefined;
+  const { quantity, ...pet } = row;
+  return { pet, quantity };
+}

@@ -1,0 +1,82 @@
+/** What a subscriber is ended with that reads more slowly than changes come. */
+export class TooSlow extends Error {}
+
+interface Reader<T> {
+  resolve(result: IteratorResult<T, undefined>): void;
+  reject(error: unknown): void;
+}
+
+const OVER: IteratorResult<never, undefined> = { value: undefined, done: true };
+
+/**
+ * What one subscriber still has to read, in order. At most `most` wait; a subscriber that falls further behind is ended
+ * with {@link TooSlow}: it learns that it has missed something, and memory has a bound. No generator, since one that waits
+ * for its next value cannot be ended.
+ */
+export class Feed<T> implements AsyncIterableIterator<T> {
+  private readonly waiting: T[] = [];
+  private reader: Reader<T> | undefined;
+  private isOver = false;
+  private failure: { readonly error: unknown } | undefined;
+
+  constructor(
+    private readonly most: number,
+    /** Called once, when nothing more is wanted. */
+    private readonly onOver: (feed: Feed<T>) => void,
+  ) {}
+
+  /** @returns false when that was one too many, and has ended it. */
+  push(value: T): boolean {
+    if (this.reader) this.takeReader()?.resolve({ value, done: false });
+    else if (this.waiting.length < this.most) this.waiting.push(value);
+    else {
+      this.fail(new TooSlow());
+      return false;
+    }
+    return true;
+  }
+
+  /** Ends it with an error; what waits is dropped. */
+  fail(error: unknown): void {
+    if (this.isOver) return;
+    this.finish();
+    const reader = this.takeReader();
+    if (reader) reader.reject(error);
+    else this.failure = { error };
+  }
+
+  async next(): Promise<IteratorResult<T, undefined>> {
+    const value = this.waiting.shift();
+    if (value !== undefined) return { value, done: false };
+    const { failure } = this;
+    this.failure = undefined;
+    if (failure) throw failure.error;
+    if (this.isOver) return OVER;
+    return new Promise((resolve, reject) => {
+      this.reader = { resolve, reject };
+    });
+  }
+
+  async return(): Promise<IteratorResult<T, undefined>> {
+    this.finish();
+    this.takeReader()?.resolve(OVER);
+    return OVER;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  private finish(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.waiting.length = 0;
+    this.onOver(this);
+  }
+
+  private takeReader(): Reader<T> | undefined {
+    const { reader } = this;
+    this.reader = undefined;
+    return reader;
+  }
+}

@@ -1,0 +1,133 @@
+import type { Change, ChangeListener, Topic, Topics } from '../database/changes';
+import { Feed } from './feed';
+
+/** A change with the row as it is now; of one that was deleted, as it was last. */
+export type ChangeEvent<T extends Topic = Topic> = Change<T> & { readonly row: Topics[T] };
+
+/** Reads the rows of these ids as they are now; those that are gone are missing. */
+export type Read<T extends Topic> = (ids: readonly bigint[]) => Promise<ReadonlyMap<bigint, Topics[T]>>;
+
+export type Readers = { readonly [T in Topic]: Read<T> };
+
+/** How many events may wait for one subscriber. */
+const MAX_WAITING = 256;
+/** How many changes of one topic may wait to be read. */
+const MAX_UNREAD = 10_000;
+
+/**
+ * Tells subscribers of this process what has changed. A row is read once for all of them, after the change, so that the
+ * last thing they hear of it is what it has come to, whatever order changes arrive in.
+ */
+export class Hub {
+  private readonly topics: { readonly [T in Topic]: Channel<T> };
+
+  constructor(readers: Readers, maxWaiting = MAX_WAITING) {
+    this.topics = {
+      pet: new Channel(readers.pet, maxWaiting),
+      order: new Channel(readers.order, maxWaiting),
+      inventory: new Channel(readers.inventory, maxWaiting),
+    };
+  }
+
+  /** Takes in a change, of this instance or of another. Costs nothing where nobody listens. */
+  readonly tell: ChangeListener = (change) => {
+    // Another instance may be of a version that knows more topics.
+    this.topics[change.topic]?.tell(change as never);
+  };
+
+  /** The events that pass, from now on, until its reader ends it. */
+  subscribe<T extends Topic>(
+    topic: T,
+    passes: (event: ChangeEvent<T>) => boolean,
+  ): AsyncIterableIterator<ChangeEvent<T>> {
+    return (this.topics[topic] as unknown as Channel<T>).subscribe(passes);
+  }
+
+  get subscribers(): number {
+    return this.sum((channel) => channel.size);
+  }
+
+  /** Events handed to subscribers so far. */
+  get delivered(): number {
+    return this.sum((channel) => channel.delivered);
+  }
+
+  /** Subscribers ended so far since they read too slowly. */
+  get tooSlow(): number {
+    return this.sum((channel) => channel.tooSlow);
+  }
+
+  private sum(of: (channel: Channel<Topic>) => number): number {
+    return Object.values(this.topics).reduce((sum, channel) => sum + of(channel as Channel<Topic>), 0);
+  }
+}
+
+/** The subscribers of one topic. */
+class Channel<T extends Topic> {
+  delivered = 0;
+  tooSlow = 0;
+  private readonly feeds = new Map<Feed<ChangeEvent<T>>, (event: ChangeEvent<T>) => boolean>();
+  private unread: Change<T>[] = [];
+  private isReading = false;
+
+  constructor(
+    private readonly read: Read<T>,
+    private readonly maxWaiting: number,
+  ) {}
+
+  get size(): number {
+    return this.feeds.size;
+  }
+
+  subscribe(passes: (event: ChangeEvent<T>) => boolean): Feed<ChangeEvent<T>> {
+    const feed = new Feed<ChangeEvent<T>>(this.maxWaiting, () => this.feeds.delete(feed));
+    this.feeds.set(feed, passes);
+    return feed;
+  }
+
+  tell(change: Change<T>): void {
+    if (!this.feeds.size) return;
+    this.unread.push(change);
+    if (this.unread.length > MAX_UNREAD) this.fail(new Error('Changes come faster than they can be read.'));
+    else if (!this.isReading) void this.readAll();
+  }
+
+  /** One statement at a time, for all that has come meanwhile: later reads never overtake earlier ones. */
+  private async readAll(): Promise<void> {
+    this.isReading = true;
+    while (this.unread.length) {
+      const changes = this.unread;
+      this.unread = [];
+      try {
+        await this.deliver(changes);
+      } catch (error) {
+        this.fail(error);
+      }
+    }
+    this.isReading = false;
+  }
+
+  private async deliver(changes: readonly Change<T>[]): Promise<void> {
+    const ids = new Set(changes.filter(({ kind }) => kind !== 'DELETED').map(({ id }) => id));
+    const rows = ids.size ? await this.read([...ids]) : new Map<bigint, Topics[T]>();
+    for (const change of changes) {
+      // What is gone by now has a deletion of its own on the way.
+      const row = change.kind === 'DELETED' ? (change.before as Topics[T]) : rows.get(change.id);
+      if (row) this.hand({ ...change, row });
+    }
+  }
+
+  private hand(event: ChangeEvent<T>): void {
+    for (const [feed, passes] of this.feeds) {
+      if (!passes(event)) continue;
+      if (feed.push(event)) this.delivered += 1;
+      else this.tooSlow += 1;
+    }
+  }
+
+  /** Whoever would miss something is told so, and ended. */
+  private fail(error: unknown): void {
+    this.unread = [];
+    for (const feed of this.feeds.keys()) feed.fail(error);
+  }
+}

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import type { Change, ChangeListener } from '../database/changes';
+
+export interface RedisRelayOptions {
+  /** Hears of the changes that other instances have made. */
+  readonly tell: ChangeListener;
+  /** Told once per change of state. Must not throw. */
+  readonly onState: (state: RelayState) => void;
+}
+
+export type RelayState = 'connected' | 'alone';
+
+/**
+ * Hands changes from instance to instance (Redis publish and subscribe). The declared choice: a write never waits for it and
+ * never fails by it. While Redis is out of reach each instance tells its own subscribers of its own changes alone, says so,
+ * and goes back by itself; what others changed meanwhile is not made up for.
+ */
+export class RedisRelay {
+  state: RelayState = 'alone';
+  /** Changes that the others could not be told of. */
+  lost = 0;
+  private isStarted = false;
+  private readonly channel: string;
+  /** Tells own messages, which come back, from those of others. */
+  private readonly instance = randomUUID();
+
+  /** @param subscriber a connection of its own, since one that subscribes can do nothing else. Both are given over. */
+  constructor(
+    private readonly publisher: Redis,
+    private readonly subscriber: Redis,
+    private readonly options: RedisRelayOptions,
+  ) {
+    // Channels, unlike keys, are common to all databases of a Redis.
+    this.channel = `petstore:${subscriber.options.db ?? 0}:changes`;
+    subscriber.on('message', (_channel, text) => this.receive(text));
+    subscriber.on('ready', () => void this.listen());
+    subscriber.on('close', () => this.be('alone'));
+  }
+
+  /** Resolves once it hears of others, or has said that it does not yet. */
+  async start(): Promise<void> {
+    if (this.subscriber.status === 'ready') await this.listen();
+    if (this.state === 'alone') this.options.onState('alone');
+    this.isStarted = true;
+  }
+
+  /** Not waited for: one pipelined command. */
+  publish(change: Change): void {
+    this.publisher.publish(this.channel, encode(this.instance, change)).catch(() => {
+      this.lost += 1;
+    });
+  }
+
+  close(): void {
+    this.subscriber.removeAllListeners('close');
+    this.subscriber.disconnect();
+    this.publisher.disconnect();
+  }
+
+  private async listen(): Promise<void> {
+    try {
+      await this.subscriber.subscribe(this.channel);
+      this.be('connected');
+    } catch {
+      // The connection is gone again; its next one comes here too.
+    }
+  }
+
+  private receive(text: string): void {
+    const { from, change } = decode(text);
+    if (change && from !== this.instance) this.options.tell(change);
+  }
+
+  private be(state: RelayState): void {
+    if (this.state === state) return;
+    this.state = state;
+    if (this.isStarted) this.options.onState(state);
+  }
+}
+
+interface Message {
+  readonly from?: string;
+  readonly change?: Change;
+}
+
+const IDS = new Set(['id', 'petId', 'categoryId']);
+
+function encode(from: string, change: Change): string {
+  return JSON.stringify({ from, change }, (_name, value: unknown) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
+}
+
+/** What cannot be read is another version's, and none of our business. */
+function decode(text: string): Message {
+  try {
+    const message: unknown = JSON.parse(text, (name, value: unknown) => {
+      if (typeof value !== 'string') return value;
+      if (IDS.has(name)) return BigInt(value);
+      return name === 'shipDate' ? new Date(value) : value;
+    });
+    return message ?? {};
+  } catch {
+    return {};
+  }
+}

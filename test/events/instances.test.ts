@@ -1,0 +1,40 @@
+import { createDatabase, TEST_DATABASE_URL } from '../helper/database';
+import { ADMIN_KEY } from '../helper/gateway';
+import { type Received, socketClient, streamClient } from '../helper/live';
+import { GatewayProcess } from '../helper/process';
+import { until } from '../helper/until';
+import { REDIS_URLS } from '../rate-limit/stores';
+
+const [REDIS_URL] = REDIS_URLS;
+const onServers = TEST_DATABASE_URL && REDIS_URL ? test : test.skip;
+
+onServers('who listens on one instance hears of what another has committed, once', async () => {
+  const { url = '', drop } = await createDatabase();
+  const environment = { DATABASE_URL: url, REDIS_URL: String(REDIS_URL), ADMIN_API_KEY: ADMIN_KEY };
+  const one = await GatewayProcess.start(environment);
+  const other = await GatewayProcess.start(environment);
+  const key = { 'x-api-key': ADMIN_KEY };
+  const clients = [socketClient(one.url, key), streamClient(one.url, key), socketClient(other.url, key)];
+  const received: Received[] = clients.map((client) =>
+    client.subscribe('subscription { petChanged { kind id pet { name category { name } } } }'),
+  );
+  const subscriptions = async (gateway: GatewayProcess) =>
+    /^petstore_subscriptions (\d)$/m.exec(await (await fetch(`${gateway.url}/metrics`)).text())?.[1];
+  await until(async () => (await subscriptions(one)) === '2' && (await subscriptions(other)) === '1');
+
+  await other.graphql('mutation { createCategory(input: { name: "Dogs" }) { id } }', key);
+  await other.graphql('mutation { createPet(input: { name: "Rex", categoryId: 1 }) { id } }', key);
+  await one.graphql('mutation { updatePet(id: 1, input: { name: "Max" }) { id } }', key);
+  await Promise.all(received.map((each) => until(async () => each.answers.length === 2)));
+  await other.graphql('mutation { deletePet(id: 1) { id } }', key);
+  for (const each of received) {
+    await each.until(3);
+    expect(each.said).toEqual(['CREATED 1', 'UPDATED 1', 'DELETED 1']);
+    expect(each.answers.at(-1)?.data?.petChanged?.pet).toEqual({ name: 'Max', category: { name: 'Dogs' } });
+  }
+  for (const client of clients) client.close();
+  await one.stop();
+  await other.stop();
+  for (const each of received) expect(each.answers).toHaveLength(3);
+  await drop();
+});

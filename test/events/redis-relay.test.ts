@@ -1,0 +1,106 @@
+import type { Change } from '../../src/database/changes';
+import { RedisRelay, type RelayState } from '../../src/events/redis-relay';
+import { connectRedis } from '../../src/rate-limit/redis-client';
+import { until } from '../helper/until';
+import { REDIS_BINARY, RedisServer } from '../rate-limit/redis-server';
+
+interface Instance {
+  readonly relay: RedisRelay;
+  readonly heard: Change[];
+  readonly states: RelayState[];
+}
+
+async function open(url: string): Promise<Instance> {
+  const heard: Change[] = [];
+  const states: RelayState[] = [];
+  const [publisher, subscriber] = await Promise.all([
+    connectRedis(url, 'events', 200),
+    connectRedis(url, 'events', 200),
+  ]);
+  const relay = new RedisRelay(publisher, subscriber, {
+    tell: (change) => heard.push(change),
+    onState: (state) => states.push(state),
+  });
+  await relay.start();
+  return { relay, heard, states };
+}
+
+const CHANGES: Change[] = [
+  { topic: 'pet', kind: 'CREATED', id: 9223372036854775807n },
+  { topic: 'pet', kind: 'UPDATED', id: 1n, before: { status: 'sold', categoryId: 9007199254740993n } },
+  {
+    topic: 'pet',
+    kind: 'DELETED',
+    id: 1n,
+    before: { id: 1n, name: '2026-01-01T00:00:00Z', status: 'sold', categoryId: 2n },
+  },
+  {
+    topic: 'order',
+    kind: 'DELETED',
+    id: 2n,
+    before: {
+      id: 2n,
+      petId: null,
+      quantity: 3,
+      shipDate: new Date('0099-12-31T23:59:59.999Z'),
+      complete: false,
+    },
+  },
+];
+
+test('without Redis it says so, publishing fails nothing, and closing ends', async () => {
+  const { relay, states } = await open('redis://127.0.0.1:1');
+  relay.publish({ topic: 'pet', kind: 'CREATED', id: 1n });
+  await until(async () => relay.lost === 1);
+  expect(states).toEqual(['alone']);
+  relay.close();
+});
+
+if (REDIS_BINARY) {
+  let server: RedisServer;
+  const instances: Instance[] = [];
+  beforeEach(async () => {
+    server = await RedisServer.start(REDIS_BINARY as string);
+  });
+  afterEach(async () => {
+    for (const { relay } of instances.splice(0)) relay.close();
+    await server.remove();
+  });
+  const start = async (path = '') => {
+    const instance = await open(server.url + path);
+    instances.push(instance);
+    return instance;
+  };
+
+  test('the others hear of a change exactly as it was told, and the one that tells does not', async () => {
+    const [one, two, three] = [await start(), await start(), await start()];
+    for (const change of CHANGES) one.relay.publish(change);
+    for (const { heard } of [two, three]) {
+      await until(async () => heard.length === CHANGES.length);
+      expect(heard).toEqual(CHANGES);
+    }
+    expect(one.heard).toEqual([]);
+    expect(two.states).toEqual([]);
+  });
+
+  test('those on another database of the same Redis hear nothing', async () => {
+    const [one, same, other] = [await start('/3'), await start('/3'), await start('/4')];
+    one.relay.publish(CHANGES[0] as Change);
+    await until(async () => same.heard.length === 1);
+    expect(other.heard).toEqual([]);
+  });
+
+  test('when Redis goes each is alone, and says so; when it is back they hear of each other again', async () => {
+    const [one, two] = [await start(), await start()];
+    await server.kill();
+    await until(async () => two.states.length === 1);
+    one.relay.publish(CHANGES[0] as Change);
+    await until(async () => one.relay.lost === 1);
+    await server.start();
+    await until(async () => [one, two].every(({ relay }) => relay.state === 'connected'));
+    one.relay.publish(CHANGES[1] as Change);
+    await until(async () => two.heard.length === 1);
+    expect(two.states).toEqual(['alone', 'connected']);
+    expect(two.heard).toEqual([CHANGES[1]]);
+  });
+}

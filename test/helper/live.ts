@@ -1,0 +1,93 @@
+import { createClient as createStreamClient } from 'graphql-sse';
+import { createClient as createSocketClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import type { Gateway, Json } from './gateway';
+import { until } from './until';
+
+/** What a subscriber has received, and how it ended. */
+export class Received {
+  readonly answers: Json[] = [];
+  error: unknown;
+  isComplete = false;
+  private stopped: () => void = () => undefined;
+
+  constructor(subscribe: (sink: Sink) => () => void) {
+    this.stopped = subscribe({
+      next: (answer) => this.answers.push(answer as Json),
+      error: (error) => {
+        this.error = error;
+      },
+      complete: () => {
+        this.isComplete = true;
+      },
+    });
+  }
+
+  /** The events by what they say: `kind id`. */
+  get said(): string[] {
+    return this.answers.map(({ data }) =>
+      (Object.values(data ?? {}) as Json[]).map((event) => `${event.kind} ${event.id ?? event.petId}`).join(),
+    );
+  }
+
+  async until(count: number): Promise<Json[]> {
+    await until(async () => this.answers.length >= count);
+    return this.answers;
+  }
+
+  async untilOver(): Promise<this> {
+    await until(async () => this.isComplete || this.error !== undefined);
+    return this;
+  }
+
+  stop(): void {
+    this.stopped();
+  }
+}
+
+interface Sink {
+  next(answer: unknown): void;
+  error(error: unknown): void;
+  complete(): void;
+}
+
+export interface Subscriber {
+  readonly name: string;
+  subscribe(query: string, variables?: Record<string, unknown>): Received;
+  close(): void;
+}
+
+/** A client of graphql-ws. @param params of `connection_init`. */
+export function socketClient(url: string, params?: Record<string, unknown>, headers = {}): Subscriber {
+  const client = createSocketClient({
+    url: `${url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: class extends WebSocket {
+      constructor(address: string, protocols: string[]) {
+        super(address, protocols, { headers });
+      }
+    },
+    retryAttempts: 0,
+    connectionParams: params,
+  });
+  return {
+    name: 'graphql-ws',
+    subscribe: (query, variables) => new Received((sink) => client.subscribe({ query, variables }, sink)),
+    close: () => void client.dispose(),
+  };
+}
+
+/** A client of graphql-sse. */
+export function streamClient(url: string, headers: Record<string, string> = {}): Subscriber {
+  const client = createStreamClient({ url: `${url}/graphql/stream`, headers, retryAttempts: 0 });
+  return {
+    name: 'graphql-sse',
+    subscribe: (query, variables) => new Received((sink) => client.subscribe({ query, variables }, sink)),
+    close: () => client.dispose(),
+  };
+}
+
+/** How many subscriptions an instance runs, as its metrics tell. */
+export async function running(gateway: Gateway): Promise<number> {
+  const { body } = await gateway.server.inject({ url: '/metrics' });
+  return Number(/^petstore_subscriptions (\d+)$/m.exec(body)?.[1]);
+}
