@@ -158,11 +158,17 @@ export class WebSockets {
 
   /** The first message. It may bring a key, which browsers cannot send along with the request. */
   private async greet(client: Client, params: Record<string, unknown> = {}): Promise<boolean> {
-    const { keys, limits, live } = this.options;
-    const whole = keyIn(params);
-    if (whole === undefined) return true;
-    const key = { whole, address: client.address.id };
-    const caller = await keys.recognise(whole, key.address);
+    const { keys, limits, live, logger } = this.options;
+    const key = keyIn(params);
+    if (key === undefined) return true;
+    let caller: Caller | undefined;
+    try {
+      caller = await keys.recognise(key);
+    } catch (error) {
+      logger.error(error);
+      client.socket.close(TRY_AGAIN_LATER, 'The key cannot be looked up at present.');
+      return false;
+    }
     if (!caller) {
       await limits.take(client.address, 1, 'counted');
       client.socket.close(CloseCode.Forbidden, WRONG_KEY);

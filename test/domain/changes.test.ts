@@ -1,0 +1,105 @@
+import type { Change } from '../../src/database/changes';
+import type { Database } from '../../src/database/database';
+import { statement } from '../../src/database/statement';
+import { InventoryService } from '../../src/domain/inventory-service';
+import { OrderService } from '../../src/domain/order-service';
+import { PetService } from '../../src/domain/pet-service';
+import { createDatabase, emptyDatabase } from '../helper/database';
+
+const pets = new PetService();
+const orders = new OrderService();
+const inventory = new InventoryService();
+
+let database: Database;
+let drop: () => Promise<void>;
+let told: Change[];
+beforeAll(async () => {
+  ({ database, drop } = await createDatabase());
+  database.listeners.add((change) => told.push(change));
+});
+beforeEach(async () => {
+  await emptyDatabase(database);
+  const run = (sql: string) => database.query(statement(sql), []);
+  await run("insert into categories (name) select 'c' || i from generate_series(1, 21) as i");
+  await run("insert into pets (name, category_id) values ('Rex', 1), ('Max', 1), ('Untracked', 1)");
+  await run('insert into inventory (pet_id, quantity) values (1, 10), (2, 10)');
+  told = [];
+});
+afterAll(() => drop());
+
+const brief = () => told.map(({ topic, kind, id }) => `${topic} ${kind} ${id}`);
+
+test.each<[string, () => Promise<unknown>, string[]]>([
+  ['a pet that is created', () => pets.create(database, { name: 'a', categoryId: 1n }), ['pet CREATED 4']],
+  ['a pet that is changed', () => pets.update(database, 1n, { name: 'b' }), ['pet UPDATED 1']],
+  ['a pet and its stock', () => pets.delete(database, 1n), ['pet DELETED 1', 'inventory DELETED 1']],
+  ['a pet without stock', () => pets.delete(database, 3n), ['pet DELETED 3']],
+  ['stock that is set', () => inventory.set(database, 1n, { quantity: 1 }), ['inventory UPDATED 1']],
+  ['stock that is tracked', () => inventory.set(database, 3n, { quantity: 1 }), ['inventory CREATED 3']],
+  ['stock that is tracked no longer', () => inventory.remove(database, 1n), ['inventory DELETED 1']],
+  [
+    'an order that takes stock',
+    () => orders.place(database, { petId: 1n, quantity: 2 }),
+    ['order CREATED 1', 'inventory UPDATED 1'],
+  ],
+  [
+    'an order of what is not tracked',
+    () => orders.place(database, { petId: 3n, quantity: 2 }),
+    ['order CREATED 1'],
+  ],
+  ['an order of nothing', () => orders.place(database, {}), ['order CREATED 1']],
+])('%s is told of', async (_what, change, expected) => {
+  await change();
+  expect(brief()).toEqual(expected);
+});
+
+describe('of an order that holds stock', () => {
+  let id: bigint;
+  beforeEach(async () => {
+    ({ id } = await orders.place(database, { petId: 1n, quantity: 2 }));
+    told = [];
+  });
+
+  test.each<[string, () => Promise<unknown>, string[]]>([
+    [
+      'a new quantity',
+      () => orders.update(database, id, { quantity: 3 }),
+      ['inventory UPDATED 1', 'order UPDATED 1'],
+    ],
+    [
+      'another pet',
+      () => orders.update(database, id, { petId: 2n }),
+      ['inventory UPDATED 1', 'inventory UPDATED 2', 'order UPDATED 1'],
+    ],
+    [
+      'a pet without stock',
+      () => orders.update(database, id, { petId: 3n }),
+      ['inventory UPDATED 1', 'order UPDATED 1'],
+    ],
+    ['that it is complete', () => orders.update(database, id, { complete: true }), ['order UPDATED 1']],
+    ['that it is cancelled', () => orders.cancel(database, id), ['order DELETED 1', 'inventory UPDATED 1']],
+  ])('%s is told of', async (_what, change, expected) => {
+    await change();
+    expect(brief()).toEqual(expected);
+  });
+
+  test('nothing is told of when it is refused', async () => {
+    await expect(orders.update(database, id, { quantity: 100 })).rejects.toThrow();
+    await expect(orders.place(database, { petId: 1n, quantity: 100 })).rejects.toThrow();
+    await expect(pets.delete(database, 1n)).rejects.toThrow();
+    await expect(inventory.set(database, 99n, { quantity: 1 })).rejects.toThrow();
+    expect(told).toEqual([]);
+  });
+});
+
+test('of changes at the same time each tells what was there before it', async () => {
+  const categories = Array.from({ length: 20 }, (_, i) => BigInt(i + 2));
+  await Promise.all(categories.map((categoryId) => pets.update(database, 1n, { categoryId })));
+  const [last] = await database.query<{ id: bigint }>(
+    statement('select category_id as id from pets where id = 1'),
+    [],
+  );
+  const before = told.map((change) => (change.before as { categoryId: bigint }).categoryId);
+  expect(new Set([...before, last?.id])).toEqual(new Set([1n, ...categories]));
+  expect(new Set(before).size).toBe(20);
+});
