@@ -27,17 +27,12 @@ export interface GraphQLRouteOptions {
 }
 
 /**
- * `POST /graphql`, and `GET /graphql` for queries, for browsers and to change to WebSocket. A plain request for a document that is known goes to
- * the executor at once; everything else goes through Apollo, which ends at the same executor.
+ * `POST /graphql`, and `GET /graphql` for queries, for browsers and to change to WebSocket. A plain request for a document
+ * that is known goes to the executor at once; everything else goes through Apollo, which ends at the same executor.
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
   const { apollo, executor, documents, upgrades, websockets, sandbox } = options;
-  const contextOf = (request: FastifyRequest): Context => {
-    const context = options.contextOf(request);
-    const header = request.headers[IDEMPOTENCY_KEY];
-    if (header !== undefined) context.idempotency = { header: String(header) };
-    return context;
-  };
+  const contextOf = (request: FastifyRequest) => withIdempotencyKey(options.contextOf(request), request);
   const throughApollo = fastifyApolloHandler(apollo, { context: async (request) => contextOf(request) });
 
   /** Apollo knows no HEAD, and no request id for what it refuses by itself. */
@@ -70,12 +65,11 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
   answerOtherMethods(app, GRAPHQL_PATH, ['GET', 'HEAD', 'POST']);
 }
 
-/** @param answer a page, or a body with errors. */
-function withRequestId(answer: string, requestId: string): string {
-  if (!answer.startsWith('{"errors"')) return answer;
-  const body = JSON.parse(answer) as FormattedExecutionResult;
-  const errors = body.errors?.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
-  return JSON.stringify({ ...body, errors });
+/** The context with the idempotency key that the request came with, if it did. */
+export function withIdempotencyKey(context: Context, { headers }: FastifyRequest): Context {
+  const header = headers[IDEMPOTENCY_KEY];
+  if (header !== undefined) context.idempotency = { header: String(header) };
+  return context;
 }
 
 interface PlainRequest {

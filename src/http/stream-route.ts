@@ -7,7 +7,8 @@ import { ProblemError } from '../graphql/errors';
 import { idempotencyHeaders } from '../graphql/idempotency-headers';
 import { RunningSubscription } from '../graphql/running-subscription';
 import { answerOtherMethods } from '../rest/methods';
-import { keyOf } from './caller';
+import { presentedKey } from './caller';
+import { withIdempotencyKey } from './graphql-route';
 import type { LiveOperations, LiveRequest } from './live-operations';
 import type { Metrics } from './metrics';
 import { operationOf } from './observation';
@@ -43,11 +44,13 @@ export async function streamRoute(
     if (!new Negotiator(request.raw).mediaType([EVENT_STREAM]))
       throw new ProblemError('NOT_ACCEPTABLE', `This path answers ${EVENT_STREAM}; Accept must allow it.`);
     const asked = request.method === 'GET' ? ofUrl(request) : ofBody(request);
-    const result = await live.run(asked, contextOf(request), keyOf(request));
+    const context = withIdempotencyKey(contextOf(request), request);
+    const result = await live.run(asked, context, presentedKey(request));
     if (!(result instanceof RunningSubscription) && result.status !== 200) {
       // Too many at once is no matter of a window that ends.
       if (result.status === 429) reply.header('retry-after', '5');
       if (result.status === 405) reply.header('allow', 'POST');
+      reply.headers(idempotencyHeaders(result));
       return reply.code(result.status).type('application/json; charset=utf-8').send(result.body);
     }
     reply.type(`${EVENT_STREAM}; charset=utf-8`).header('cache-control', 'no-store');

@@ -116,6 +116,18 @@ describe.each([
   });
 });
 
+test('an idempotency key counts for a mutation over an event stream too', async () => {
+  const headers = { ...key, 'idempotency-key': 'streamed' };
+  const client = open(streamClient(url, headers));
+  const create = 'mutation { createCategory(input: { name: "Fish" }) { id } }';
+  const [first, second] = [
+    await client.subscribe(create).untilOver(),
+    await client.subscribe(create).untilOver(),
+  ];
+  expect(second.answers[0]?.data).toEqual(first.answers[0]?.data);
+  expect(await gateway.data('{ categories { totalCount } }')).toEqual({ categories: { totalCount: 3 } });
+});
+
 test('filters pass what is meant now or was until now, and nothing else', async () => {
   const client = open(socketClient(url, key));
   const of = (query: string, filter: object) => subscribe(client, query, { filter });
