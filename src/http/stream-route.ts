@@ -5,6 +5,7 @@ import Negotiator from 'negotiator';
 import type { Context } from '../graphql/context';
 import { ProblemError } from '../graphql/errors';
 import { idempotencyHeaders } from '../graphql/idempotency-headers';
+import { textOf } from '../graphql/row-text';
 import { RunningSubscription } from '../graphql/running-subscription';
 import { answerOtherMethods } from '../rest/methods';
 import { presentedKey } from './caller';
@@ -119,7 +120,7 @@ class EventStream extends Readable {
 const COMPLETE = 'event: complete\ndata:\n\n';
 
 function next(body: FormattedExecutionResult): string {
-  return `event: next\ndata: ${JSON.stringify(body)}\n\n`;
+  return `event: next\ndata: ${textOf(body)}\n\n`;
 }
 
 function ofBody({ body }: FastifyRequest): LiveRequest {
