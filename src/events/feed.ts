@@ -1,4 +1,4 @@
-/** What a subscriber is ended with that reads more slowly than changes come. */
+/** What subscribers are ended with where changes come faster than they are read. */
 export class TooSlow extends Error {}
 
 interface Reader<T> {

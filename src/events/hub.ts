@@ -1,5 +1,5 @@
 import type { Change, ChangeListener, Topic, Topics } from '../database/changes';
-import { Feed } from './feed';
+import { Feed, TooSlow } from './feed';
 
 /** A change with the row as it is now; of one that was deleted, as it was last. */
 export type ChangeEvent<T extends Topic = Topic> = Change<T> & { readonly row: Topics[T] };
@@ -88,7 +88,7 @@ class Channel<T extends Topic> {
   tell(change: Change<T>): void {
     if (!this.feeds.size) return;
     this.unread.push(change);
-    if (this.unread.length > MAX_UNREAD) this.fail(new Error('Changes come faster than they can be read.'));
+    if (this.unread.length > MAX_UNREAD) this.fail(new TooSlow());
     else if (!this.isReading) void this.readAll();
   }
 

@@ -51,7 +51,7 @@ interface Client {
 }
 
 /** How long a client may take to say who it is. */
-const INIT_MS = 5_000;
+const INIT_MS = 3_000;
 const PING_MS = 12_000;
 /** How long clients may take to answer a goodbye. */
 const GOODBYE_MS = 1_000;
