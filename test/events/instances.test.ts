@@ -38,3 +38,27 @@ onServers('who listens on one instance hears of what another has committed, once
   for (const each of received) expect(each.answers).toHaveLength(3);
   await drop();
 });
+
+onServers('so do those who are served by different workers of one instance', async () => {
+  const { url = '', drop } = await createDatabase();
+  const environment = { DATABASE_URL: url, REDIS_URL: String(REDIS_URL), ADMIN_API_KEY: ADMIN_KEY };
+  const gateway = await GatewayProcess.start({ ...environment, WEB_CONCURRENCY: '2' });
+  const key = { 'x-api-key': ADMIN_KEY };
+  const clients = Array.from({ length: 8 }, () => socketClient(gateway.url, key));
+  const received = clients.map((client) => client.subscribe('subscription { petChanged { kind id } }'));
+  await until(async () =>
+    (await (await fetch(`${gateway.url}/metrics`)).text()).includes('\npetstore_subscriptions 8\n'),
+  );
+  await gateway.graphql('mutation { createCategory(input: { name: "Dogs" }) { id } }', key);
+  await gateway.graphql('mutation { createPet(input: { name: "Rex", categoryId: 1 }) { id } }', key);
+  await gateway.graphql('mutation { deletePet(id: 1) { id } }', key);
+  for (const each of received) {
+    await until(async () => each.said.at(-1) === 'DELETED 1');
+    // What is created and at once deleted may be told of by its deletion alone.
+    expect(each.said.filter((said) => said !== 'CREATED 1')).toEqual(['DELETED 1']);
+  }
+  expect(await gateway.stop()).toMatchObject({ code: 0 });
+  for (const each of received) expect((await each.untilOver()).error).toMatchObject({ code: 1001 });
+  for (const client of clients) client.close();
+  await drop();
+});

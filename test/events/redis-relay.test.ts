@@ -1,8 +1,8 @@
 import type { Change } from '../../src/database/changes';
 import { RedisRelay, type RelayState } from '../../src/events/redis-relay';
 import { connectRedis } from '../../src/rate-limit/redis-client';
+import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
 import { until } from '../helper/until';
-import { REDIS_BINARY, RedisServer } from '../rate-limit/redis-server';
 
 interface Instance {
   readonly relay: RedisRelay;
