@@ -65,6 +65,14 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
   answerOtherMethods(app, GRAPHQL_PATH, ['GET', 'HEAD', 'POST']);
 }
 
+/** @param answer a page, or a body with errors. */
+function withRequestId(answer: string, requestId: string): string {
+  if (!answer.startsWith('{"errors"')) return answer;
+  const body = JSON.parse(answer) as FormattedExecutionResult;
+  const errors = body.errors?.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
+  return JSON.stringify({ ...body, errors });
+}
+
 /** The context with the idempotency key that the request came with, if it did. */
 export function withIdempotencyKey(context: Context, { headers }: FastifyRequest): Context {
   const header = headers[IDEMPOTENCY_KEY];

@@ -8,7 +8,7 @@ import { idempotencyHeaders } from '../graphql/idempotency-headers';
 import { textOf } from '../graphql/row-text';
 import { RunningSubscription } from '../graphql/running-subscription';
 import { answerOtherMethods } from '../rest/methods';
-import { presentedKey } from './caller';
+import { keyOf } from './caller';
 import { withIdempotencyKey } from './graphql-route';
 import type { LiveOperations, LiveRequest } from './live-operations';
 import type { Metrics } from './metrics';
@@ -46,7 +46,7 @@ export async function streamRoute(
       throw new ProblemError('NOT_ACCEPTABLE', `This path answers ${EVENT_STREAM}; Accept must allow it.`);
     const asked = request.method === 'GET' ? ofUrl(request) : ofBody(request);
     const context = withIdempotencyKey(contextOf(request), request);
-    const result = await live.run(asked, context, presentedKey(request));
+    const result = await live.run(asked, context, keyOf(request));
     if (!(result instanceof RunningSubscription) && result.status !== 200) {
       // Too many at once is no matter of a window that ends.
       if (result.status === 429) reply.header('retry-after', '5');

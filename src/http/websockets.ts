@@ -159,11 +159,12 @@ export class WebSockets {
   /** The first message. It may bring a key, which browsers cannot send along with the request. */
   private async greet(client: Client, params: Record<string, unknown> = {}): Promise<boolean> {
     const { keys, limits, live, logger } = this.options;
-    const key = keyIn(params);
-    if (key === undefined) return true;
+    const whole = keyIn(params);
+    if (whole === undefined) return true;
+    const key = { whole, address: client.address.id };
     let caller: Caller | undefined;
     try {
-      caller = await keys.recognise(key);
+      caller = await keys.recognise(whole, key.address);
     } catch (error) {
       logger.error(error);
       client.socket.close(TRY_AGAIN_LATER, 'The key cannot be looked up at present.');
