@@ -1,3 +1,4 @@
+import type { Change } from './changes';
 import type { Session, Statement } from './database';
 import type { Prisma } from './generated/client';
 import type { Replica } from './replica';
@@ -34,5 +35,9 @@ export class ReadSession implements Session {
 
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.primary.transaction(work);
+  }
+
+  changed(change: Change): void {
+    this.primary.changed(change);
   }
 }
