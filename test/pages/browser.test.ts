@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core';
 import { browserTest, launchBrowser, type Observed, openPage } from '../helper/browser';
 import { emptyDatabase } from '../helper/database';
 import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
+import { until } from '../helper/until';
 
 // A browser starts slowly on a busy machine.
 jest.setTimeout(60_000);
@@ -44,6 +45,11 @@ async function open(path: string, options: object = {}): Promise<Observed> {
   await observed.page.clock.install();
   await observed.page.goto(url + path);
   return observed;
+}
+
+async function openSubscriptions(): Promise<number> {
+  const { body } = await gateway.app.inject({ url: '/metrics' });
+  return Number(/^petstore_subscriptions (\d+)/m.exec(body)?.[1]);
 }
 
 /** Milliseconds in which a page that is open asks again where it stands. */
@@ -176,7 +182,15 @@ describe('GraphiQL', () => {
     const { page } = graphiql;
     await giveKey(graphiql, pro.whole);
     await page.getByText('PRO · 300 of 300 this minute · 10000 of 10000 this day').waitFor();
-    for (const name of ['AvailablePets', 'WhereIStand', 'AddCategory', 'AddPet', 'SetStock', 'PlaceOrder'])
+    for (const name of [
+      'AvailablePets',
+      'WhereIStand',
+      'AddCategory',
+      'AddPet',
+      'SetStock',
+      'PlaceOrder',
+      'PetChanges',
+    ])
       expect(await page.getByRole('tab', { name }).count()).toBe(1);
     await page.getByRole('button', { name: /execute query/i }).click();
     await page.locator('.result-window', { hasText: 'totalCount' }).waitFor();
@@ -185,6 +199,22 @@ describe('GraphiQL', () => {
 
     await page.getByRole('button', { name: /show documentation explorer/i }).click();
     await page.getByText('Root Types').waitFor();
+    expectNoComplaints(graphiql);
+  });
+
+  inBrowser('shows live events, asked for with the key of the tab', async () => {
+    const graphiql = await open('/graphiql');
+    const { page } = graphiql;
+    await giveKey(graphiql, pro.whole);
+    await page.getByText('PRO · 300 of 300 this minute').waitFor();
+    await page.getByRole('tab', { name: 'PetChanges' }).click();
+    await page.getByRole('button', { name: /execute query/i }).click();
+    await until(async () => (await openSubscriptions()) === 1);
+    await gateway.data('mutation { createPet(input: { name: "Luna", categoryId: 1 }) { id } }');
+    await page.locator('.result-window', { hasText: 'CREATED' }).waitFor();
+    expect(await page.locator('.result-window').textContent()).toContain('"Luna"');
+    await page.getByRole('button', { name: /stop query/i }).click();
+    await until(async () => (await openSubscriptions()) === 0);
     expectNoComplaints(graphiql);
   });
 

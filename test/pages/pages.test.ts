@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { buildSchema, parse, validate } from 'graphql';
 import { emptyDatabase } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { send } from '../rest/client';
@@ -122,6 +123,8 @@ test.each([...PAGES, '/docs'])('%s is there without a key where nothing else is'
   await closed.close();
 });
 
+const SCHEMA = buildSchema(readFileSync(join(__dirname, '..', '..', 'schema.graphql'), 'utf8'));
+
 test('the examples fit the schema and succeed, one after the other, in an empty store', async () => {
   await emptyDatabase(gateway.database);
   const text = readFileSync(
@@ -131,8 +134,9 @@ test('the examples fit the schema and succeed, one after the other, in an empty 
   const examples = text.split(/\n\n(?=#)/);
   expect(examples.length).toBeGreaterThan(4);
   for (const example of examples) {
-    expect(example).toMatch(/^# .+\n(query|mutation) \w+/);
-    expect(await gateway.graphql(example)).toMatchObject({ status: 200, errors: [] });
+    expect(example).toMatch(/^# .+\n(query|mutation|subscription) \w+/);
+    if (/^subscription/m.test(example)) expect(validate(SCHEMA, parse(example))).toEqual([]);
+    else expect(await gateway.graphql(example)).toMatchObject({ status: 200, errors: [] });
   }
 });
 

@@ -6,6 +6,9 @@ import { currentKey } from './key.js';
  *   in milliseconds of the Unix epoch
  */
 
+/** Where subscriptions run. */
+export const live = new URL('/graphql', location.href.replace(/^http/, 'ws')).href;
+
 /** Fires `standing`, with the windows as its detail, after every answer. */
 export const answers = new EventTarget();
 

@@ -1,7 +1,7 @@
 // @ts-check
 import './explorer-bar.js';
 import { exampleDocument } from './examples.js';
-import { call } from './gateway.js';
+import { call, live } from './gateway.js';
 
 const SCRIPT = 'https://embeddable-sandbox.cdn.apollographql.com/v2/embeddable-sandbox.umd.production.min.js';
 const explorer = /** @type {HTMLElement} */ (document.getElementById('explorer'));
@@ -22,6 +22,7 @@ async function embed() {
   new /** @type {any} */ (window).EmbeddedSandbox({
     target: explorer,
     initialEndpoint: new URL('/graphql', location.href).href,
+    initialSubscriptionEndpoint: live,
     endpointIsEditable: false,
     initialState: { document, includeCookies: false },
     handleRequest: call,
