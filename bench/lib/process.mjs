@@ -18,12 +18,17 @@ export function pinLoad() {
 }
 
 /**
- * Starts a server on the first core and waits until it answers.
+ * Starts a server on the first core, or on all where it is `unpinned`, and waits until it answers.
  * @returns the child, its `url`, and `stop`
  */
-export async function start({ name, script, env }, databaseUrl, nodeFlags = []) {
+export async function start({ name, script, env, unpinned }, databaseUrl, nodeFlags = []) {
   const port = await freePort();
-  const command = [...(pinned ? ['taskset', '-c', '0'] : []), process.execPath, ...nodeFlags, script];
+  const command = [
+    ...(pinned && !unpinned ? ['taskset', '-c', '0'] : []),
+    process.execPath,
+    ...nodeFlags,
+    script,
+  ];
   const child = spawn(command[0], command.slice(1), {
     cwd: new URL('../..', import.meta.url),
     env: {
