@@ -8,6 +8,7 @@ const FLOORS = [
   ['main', 'seed', 'keys', 'print-schema'],
   ['processes'],
   ['app', 'cli', 'environment'],
+  ['composition'],
   ['config', 'http', 'tracing'],
   ['pages'],
   ['rest'],

@@ -1,0 +1,66 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Config } from '../config';
+import type { Database } from '../database/database';
+import type { InventoryService } from '../domain/inventory-service';
+import type { OrderService } from '../domain/order-service';
+import type { PetService } from '../domain/pet-service';
+import { Hub } from '../events/hub';
+import { RedisRelay } from '../events/redis-relay';
+import { connectRedis } from '../rate-limit/redis-client';
+
+export interface Events {
+  readonly hub: Hub;
+  /** `undefined` for an instance alone. */
+  readonly relay: RedisRelay | undefined;
+  close(): void;
+}
+
+interface Services {
+  readonly pets: PetService;
+  readonly orders: OrderService;
+  readonly inventory: InventoryService;
+}
+
+/** Tells those who listen what is committed through the database, here and in all instances that share a Redis. */
+export async function createEvents(
+  config: Config,
+  database: Database,
+  { pets, orders, inventory }: Services,
+  logger: FastifyBaseLogger,
+): Promise<Events> {
+  const hub = new Hub({
+    pet: (ids) => pets.find(database, ids),
+    order: (ids) => orders.find(database, ids),
+    inventory: (ids) => inventory.find(database, ids),
+  });
+  const relay = await createRelay(config, hub, (state) =>
+    logger.warn({ events: state }, 'whether other instances hear of events has changed'),
+  );
+  const stopListening = database.listeners.add((change) => {
+    hub.tell(change);
+    relay?.publish(change);
+  });
+  return {
+    hub,
+    relay,
+    close: () => {
+      stopListening();
+      relay?.close();
+    },
+  };
+}
+
+async function createRelay(
+  { REDIS_URL }: Config,
+  hub: Hub,
+  onState: (state: 'connected' | 'alone') => void,
+): Promise<RedisRelay | undefined> {
+  if (!REDIS_URL) return undefined;
+  const [publisher, subscriber] = await Promise.all([
+    connectRedis(REDIS_URL, 'events'),
+    connectRedis(REDIS_URL, 'events'),
+  ]);
+  const relay = new RedisRelay(publisher, subscriber, { tell: hub.tell, onState });
+  await relay.start();
+  return relay;
+}

@@ -1,0 +1,31 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Redis } from 'ioredis';
+import type { Config } from '../config';
+import { FallbackStore } from '../rate-limit/fallback-store';
+import { MemoryStore } from '../rate-limit/memory-store';
+import { RedisStore } from '../rate-limit/redis-store';
+import { TallyStore } from '../rate-limit/tally-store';
+
+/** The part of each quota that an instance, with all its workers, gives out while Redis is out of reach. */
+const FALLBACK_SHARE = 0.5;
+
+/** Where requests are counted: in this process, or in Redis while that is in reach. */
+export function createLimits(
+  config: Config,
+  redis: Redis | undefined,
+  logger: FastifyBaseLogger,
+  now: () => number,
+): TallyStore {
+  const bans = {
+    banAfter: config.BAN_AFTER,
+    banSeconds: config.BAN_SECONDS,
+    banMaxSeconds: config.BAN_MAX_SECONDS,
+  };
+  const memory = new MemoryStore({ bans, now });
+  if (!redis) return new TallyStore(memory);
+  const share = FALLBACK_SHARE / config.WEB_CONCURRENCY;
+  const onState = (state: 'redis' | 'fallback', error?: unknown) =>
+    logger.warn({ limits: state, err: error }, 'where requests are counted has changed');
+  const shared = new RedisStore(redis, { bans, now });
+  return new TallyStore(new FallbackStore(shared, memory, { share, onState }));
+}
