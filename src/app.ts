@@ -84,11 +84,13 @@ export async function createApp(
     inProgress: config.MAX_REQUESTS_IN_PROGRESS,
     lagMs: config.MAX_EVENT_LOOP_LAG_MS,
   });
-  const metrics = new Metrics({ database, replicas, limits, requests, overload, live, ...events });
+  const { uses } = executor;
+  const metrics = new Metrics({ database, replicas, limits, requests, overload, uses, live, ...events });
   const anonymousAccess = config.ANONYMOUS_ACCESS ?? defaultAccess(config);
   const server = await createServer({
     database,
     executor: runner,
+    uses,
     documents,
     live,
     keys,

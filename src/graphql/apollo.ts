@@ -59,8 +59,10 @@ export async function createApollo(
               ? refuseDocument(faults, contextValue)
               : await executor.run(document, operationName, variables, contextValue);
             const { status, body } = outcome;
+            // A key is experimental, so that its header may stand in the place of whatever else is.
+            const headers = { ...contextValue.notice?.headers, ...idempotencyHeaders(outcome) };
             return {
-              http: { status, headers: new HeaderMap(Object.entries(idempotencyHeaders(outcome))) },
+              http: { status, headers: new HeaderMap(Object.entries(headers)) },
               body: { kind: 'single', singleResult: body },
             };
           },

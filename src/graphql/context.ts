@@ -1,6 +1,7 @@
 import type { Caller } from '../access/caller';
 import type { Session } from '../database/database';
 import type { Meter } from '../rate-limit/meter';
+import type { Notice } from './lifecycle-notice';
 import type { Charge } from './limits';
 import { Loaders } from './loaders';
 
@@ -33,6 +34,9 @@ export class Context {
   idempotency: IdempotencyRequest | undefined;
   /** Where all of the operation runs in one transaction: how many of its root fields have succeeded in it. */
   shared: { succeeded: number } | undefined;
+
+  /** What the answer is to tell of deprecated and unsettled things that the operation uses. */
+  notice: Notice | undefined;
 
   /** What the root field of a mutation has come to, where its plan has run it: it runs once. */
   mutated: Promise<unknown> | undefined;

@@ -4,6 +4,7 @@ import {
   GraphQLEnumType,
   GraphQLNonNull,
   GraphQLSchema,
+  GraphQLString,
   isEnumType,
   specifiedDirectives,
 } from 'graphql';
@@ -36,12 +37,34 @@ const STABILITY_LEVEL = new GraphQLEnumType({
   },
 });
 
+/** Where @deprecated may stand too. */
+const ELEMENTS = [
+  DirectiveLocation.FIELD_DEFINITION,
+  DirectiveLocation.ARGUMENT_DEFINITION,
+  DirectiveLocation.INPUT_FIELD_DEFINITION,
+  DirectiveLocation.ENUM_VALUE,
+];
+
 const STABILITY = new GraphQLDirective({
   name: 'stability',
   description: 'May still change; what bears no such mark is stable.',
-  locations: [DirectiveLocation.FIELD_DEFINITION, DirectiveLocation.INPUT_FIELD_DEFINITION],
+  locations: ELEMENTS,
   args: { level: { type: new GraphQLNonNull(STABILITY_LEVEL), description: 'How settled it is.' } },
 });
+
+const SUNSET = new GraphQLDirective({
+  name: 'sunset',
+  description: 'Beside @deprecated: since when it is, until when it is there, and what takes its place.',
+  locations: ELEMENTS,
+  args: {
+    since: { type: new GraphQLNonNull(GraphQLString), description: 'A day, such as 2026-11-01.' },
+    on: { type: GraphQLString, description: 'The day from which on it may be gone.' },
+    replacement: { type: GraphQLString, description: 'A schema coordinate, such as Pet.category.' },
+  },
+});
+
+/** The definitions of the markers that say how long something will be as it is. */
+const LIFECYCLE_DIRECTIVES = [STABILITY, SUNSET];
 
 /** The schema with the definitions of the directives that its fields bear. */
 export function defineDirectives(schema: GraphQLSchema): GraphQLSchema {
@@ -53,6 +76,12 @@ export function defineDirectives(schema: GraphQLSchema): GraphQLSchema {
     locations: [DirectiveLocation.FIELD_DEFINITION],
     args: { scope: { type: new GraphQLNonNull(scope), description: 'The least scope that is enough.' } },
   });
-  const directives = [...specifiedDirectives, RATE_LIMIT, requiresScope, STABILITY, ...COST_DIRECTIVES];
+  const directives = [
+    ...specifiedDirectives,
+    RATE_LIMIT,
+    requiresScope,
+    ...LIFECYCLE_DIRECTIVES,
+    ...COST_DIRECTIVES,
+  ];
   return new GraphQLSchema({ ...schema.toConfig(), directives });
 }

@@ -11,11 +11,13 @@ import { isTooExpensive } from '../rate-limit/rules';
 import type { Context } from './context';
 import { ProblemError } from './errors';
 import { estimateAt } from './estimate';
+import type { Lifecycle } from './lifecycle';
 import { Charge, refusalOf } from './limits';
 import { type Demand, type Operation, Operations } from './operation';
 import { bodyOf, type Outcome, refusal } from './outcome';
 import { RunOnce } from './run-once';
 import { RunningSubscription } from './running-subscription';
+import { Uses } from './uses';
 import { variableErrors } from './variable-errors';
 
 export type Variables = Readonly<Record<string, unknown>>;
@@ -28,6 +30,8 @@ export type OperationRunner = Pick<Executor, 'schema' | 'prepareForRest' | 'run'
  * the operation is charged as a whole, before any of its root fields runs.
  */
 export class Executor {
+  /** How often what is deprecated or not settled yet was asked for. */
+  readonly uses = new Uses();
   private readonly operations: Operations;
   private readonly once: RunOnce;
 
@@ -124,10 +128,17 @@ export class Executor {
     const operation = this.operations.find(document, operationName);
     if (!operation) return refusal(unknownOperation(operationName), context);
     context.observer.onOperation(operation.label, operation.name);
+    if (operation.lifecycle) this.notice(operation, operation.lifecycle, variables, context);
     const demand = operation.demand(variables);
     if (!demand) return this.refuseVariables(operation, variables, context);
     const denied = deny(context.caller, demand) ?? this.tooCostly(operation, variables);
     return denied ? refusal(denied, context) : { operation, demand };
+  }
+
+  /** Sees to it that the answer tells of what the operation uses that will not stay as it is. */
+  private notice(operation: Operation, lifecycle: Lifecycle, variables: Variables, context: Context): void {
+    context.notice = lifecycle.noticeFor(variables);
+    if (context.notice) this.uses.countAll(context.notice.marks, operation.spelling);
   }
 
   /** Runs what has been charged: by the plan where the operation has one and it succeeds, else by graphql-js. */

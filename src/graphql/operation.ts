@@ -20,6 +20,7 @@ import type { Scope } from '../database/generated/enums';
 import type { Spelling } from '../database/row-json';
 import { estimateCost } from './cost';
 import type { Estimate } from './estimate';
+import { Lifecycle } from './lifecycle';
 import { Plan } from './plan';
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -49,6 +50,8 @@ export class Operation {
   private readonly constant: Demand | undefined;
   /** How many values the answer can hold. */
   readonly size: Estimate;
+  /** What it uses that will not stay as it is; `undefined` where there is no such thing, as mostly. */
+  readonly lifecycle: Lifecycle | undefined;
   private compiled: Plan | null | undefined;
   private readonly variables: readonly Variable[];
 
@@ -70,6 +73,7 @@ export class Operation {
     }));
     this.constant = this.hasDirectives ? undefined : this.demandOf({});
     this.size = estimateCost(schema, document, node);
+    this.lifecycle = Lifecycle.of(schema, document, node);
   }
 
   /** How to run it without graphql-js's general machinery; made when it is first asked for. */

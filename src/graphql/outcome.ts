@@ -20,21 +20,30 @@ export function bodyOf(
   const { standing } = context.meter;
   return {
     ...eventOf({ errors, data }, context),
-    ...(standing && { extensions: { cost: costOf(cost, standing) } }),
+    ...(standing && { extensions: { cost: costOf(cost, standing), ...context.notice?.extensions } }),
   };
 }
 
 /** One answer of a subscription, which was counted when it began: it tells of no cost. */
 export function eventOf({ errors, data }: ExecutionResult, context: Context): FormattedExecutionResult {
-  return { ...(errors && { errors: errors.map((error) => present(error, context)) }), data };
+  const extensions = context.notice?.extensions;
+  return {
+    ...(errors && { errors: errors.map((error) => present(error, context)) }),
+    data,
+    ...(extensions && { extensions }),
+  };
 }
 
 /** The answer to an operation that is refused as a whole: no data, and the error's own status. */
 export function refusal(error: unknown, context: Context): Outcome {
   const problem = tell(error, context);
+  const extensions = context.notice?.extensions;
   return {
     status: problem.status,
-    body: { errors: [{ message: problem.message, extensions: extensionsOf(problem, context.requestId) }] },
+    body: {
+      errors: [{ message: problem.message, extensions: extensionsOf(problem, context.requestId) }],
+      ...(extensions && { extensions }),
+    },
   };
 }
 

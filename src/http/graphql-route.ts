@@ -57,8 +57,10 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     const known = plainRequest(request, documents);
     if (!known) return byApollo.call(this, request, reply);
     const { document, operationName, variables, type } = known;
-    const outcome = await executor.run(document, operationName, variables, contextOf(request));
+    const context = contextOf(request);
+    const outcome = await executor.run(document, operationName, variables, context);
     reply.code(outcome.status).header('content-type', type);
+    if (context.notice) reply.headers(context.notice.headers);
     if (outcome.replayed !== undefined) reply.headers(idempotencyHeaders(outcome));
     return textOf(outcome.body);
   });

@@ -3,6 +3,7 @@ import type { Database } from '../database/database';
 import type { Replicas } from '../database/replicas';
 import type { Hub } from '../events/hub';
 import type { RedisRelay } from '../events/redis-relay';
+import type { Uses } from '../graphql/uses';
 import type { TallyStore } from '../rate-limit/tally-store';
 import type { LiveOperations } from './live-operations';
 import type { Overload } from './overload';
@@ -14,6 +15,7 @@ export interface Observed {
   readonly limits: TallyStore;
   readonly requests: RequestsInProgress;
   readonly overload: Overload;
+  readonly uses: Uses;
   readonly live: LiveOperations;
   readonly hub: Hub;
   readonly relay?: RedisRelay;
@@ -55,6 +57,7 @@ export class Metrics implements Exposition {
     });
     this.addRequests(observed);
     this.addLimits(observed.limits);
+    this.addUses(observed.uses);
     this.addEvents(observed);
     this.addPool(observed.database);
     if (observed.replicas) this.addReplicas(observed.replicas);
@@ -126,6 +129,19 @@ export class Metrics implements Exposition {
       collect() {
         for (const state of ['memory', 'redis', 'fallback'])
           this.set({ state }, Number(limits.state === state));
+      },
+    });
+  }
+
+  private addUses(uses: Uses): void {
+    new Counter({
+      name: 'petstore_marked_uses_total',
+      help: 'Uses of what is deprecated, experimental or beta, by schema coordinate (or REST operation) and interface.',
+      labelNames: ['element', 'marker', 'interface'],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const { times, ...labels } of uses) this.inc(labels, times);
       },
     });
   }

@@ -13,6 +13,7 @@ import type { DocumentLimits } from '../graphql/document-limits';
 import type { OperationRunner } from '../graphql/executor';
 import { IDEMPOTENT_REPLAYED } from '../graphql/idempotency-headers';
 import type { KnownDocuments } from '../graphql/known-documents';
+import type { Uses } from '../graphql/uses';
 import { readPages } from '../pages/pages';
 import { pageRoutes } from '../pages/routes';
 import { RATE_LIMIT_HEADER_NAMES } from '../rate-limit/headers';
@@ -42,6 +43,8 @@ import { WebSockets } from './websockets';
 export interface ServerOptions extends Recognition {
   readonly database: Database;
   readonly executor: OperationRunner;
+  /** How often what is deprecated or not settled yet was asked for. */
+  readonly uses: Uses;
   readonly documents: KnownDocuments;
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
@@ -163,7 +166,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   live.watch(app);
   const operations = OPERATIONS.map((operation) => prepare(executor.schema, operation));
   const document = openApiDocument(operations);
-  await app.register(restAdapter, { executor, operations, document, contextOf });
+  await app.register(restAdapter, { executor, uses: options.uses, operations, document, contextOf });
   await app.register(pageRoutes, { pages, document });
   await app.register(health, { database, limits, requests });
   if (options.exposition) await app.register(metricsRoute, { metrics: options.exposition });

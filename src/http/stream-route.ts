@@ -47,6 +47,7 @@ export async function streamRoute(
     const asked = request.method === 'GET' ? ofUrl(request) : ofBody(request);
     const context = withIdempotencyKey(contextOf(request), request);
     const result = await live.run(asked, context, keyOf(request));
+    if (context.notice) reply.headers(context.notice.headers);
     if (!(result instanceof RunningSubscription) && result.status !== 200) {
       // Too many at once is no matter of a window that ends.
       if (result.status === 429) reply.header('retry-after', '5');

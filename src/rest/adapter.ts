@@ -5,6 +5,7 @@ import type { Context } from '../graphql/context';
 import { ProblemError } from '../graphql/errors';
 import type { OperationRunner } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-headers';
+import type { Uses } from '../graphql/uses';
 import { answer, JSON_TYPE } from './answer';
 import { acceptJsonBodies, emptyBody } from './json-body';
 import { markerOf } from './markers';
@@ -17,6 +18,7 @@ import { variablesOf } from './variables';
 
 export interface RestOptions {
   readonly executor: OperationRunner;
+  readonly uses: Uses;
   readonly operations: readonly PreparedOperation[];
   readonly document: OpenAPIV3.Document;
   /** The context that the operation of a request runs with. */
@@ -28,7 +30,7 @@ export interface RestOptions {
  * is wrong is thrown, for the server's error handler to answer.
  */
 export async function restAdapter(app: FastifyInstance, options: RestOptions): Promise<void> {
-  const { executor, operations, document, contextOf } = options;
+  const { executor, uses, operations, document, contextOf } = options;
   for (const { parsed } of operations) executor.prepareForRest(parsed);
   await app.register(accepts);
   acceptJsonBodies(app);
@@ -43,7 +45,7 @@ export async function restAdapter(app: FastifyInstance, options: RestOptions): P
       method,
       url,
       config: { operation: operation.id },
-      onRequest: welcome(operation),
+      onRequest: welcome(operation, uses),
       handler: (request, reply) =>
         run(executor, operation, request as RestRequest, reply, contextOf(request)),
     });
@@ -58,13 +60,14 @@ function routerPath(path: string): string {
 }
 
 /** Puts the operation's markers on the answer, whatever it will be, and refuses clients that do not read JSON. */
-function welcome(operation: PreparedOperation): onRequestHookHandler {
+function welcome(operation: PreparedOperation, uses: Uses): onRequestHookHandler {
   const marker = markerOf(operation);
   return (request, reply, done) => {
     if (marker) {
       const { params, query } = request as RestRequest;
       const headers = marker(params, query, request.headers);
       if (headers) reply.headers(headers);
+      if (operation.deprecation) uses.count(operation.on, 'deprecated', 'rest');
     }
     done(
       readsJson(request) ? undefined : new ProblemError('NOT_ACCEPTABLE', 'Answers are application/json.'),

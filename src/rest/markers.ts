@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { IDEMPOTENCY_KEY } from '../graphql/idempotency-headers';
-import { fill, type Operation, takesIdempotencyKey } from './operation';
+import { dateHeaders } from '../graphql/lifecycle-notice';
+import { fill, type Operation } from './operation';
+import type { PreparedOperation } from './prepare';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -19,20 +21,17 @@ export function documentationOf({ tag, id }: Operation): string {
 const EXPERIMENTAL = { 'x-stability': 'experimental' };
 
 /** The marker of an operation; `undefined` for one that carries none. */
-export function markerOf(operation: Operation): Marker | undefined {
-  const { deprecation, stability } = operation;
+export function markerOf(operation: PreparedOperation): Marker | undefined {
+  const { deprecation, stability, runsOnce } = operation;
   if (stability) {
     const headers = { 'x-stability': stability.level };
     const { parameter } = stability;
     return (_, query) => (parameter === undefined || Object.hasOwn(query, parameter) ? headers : undefined);
   }
-  if (takesIdempotencyKey(operation))
+  if (runsOnce)
     return (_path, _query, given) => (given[IDEMPOTENCY_KEY] === undefined ? undefined : EXPERIMENTAL);
   if (!deprecation) return undefined;
-  const dates = {
-    deprecation: `@${deprecation.since.getTime() / 1000}`, // RFC 9745, section 2.1
-    sunset: deprecation.sunset.toUTCString(), // RFC 8594, section 3
-  };
+  const dates = dateHeaders(deprecation.since, deprecation.sunset);
   const documentation = `<${documentationOf(operation)}>; rel="deprecation"; type="text/html"`;
   return (path) => ({
     ...dates,

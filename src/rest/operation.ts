@@ -53,7 +53,6 @@ export interface Definition {
   /** Errors beyond those that every operation of its kind may answer. */
   readonly errors?: readonly ErrorCode[];
   readonly deprecation?: Deprecation;
-  readonly stability?: Stability;
 }
 
 /** One operation of the REST interface: where it is asked for, what it answers, and what it does. */
@@ -72,12 +71,6 @@ export interface Deprecation {
   readonly sunset: Date;
   /** A path of this service; `{petId}` stands for the path parameter. */
   readonly successor: string;
-}
-
-/** An operation that may still change, or the query parameter of one. */
-export interface Stability {
-  readonly level: 'experimental' | 'beta';
-  readonly parameter?: string;
 }
 
 /** Whether requests for the operation may come with an idempotency key: the others can be sent again as they are. */

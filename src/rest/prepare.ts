@@ -11,11 +11,19 @@ import {
   parse,
   validate,
 } from 'graphql';
+import { Lifecycle } from '../graphql/lifecycle';
+import type { StabilityLevel } from '../graphql/marks';
 import { type ErrorPaths, errorPathsOf } from './error-paths';
 import { type Inputs, inputsOf } from './inputs';
 import { type Method, type Operation, routeOf, takesIdempotencyKey } from './operation';
 import { type Writer, writerOf } from './payload-writer';
 import type { BodyRules } from './variables';
+
+/** An operation that may still change, or one of its parameters, as the schema marks it. */
+export interface Stability {
+  readonly level: StabilityLevel;
+  readonly parameter?: string;
+}
 
 /** An operation with everything done that can be done before the first request. */
 export interface PreparedOperation extends Operation {
@@ -28,6 +36,7 @@ export interface PreparedOperation extends Operation {
   readonly runsOnce: boolean;
   /** The scope that a caller needs; `undefined` where all may use it. */
   readonly scope: string | undefined;
+  readonly stability: Stability | undefined;
   readonly errorPaths: ErrorPaths;
   /** The field of the data that holds the answer. */
   readonly root: string;
@@ -61,6 +70,7 @@ export function prepare(schema: GraphQLSchema, operation: Operation): PreparedOp
     inputs,
     ...(operation.body && { bodyRules: bodyRulesOf(operation, operation.body, method, parameters[0]) }),
     runsOnce: takesIdempotencyKey(operation),
+    stability: stabilityOf(Lifecycle.of(schema, parsed, definition)),
     scope: scopeOf(schema.getRootType(definition.operation), rootField),
     errorPaths: errorPathsOf(rootField),
     root: rootField.name.value,
@@ -69,6 +79,14 @@ export function prepare(schema: GraphQLSchema, operation: Operation): PreparedOp
       ? writerOf(fieldType(getNamedType(type), nodes), nodes.selectionSet)
       : writerOf(type, rootField.selectionSet),
   };
+}
+
+/** The document's variables are the operation's parameters, under their names. */
+function stabilityOf(lifecycle: Lifecycle | undefined): Stability | undefined {
+  for (const { mark, variable } of lifecycle?.uses ?? []) {
+    if (mark.stability) return { level: mark.stability, ...(variable && { parameter: variable }) };
+  }
+  return undefined;
 }
 
 function scopeOf(root: GraphQLNamedType | null | undefined, { name }: FieldNode): string | undefined {

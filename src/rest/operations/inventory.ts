@@ -15,7 +15,6 @@ export const list: Definition = {
     status: 'Only entries of pets of any of these statuses.',
     maxQuantity: 'Only entries with at most this stock: what runs low.',
   },
-  stability: { level: 'beta', parameter: 'maxQuantity' },
 };
 
 export const get: Definition = {
@@ -49,5 +48,4 @@ export const remove: Definition = {
     mutation removeInventory($petId: ID!) {
       removeInventory(petId: $petId) { petId }
     }`,
-  stability: { level: 'beta' },
 };

@@ -1,0 +1,70 @@
+import type { Mark } from './marks';
+
+/** What a client is told of what it uses of the kind that will not stay as it is. */
+export interface Notice {
+  readonly marks: readonly Mark[];
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of the answer; left out where nothing is deprecated. */
+  readonly extensions?: { readonly deprecations: readonly DeprecationNotice[] };
+}
+
+/** Dates are days: `2027-11-01`. */
+interface DeprecationNotice {
+  readonly coordinate: string;
+  readonly reason: string;
+  readonly since?: string;
+  readonly sunset?: string;
+  readonly replacement?: string;
+}
+
+/** Where people read what is deprecated, and what to use instead. */
+const DOCUMENTATION = '</graphiql>; rel="deprecation"; type="text/html"';
+
+/** The notice of these marks; `undefined` for none. Headers tell of all at once: the first dates, the least settled level. */
+export function noticeOf(marks: readonly Mark[]): Notice | undefined {
+  if (!marks.length) return undefined;
+  const deprecated = marks.flatMap(({ coordinate, deprecation }) =>
+    deprecation ? [{ coordinate, ...deprecation }] : [],
+  );
+  const levels = marks.map(({ stability }) => stability);
+  const level = levels.includes('experimental') ? 'experimental' : levels.find(Boolean);
+  return {
+    marks,
+    headers: {
+      ...(level && { 'x-stability': level }),
+      ...dateHeaders(
+        earliest(deprecated.map(({ since }) => since)),
+        earliest(deprecated.map(({ sunset }) => sunset)),
+      ),
+      ...(deprecated.length > 0 && { link: DOCUMENTATION }),
+    },
+    ...(deprecated.length > 0 && {
+      extensions: {
+        deprecations: deprecated.map(({ coordinate, reason, since, sunset, replacement }) => ({
+          coordinate,
+          reason,
+          ...(since && { since: dayOf(since) }),
+          ...(sunset && { sunset: dayOf(sunset) }),
+          ...(replacement && { replacement }),
+        })),
+      },
+    }),
+  };
+}
+
+/** Since when something is deprecated, and until when it is there, as headers. */
+export function dateHeaders(since: Date | undefined, sunset: Date | undefined): Record<string, string> {
+  return {
+    ...(since && { deprecation: `@${since.getTime() / 1000}` }), // RFC 9745, section 2.1
+    ...(sunset && { sunset: sunset.toUTCString() }), // RFC 8594, section 3
+  };
+}
+
+function earliest(dates: readonly (Date | undefined)[]): Date | undefined {
+  const times = dates.flatMap((date) => date?.getTime() ?? []);
+  return times.length ? new Date(Math.min(...times)) : undefined;
+}
+
+function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}

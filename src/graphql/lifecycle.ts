@@ -1,0 +1,118 @@
+import {
+  type DocumentNode,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNamedType,
+  isInputObjectType,
+  type OperationDefinitionNode,
+  separateOperations,
+  TypeInfo,
+  type TypeNode,
+  typeFromAST,
+  type ValueNode,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { type Notice, noticeOf } from './lifecycle-notice';
+import { collectMarks, holdsMarks } from './marked-values';
+import { type Mark, type Marks, marksOf } from './marks';
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** A place of an operation that uses something marked; where it holds a variable, only if that is given. */
+export interface Use {
+  readonly mark: Mark;
+  readonly variable?: string;
+}
+
+/**
+ * What an operation uses of what is deprecated or not settled yet. Its document tells, whatever `@skip` and `@include` leave
+ * out; only what stands in variables is looked up for each run.
+ */
+export class Lifecycle {
+  private readonly always: Notice | undefined;
+  private readonly sometimes: readonly Use[];
+
+  private constructor(
+    readonly uses: readonly Use[],
+    private readonly lookups: readonly Lookup[],
+  ) {
+    this.sometimes = uses.filter(({ variable }) => variable !== undefined);
+    this.always = noticeOf(uses.filter((use) => !this.sometimes.includes(use)).map(({ mark }) => mark));
+  }
+
+  /** `undefined` for an operation of a validated document that uses nothing of the kind, whatever its variables. */
+  static of(
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+  ): Lifecycle | undefined {
+    const marks = marksOf(schema);
+    if (!marks.size) return undefined;
+    const own = separateOperations(document)[operation.name?.value ?? ''] ?? document;
+    const uses = usesIn(schema, own, operation, marks);
+    const lookups = (operation.variableDefinitions ?? []).flatMap(({ variable, type: node }) => {
+      const type = typeFromAST(schema, node as TypeNode) as GraphQLInputType;
+      return holdsMarks(type, marks) ? [{ name: variable.name.value, type, marks }] : [];
+    });
+    return uses.length || lookups.length ? new Lifecycle(uses, lookups) : undefined;
+  }
+
+  /** What a run with these variables, as they were sent, is to be told; `undefined` where it uses nothing marked. */
+  noticeFor(variables: Variables): Notice | undefined {
+    const { sometimes, lookups, always } = this;
+    if (!sometimes.length && !lookups.length) return always;
+    const found = new Set(always?.marks);
+    for (const { mark, variable = '' } of sometimes) {
+      if (isGiven(variables, variable)) found.add(mark);
+    }
+    for (const { name, type, marks } of lookups) {
+      if (isGiven(variables, name)) collectMarks(type, variables[name], marks, found);
+    }
+    return found.size === (always?.marks.length ?? 0) ? always : noticeOf([...found]);
+  }
+}
+
+/** A variable whose values may hold what is marked. */
+interface Lookup {
+  readonly name: string;
+  readonly type: GraphQLInputType;
+  readonly marks: Marks;
+}
+
+function usesIn(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  marks: Marks,
+): Use[] {
+  const withDefault = new Set(
+    operation.variableDefinitions?.flatMap(({ variable, defaultValue }) =>
+      defaultValue ? [variable.name.value] : [],
+    ),
+  );
+  const uses = new Map<string, Use>();
+  const note = (element: unknown, value?: ValueNode) => {
+    const mark = marks.get(element);
+    if (!mark) return;
+    const name = value?.kind === 'Variable' ? value.name.value : undefined;
+    const variable = name !== undefined && !withDefault.has(name) ? name : undefined;
+    uses.set(`${mark.coordinate} ${variable ?? ''}`, { mark, ...(variable && { variable }) });
+  };
+  const types = new TypeInfo(schema);
+  const visitor = visitWithTypeInfo(types, {
+    Field: () => note(types.getFieldDef()),
+    Argument: ({ value }) => note(types.getArgument(), value),
+    ObjectField: ({ name, value }) => {
+      const parent = getNamedType(types.getParentInputType());
+      if (isInputObjectType(parent)) note(parent.getFields()[name.value], value);
+    },
+    EnumValue: () => note(types.getEnumValue()),
+  });
+  visit(document, visitor);
+  return [...uses.values()];
+}
+
+function isGiven(variables: Variables, name: string): boolean {
+  return Object.hasOwn(variables, name) && variables[name] !== undefined;
+}

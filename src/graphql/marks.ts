@@ -1,0 +1,92 @@
+import { type GraphQLSchema, getDirectiveValues, isEnumType, isInputObjectType, isObjectType } from 'graphql';
+
+export type StabilityLevel = 'experimental' | 'beta';
+
+/** What the schema says of how long one of its elements will be as it is. */
+export interface Mark {
+  /** As the draft of schema coordinates has it: `Pet.name`, `Query.pets(first:)`, `PetFilter.name`, `PetStatus.sold`. */
+  readonly coordinate: string;
+  readonly stability?: StabilityLevel;
+  readonly deprecation?: Deprecation;
+}
+
+export interface Deprecation {
+  readonly reason: string;
+  readonly since?: Date;
+  readonly sunset?: Date;
+  /** The coordinate of what takes its place. */
+  readonly replacement?: string;
+}
+
+/** By the schema's own objects of fields, arguments, input fields and enum values. */
+export type Marks = ReadonlyMap<unknown, Mark>;
+
+const KNOWN = new WeakMap<GraphQLSchema, Marks>();
+
+/**
+ * Everything of a schema that is marked.
+ * @throws Error for a date that is none, and for a `@sunset` of what is not deprecated.
+ */
+export function marksOf(schema: GraphQLSchema): Marks {
+  const known = KNOWN.get(schema);
+  if (known) return known;
+  const marks = new Map<unknown, Mark>();
+  const add = (element: Element, coordinate: string) => {
+    const mark = markOf(schema, element, coordinate);
+    if (mark) marks.set(element, mark);
+  };
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (type.name.startsWith('__')) continue;
+    if (isEnumType(type)) for (const value of type.getValues()) add(value, `${type.name}.${value.name}`);
+    if (!isObjectType(type) && !isInputObjectType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      add(field, `${type.name}.${field.name}`);
+      for (const argument of 'args' in field ? field.args : [])
+        add(argument, `${type.name}.${field.name}(${argument.name}:)`);
+    }
+  }
+  KNOWN.set(schema, marks);
+  return marks;
+}
+
+interface Element {
+  readonly astNode?: Parameters<typeof getDirectiveValues>[1] | null;
+  readonly deprecationReason?: string | null;
+}
+
+function markOf(schema: GraphQLSchema, element: Element, coordinate: string): Mark | undefined {
+  const { astNode, deprecationReason } = element;
+  const values = (name: string): Record<string, unknown> | undefined => {
+    const directive = schema.getDirective(name);
+    return directive && astNode ? getDirectiveValues(directive, astNode) : undefined;
+  };
+  const reason = deprecationReason ?? (values('deprecated')?.reason as string | undefined);
+  const stability = values('stability')?.level as string | undefined;
+  const dates = values('sunset');
+  if (dates && reason === undefined) throw new Error(`${coordinate} has a @sunset, but is not deprecated`);
+  if (reason === undefined && !stability) return undefined;
+  const since = dateOf(dates?.since, coordinate);
+  const sunset = dateOf(dates?.on, coordinate);
+  const replacement = dates?.replacement as string | undefined;
+  return {
+    coordinate,
+    ...(stability && { stability: stability.toLowerCase() as StabilityLevel }),
+    ...(reason !== undefined && {
+      deprecation: {
+        reason,
+        ...(since && { since }),
+        ...(sunset && { sunset }),
+        ...(replacement && { replacement }),
+      },
+    }),
+  };
+}
+
+function dateOf(text: unknown, coordinate: string): Date | undefined {
+  if (text === undefined || text === null) return undefined;
+  const date = new Date(`${text}T00:00:00Z`);
+  if (!Number.isNaN(date.getTime())) return date;
+  throw new Error(
+    `The @sunset of ${coordinate} has ${JSON.stringify(text)} for a date, not one such as 2027-11-01`,
+  );
+}

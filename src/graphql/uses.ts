@@ -1,0 +1,34 @@
+import type { Spelling } from '../database/row-json';
+import type { Mark } from './marks';
+
+/** Something marked that was asked for, by one of the two interfaces. */
+export interface CountedUse {
+  /** A schema coordinate, or the method and path of a REST operation. */
+  readonly element: string;
+  readonly marker: 'deprecated' | 'experimental' | 'beta';
+  readonly interface: Spelling;
+  times: number;
+}
+
+/** How often what is marked has been asked for since the process began. There are only so many elements of this kind. */
+export class Uses {
+  private readonly known = new Map<string, CountedUse>();
+
+  count(element: string, marker: CountedUse['marker'], spelling: Spelling): void {
+    const key = `${spelling} ${marker} ${element}`;
+    const known = this.known.get(key);
+    if (known) known.times++;
+    else this.known.set(key, { element, marker, interface: spelling, times: 1 });
+  }
+
+  countAll(marks: readonly Mark[], spelling: Spelling): void {
+    for (const { coordinate, stability, deprecation } of marks) {
+      if (deprecation) this.count(coordinate, 'deprecated', spelling);
+      if (stability) this.count(coordinate, stability, spelling);
+    }
+  }
+
+  *[Symbol.iterator](): Iterator<CountedUse> {
+    yield* this.known.values();
+  }
+}

@@ -1,0 +1,46 @@
+import { buildSchema, parse } from 'graphql';
+import { Lifecycle } from '../../src/graphql/lifecycle';
+import { marksOf } from '../../src/graphql/marks';
+
+const DIRECTIVES = `
+  enum StabilityLevel { EXPERIMENTAL BETA }
+  directive @stability(level: StabilityLevel!) on FIELD_DEFINITION
+  directive @sunset(since: String!, on: String, replacement: String) on FIELD_DEFINITION
+`;
+
+describe('the schema stops the start where it', () => {
+  test.each([
+    ['has a date that is none', '@deprecated @sunset(since: "soon")', 'The @sunset of Query.a has "soon"'],
+    ['has a day that is not there', '@deprecated @sunset(since: "2026-13-01")', '"2026-13-01"'],
+    [
+      'ends what is not deprecated',
+      '@sunset(since: "2026-11-01")',
+      'Query.a has a @sunset, but is not deprecated',
+    ],
+  ])('%s', (_what, directives, message) => {
+    const schema = buildSchema(`${DIRECTIVES} type Query { a: Int ${directives} }`);
+    expect(() => marksOf(schema)).toThrow(message);
+  });
+});
+
+test('input types that hold themselves are gone through to their end', () => {
+  const schema = buildSchema(`
+    type Query { find(filter: Filter): Int }
+    input Filter { and: [Filter!] not: Filter old: Int @deprecated(reason: "Old.") name: String }
+  `);
+  const document = parse('query ($filter: Filter) { find(filter: $filter) }');
+  const lifecycle = Lifecycle.of(schema, document, document.definitions[0] as never);
+  const named = (filter: unknown) =>
+    lifecycle?.noticeFor({ filter })?.marks.map(({ coordinate }) => coordinate) ?? [];
+  expect(named({ and: [{ not: { name: 'a' } }] })).toEqual([]);
+  expect(named({ and: [{ not: { and: { old: 1 } } }] })).toEqual(['Filter.old']);
+  for (const odd of [7, 'a', [], [7], { and: 7 }, { and: [null] }, null]) expect(named(odd)).toEqual([]);
+});
+
+test('operations that cannot use anything marked cost nothing', () => {
+  const schema = buildSchema(
+    'type Query { find(filter: Filter): Int old: Int @deprecated } input Filter { name: String }',
+  );
+  const document = parse('query ($filter: Filter) { find(filter: $filter) }');
+  expect(Lifecycle.of(schema, document, document.definitions[0] as never)).toBeUndefined();
+});
