@@ -5,6 +5,7 @@ import type { AnonymousAccess } from './access/caller';
 import { KeyRing } from './access/key-ring';
 import { RecentWriters } from './access/recent-writers';
 import { connectionLimits, documentLimits } from './composition/bounds';
+import { createDocuments } from './composition/documents';
 import { createEvents } from './composition/events';
 import { createLimits } from './composition/limits';
 import { openReplicas } from './composition/replicas';
@@ -16,7 +17,6 @@ import { InventoryService } from './domain/inventory-service';
 import { OrderService } from './domain/order-service';
 import { PetService } from './domain/pet-service';
 import { Executor } from './graphql/executor';
-import { KnownDocuments } from './graphql/known-documents';
 import { ReplicaReads } from './graphql/replica-reads';
 import { buildSchema } from './graphql/schema';
 import { Drain } from './http/drain';
@@ -50,7 +50,6 @@ export async function createApp(
 ): Promise<App> {
   const keys = new KeyRing(database, now);
   const apiKeys = new ApiKeyService(keys);
-  const newAdminKey = await apiKeys.bootstrap(database, config.ADMIN_API_KEY);
   const logger = createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY);
   const redis = config.REDIS_URL ? await connectRedis(config.REDIS_URL) : undefined;
   const limits = createLimits(config, redis, logger, now);
@@ -63,7 +62,7 @@ export async function createApp(
   const events = await createEvents(config, database, services, logger);
   const schema = buildSchema({ ...services, apiKeys, limits, events: events.hub });
   const executor = new Executor(schema, now, config.GRAPHQL_MAX_COST);
-  const documents = new KnownDocuments();
+  const documents = createDocuments(config, schema);
   const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT ? await import('./tracing/tracing.js') : undefined;
   tracing?.reportTo(logger);
   const replicas = await openReplicas(config, database, logger);
@@ -71,6 +70,8 @@ export async function createApp(
     ? new ReplicaReads(executor, replicas, new RecentWriters(config.REPLICA_MAX_LAG_MS, redis))
     : executor;
   const runner = tracing?.traced(reader) ?? reader;
+  // Last of what may stop the start: the key is shown once.
+  const newAdminKey = await apiKeys.bootstrap(database, config.ADMIN_API_KEY);
   const live = new LiveOperations({
     executor,
     runner,

@@ -112,6 +112,16 @@ const SETTINGS = {
     50_000,
     'values that an answer may hold, estimated from the lengths of pages',
   ),
+  TRUSTED_DOCUMENTS: setting<string | undefined>(
+    (value) => resolve(text(value)),
+    undefined,
+    "a persisted query manifest of Apollo's: documents that are known from the start, and served by id",
+  ),
+  TRUSTED_DOCUMENTS_ONLY: setting(
+    (value) => oneOf('true', 'false')(value) === 'true',
+    false,
+    'true: no documents but those of TRUSTED_DOCUMENTS may run',
+  ),
   HEADERS_TIMEOUT_MS: setting(
     integer(100, 600_000),
     10_000,
@@ -205,6 +215,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 function refuseMissing(config: Config): void {
   if (config.DATABASE_REPLICA_URLS && !config.DATABASE_URL)
     throw new ConfigError('DATABASE_URL must be set when DATABASE_REPLICA_URLS is');
+  if (config.TRUSTED_DOCUMENTS_ONLY && !config.TRUSTED_DOCUMENTS)
+    throw new ConfigError('TRUSTED_DOCUMENTS must be set when TRUSTED_DOCUMENTS_ONLY is true');
   if (config.WEB_CONCURRENCY === 1) return;
   const missing = (['DATABASE_URL', 'REDIS_URL'] as const).find((name) => !config[name]);
   if (missing) throw new ConfigError(`${missing} must be set when WEB_CONCURRENCY is more than 1`);

@@ -22,6 +22,8 @@ test('without any variable it is what the documentation says', () => {
     GRAPHQL_MAX_DIRECTIVES: 50,
     GRAPHQL_MAX_DIRECTIVES_AT_ONCE: 5,
     GRAPHQL_MAX_COST: 50_000,
+    TRUSTED_DOCUMENTS: undefined,
+    TRUSTED_DOCUMENTS_ONLY: false,
     REQUEST_TIMEOUT_MS: 10_000,
     HEADERS_TIMEOUT_MS: 10_000,
     KEEP_ALIVE_TIMEOUT_MS: 72_000,
@@ -81,6 +83,8 @@ const GOOD: [name: string, value: string, meaning: unknown][] = [
     'https://a.example, http://localhost:3000',
     ['https://a.example', 'http://localhost:3000'],
   ],
+  ['TRUSTED_DOCUMENTS', 'manifest.json', resolve('manifest.json')],
+  ['TRUSTED_DOCUMENTS_ONLY', 'false', false],
   ['LOG_LEVEL', 'silent', 'silent'],
   ['NODE_ENV', 'production', 'production'],
 ];
@@ -140,6 +144,7 @@ const BAD: [name: string, value: string][] = [
     'ftp//x',
     ',',
   ].map((value) => ['CORS_ORIGINS', value] as [string, string]),
+  ...['yes', '1', 'TRUE'].map((value) => ['TRUSTED_DOCUMENTS_ONLY', value] as [string, string]),
   ...['loud', 'INFO'].map((value) => ['LOG_LEVEL', value] as [string, string]),
   ...['prod', 'staging'].map((value) => ['NODE_ENV', value] as [string, string]),
 ];
@@ -162,6 +167,13 @@ test.each([
   const message = `${name} must be set when WEB_CONCURRENCY is more than 1`;
   expect(() => readConfig({ ...given, WEB_CONCURRENCY: '2' })).toThrow(new ConfigError(message));
   expect(readConfig({ ...given, WEB_CONCURRENCY: '1' })).toMatchObject(given);
+});
+
+test('only trusted documents may run where there are some', () => {
+  const message = 'TRUSTED_DOCUMENTS must be set when TRUSTED_DOCUMENTS_ONLY is true';
+  expect(() => readConfig({ TRUSTED_DOCUMENTS_ONLY: 'true' })).toThrow(new ConfigError(message));
+  const both = { TRUSTED_DOCUMENTS: '/list.json', TRUSTED_DOCUMENTS_ONLY: 'true' };
+  expect(readConfig(both)).toMatchObject({ TRUSTED_DOCUMENTS_ONLY: true });
 });
 
 test('a value of several lines is told in one', () => {

@@ -7,14 +7,13 @@ import {
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
 import type { Context } from './context';
-import { faultsOf } from './document-faults';
 import type { DocumentLimits } from './document-limits';
 import { problemOf } from './errors';
 import type { OperationRunner } from './executor';
 import { idempotencyHeaders } from './idempotency-headers';
 import type { KnownDocuments } from './known-documents';
 import { extensionsOf, type Outcome, refuseDocument } from './outcome';
-import { reworded } from './read-document';
+import { examine, reworded } from './read-document';
 
 /**
  * Apollo Server in front of the executor: it reads requests (POST, GET, automatic persisted queries, CSRF prevention),
@@ -33,6 +32,8 @@ export async function createApollo(
     dangerouslyDisableValidation: true,
     includeStacktraceInErrorResponses: false,
     allowBatchedHttpRequests: false,
+    // Where only trusted documents may run there are none to be kept for clients.
+    ...(documents.onlyTrusted && { persistedQueries: false }),
     stopOnTerminationSignals: false,
     stringifyResult: JSON.stringify,
     logger: { debug() {}, info() {}, warn() {}, error() {} },
@@ -51,10 +52,8 @@ export async function createApollo(
         requestDidStart: async () => ({
           responseForOperation: async ({ document, source, request, contextValue }) => {
             const { operationName, variables = {} } = request;
-            const faults = documents.find(source)
-              ? []
-              : faultsOf(executor.schema, document, limits, contextValue.hidesSuggestions);
-            if (!faults.length) documents.add(source, document);
+            const sent = { text: source, document };
+            const faults = examine(executor.schema, documents, sent, limits, contextValue);
             const outcome: Outcome = faults.length
               ? refuseDocument(faults, contextValue)
               : await executor.run(document, operationName, variables, contextValue);

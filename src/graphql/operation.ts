@@ -170,6 +170,23 @@ function misfit(): never {
   throw new Error('misfit');
 }
 
+/** Whether a document, validated or not, plainly asks only for what counts nothing: introspection, `rateLimit`, `viewer`. */
+export function isFreeOfQuota(schema: GraphQLSchema, { definitions }: DocumentNode): boolean {
+  const fields = schema.getQueryType()?.getFields() ?? {};
+  return definitions.every((node) => {
+    if (node.kind !== 'OperationDefinition') return node.kind === 'FragmentDefinition';
+    return (
+      node.operation === 'query' &&
+      node.selectionSet.selections.every((selection) => {
+        if (selection.kind !== 'Field') return false;
+        const { value: name } = selection.name;
+        const field = fields[name];
+        return name.startsWith('__') || (field !== undefined && !isCounted(field));
+      })
+    );
+  });
+}
+
 function isCounted(field: GraphQLField<unknown, unknown>): boolean {
   return field.astNode?.directives?.some((directive) => directive.name.value === 'rateLimit') ?? false;
 }

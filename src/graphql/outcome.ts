@@ -47,9 +47,10 @@ export function refusal(error: unknown, context: Context): Outcome {
   };
 }
 
-/** The answer to a document that may not run. */
+/** The answer to a document that may not run, with the status of the first of its faults. */
 export function refuseDocument(faults: readonly GraphQLError[], context: Context): Outcome {
-  return { status: 400, body: { errors: faults.map((fault) => present(fault, context)) } };
+  const errors = faults.map((fault) => present(fault, context));
+  return { status: Number(errors[0]?.extensions?.status), body: { errors } };
 }
 
 /** The `extensions` of an error in GraphQL. */

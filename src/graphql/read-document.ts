@@ -1,7 +1,16 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'graphql';
+import type { Context } from './context';
 import { faultsOf } from './document-faults';
 import type { DocumentLimits } from './document-limits';
 import type { KnownDocuments } from './known-documents';
+import { isFreeOfQuota } from './operation';
+
+const NOT_IN_SAFELIST = new GraphQLError(
+  "Only documents of this service's list may run; this one is not there.",
+  {
+    extensions: { code: 'QUERY_NOT_IN_SAFELIST' },
+  },
+);
 
 /** Parses and validates what comes by another way than Apollo's. @returns the document, or its faults. */
 export function readDocument(
@@ -9,7 +18,7 @@ export function readDocument(
   documents: KnownDocuments,
   text: string,
   limits: DocumentLimits,
-  hidesSuggestions: boolean,
+  context: Context,
 ): DocumentNode | readonly GraphQLError[] {
   const known = documents.find(text);
   if (known) return known;
@@ -20,10 +29,27 @@ export function readDocument(
     const message = reworded(error instanceof Error ? error.message : String(error));
     return [new GraphQLError(message, { extensions: { code: 'GRAPHQL_PARSE_FAILED' } })];
   }
+  const faults = examine(schema, documents, { text, document }, limits, context);
+  return faults.length ? faults : document;
+}
+
+/**
+ * Why a parsed document may not run for this caller; nothing where it may. What anybody may run is known from then on.
+ * Where only trusted documents may run, admins are free to send others, and all are what is free of quota.
+ */
+export function examine(
+  schema: GraphQLSchema,
+  documents: KnownDocuments,
+  { text, document }: { text: string; document: DocumentNode },
+  limits: DocumentLimits,
+  { caller, hidesSuggestions }: Context,
+): readonly GraphQLError[] {
+  if (documents.find(text)) return [];
+  const isForAll = documents.admits(document);
+  if (!isForAll && !caller.scopes.has('ADMIN') && !isFreeOfQuota(schema, document)) return [NOT_IN_SAFELIST];
   const faults = faultsOf(schema, document, limits, hidesSuggestions);
-  if (faults.length) return faults;
-  documents.add(text, document);
-  return document;
+  if (!faults.length && isForAll) documents.add(text, document);
+  return faults;
 }
 
 /** What the parser says of documents that are too large for it, in this service's words. */

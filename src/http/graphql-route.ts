@@ -1,8 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { ApolloServer } from '@apollo/server';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DocumentNode, FormattedExecutionResult } from 'graphql';
 import type { Context } from '../graphql/context';
+import { withText } from '../graphql/document-ids';
 import type { OperationRunner, Variables } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-headers';
 import type { KnownDocuments } from '../graphql/known-documents';
@@ -36,9 +38,13 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
   const throughApollo = fastifyApolloHandler(apollo, { context: async (request) => contextOf(request) });
 
   /** Apollo knows no HEAD, and no request id for what it refuses by itself. */
-  async function byApollo(this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) {
-    const asGet = { method: { value: 'GET' }, observation: { value: undefined, writable: true } };
-    const asked = request.method === 'HEAD' ? Object.create(request, asGet) : request;
+  async function byApollo(
+    this: FastifyInstance,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    body = request.body,
+  ) {
+    const asked = asApolloReads(request, body, documents);
     const answer = await throughApollo.call(this, asked, reply);
     request.observation = asked.observation;
     return typeof answer === 'string' && !request.observation?.operation
@@ -54,8 +60,9 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     return byApollo.call(this, request, reply);
   });
   app.post(GRAPHQL_PATH, { config }, async function (this: FastifyInstance, request, reply: FastifyReply) {
-    const known = plainRequest(request, documents);
-    if (!known) return byApollo.call(this, request, reply);
+    const body = isObject(request.body) ? withText(request.body, documents) : request.body;
+    const known = plainRequest(request.headers, body, documents);
+    if (!known) return byApollo.call(this, request, reply, body);
     const { document, operationName, variables, type } = known;
     const context = contextOf(request);
     const outcome = await executor.run(document, operationName, variables, context);
@@ -65,6 +72,22 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     return textOf(outcome.body);
   });
   answerOtherMethods(app, GRAPHQL_PATH, ['GET', 'HEAD', 'POST']);
+}
+
+/** The request with HEAD as GET, and with the text of the document that it names. */
+function asApolloReads(request: FastifyRequest, body: unknown, documents: KnownDocuments): FastifyRequest {
+  const own: PropertyDescriptorMap = {};
+  if (request.method === 'HEAD') own.method = { value: 'GET' };
+  if (body !== request.body) own.body = { value: body };
+  if (request.method !== 'POST') {
+    const query = request.query as Record<string, unknown>;
+    const spelled = withText(query, documents);
+    if (spelled !== query)
+      own.url = { value: `${GRAPHQL_PATH}?${new URLSearchParams(spelled as Record<string, string>)}` };
+  }
+  return Object.keys(own).length
+    ? Object.create(request, { ...own, observation: { value: undefined, writable: true } })
+    : request;
 }
 
 /** @param answer a page, or a body with errors. */
@@ -92,13 +115,14 @@ interface PlainRequest {
 
 /** What most requests are: a known document, sent as JSON, without anything that Apollo would have to decide. */
 function plainRequest(
-  { headers, body }: FastifyRequest,
+  headers: IncomingHttpHeaders,
+  body: unknown,
   documents: KnownDocuments,
 ): PlainRequest | undefined {
   const type = answerType(headers.accept);
   if (!type || headers['content-type'] !== 'application/json') return undefined;
-  if (typeof body !== 'object' || body === null) return undefined;
-  const { query, operationName, variables, extensions } = body as Record<string, unknown>;
+  if (!isObject(body)) return undefined;
+  const { query, operationName, variables, extensions } = body;
   if (typeof query !== 'string' || extensions !== undefined) return undefined;
   if (operationName != null && typeof operationName !== 'string') return undefined;
   if (variables != null && (typeof variables !== 'object' || Array.isArray(variables))) return undefined;
@@ -110,4 +134,8 @@ function plainRequest(
     operationName: operationName ?? undefined,
     variables: (variables ?? {}) as Variables,
   };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }

@@ -73,7 +73,7 @@ export class LiveOperations {
     try {
       const { executor, runner, documents, documentLimits } = this.options;
       const { schema } = executor;
-      const document = readDocument(schema, documents, query, documentLimits, context.hidesSuggestions);
+      const document = readDocument(schema, documents, query, documentLimits, context);
       if (!('kind' in document)) return refuseDocument(document, context);
       const kind = executor.kindOf(document, operationName);
       if (kind === 'mutation' && isSafe) return refusal(notByGet(), context);

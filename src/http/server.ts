@@ -162,7 +162,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     contextOf,
     sandbox: pages.sandbox,
   });
-  await app.register(streamRoute, { live, requests, metrics, contextOf });
+  await app.register(streamRoute, { live, documents, requests, metrics, contextOf });
   live.watch(app);
   const operations = OPERATIONS.map((operation) => prepare(executor.schema, operation));
   const document = openApiDocument(operations);

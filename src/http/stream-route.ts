@@ -3,8 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
 import Negotiator from 'negotiator';
 import type { Context } from '../graphql/context';
+import { withText } from '../graphql/document-ids';
 import { ProblemError } from '../graphql/errors';
 import { idempotencyHeaders } from '../graphql/idempotency-headers';
+import type { KnownDocuments } from '../graphql/known-documents';
 import { textOf } from '../graphql/row-text';
 import { RunningSubscription } from '../graphql/running-subscription';
 import { answerOtherMethods } from '../rest/methods';
@@ -23,6 +25,7 @@ const KEEP_ALIVE_MS = 12_000;
 
 export interface StreamRouteOptions {
   readonly live: LiveOperations;
+  readonly documents: KnownDocuments;
   readonly requests: RequestsInProgress;
   readonly metrics: Metrics;
   contextOf(request: FastifyRequest): Context;
@@ -34,7 +37,7 @@ export interface StreamRouteOptions {
  */
 export async function streamRoute(
   app: FastifyInstance,
-  { live, requests, metrics, contextOf }: StreamRouteOptions,
+  { live, documents, requests, metrics, contextOf }: StreamRouteOptions,
 ): Promise<void> {
   const open = new Set<EventStream>();
   live.onClose(() => {
@@ -44,7 +47,7 @@ export async function streamRoute(
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!new Negotiator(request.raw).mediaType([EVENT_STREAM]))
       throw new ProblemError('NOT_ACCEPTABLE', `This path answers ${EVENT_STREAM}; Accept must allow it.`);
-    const asked = request.method === 'GET' ? ofUrl(request) : ofBody(request);
+    const asked = request.method === 'GET' ? ofUrl(request, documents) : ofBody(request, documents);
     const context = withIdempotencyKey(contextOf(request), request);
     const result = await live.run(asked, context, keyOf(request));
     if (context.notice) reply.headers(context.notice.headers);
@@ -124,12 +127,12 @@ function next(body: FormattedExecutionResult): string {
   return `event: next\ndata: ${textOf(body)}\n\n`;
 }
 
-function ofBody({ body }: FastifyRequest): LiveRequest {
-  return checked(typeof body === 'object' && body !== null ? { ...body } : {});
+function ofBody({ body }: FastifyRequest, documents: KnownDocuments): LiveRequest {
+  return checked(withText(typeof body === 'object' && body !== null ? { ...body } : {}, documents));
 }
 
-function ofUrl({ query }: FastifyRequest): LiveRequest {
-  const { variables, ...rest } = query as Record<string, unknown>;
+function ofUrl({ query }: FastifyRequest, documents: KnownDocuments): LiveRequest {
+  const { variables, ...rest } = withText(query as Record<string, unknown>, documents);
   return { ...checked({ ...rest, variables: parsed(variables) }), isSafe: true };
 }
 

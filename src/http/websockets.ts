@@ -7,7 +7,9 @@ import type { Caller } from '../access/caller';
 import type { KeyRing } from '../access/key-ring';
 import type { Database } from '../database/database';
 import { Context } from '../graphql/context';
+import { withText } from '../graphql/document-ids';
 import { ProblemError } from '../graphql/errors';
+import type { KnownDocuments } from '../graphql/known-documents';
 import { refusalOf } from '../graphql/limits';
 import { refusal } from '../graphql/outcome';
 import { RunningSubscription } from '../graphql/running-subscription';
@@ -30,6 +32,7 @@ export interface WebSocketsOptions {
   /** Whether callers without a key are told less of the schema. */
   readonly hidesSuggestions?: boolean;
   readonly live: LiveOperations;
+  readonly documents: KnownDocuments;
   readonly metrics: Metrics;
   readonly logger: FastifyBaseLogger;
   /** Bytes of one message at most. */
@@ -188,8 +191,8 @@ export class WebSockets {
   }
 
   /** Runs an operation: as what graphql-ws executes, or as the errors that it is refused with. */
-  private async run(client: Client, { query, operationName, variables }: SubscribePayload) {
-    const { live, limits, database, metrics, logger, schema, hidesSuggestions } = this.options;
+  private async run(client: Client, payload: SubscribePayload) {
+    const { live, documents, limits, database, metrics, logger, schema, hidesSuggestions } = this.options;
     const started = performance.now();
     const observation = new Observation(logger);
     const as = (caller: Caller) => {
@@ -200,7 +203,8 @@ export class WebSockets {
     let result: RunningSubscription | Awaited<ReturnType<LiveOperations['run']>>;
     try {
       context = as(await this.callerOf(client));
-      result = await live.run({ query, operationName, variables }, context, client.key);
+      const asked = withText({ ...payload }, documents) as unknown as SubscribePayload;
+      result = await live.run(asked, context, client.key);
     } catch (error) {
       result = refusal(error, context);
     }
