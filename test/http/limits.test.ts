@@ -230,6 +230,7 @@ describe('free of quota', () => {
 
 describe('what fails before it reaches a counted field counts one, and is refused when none is left', () => {
   const json = { 'content-type': 'application/json' };
+  const crossSite = { 'sec-fetch-site': 'cross-site' };
   const post = (url: string, payload: string, headers: Record<string, string> = json) =>
     rest(url, { method: 'POST', payload, headers });
   const large = JSON.stringify({ name: 'x'.repeat(101 * 1024) });
@@ -270,7 +271,7 @@ describe('what fails before it reaches a counted field counts one, and is refuse
     ],
     [400, 'an unused variable that does not fit', graphql('query ($id: ID!) { pet(id: $id) { id } }')],
     [400, 'a list of operations', post('/graphql', '[{"query":"{ pets { totalCount } }"}]')],
-    [400, 'what could be CSRF', rest('/graphql?query={pets{totalCount}}')],
+    [400, 'what could be CSRF', rest('/graphql?query={pets{totalCount}}', { headers: crossSite })],
     [400, 'bad input', rest('/pets?limit=0')],
     [400, 'an unknown parameter', rest('/pets?colour=red')],
     [400, 'a path that is no id', rest('/pets/first')],

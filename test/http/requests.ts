@@ -104,7 +104,13 @@ export const REQUESTS: readonly Request[] = [
     status: 400,
     code: 'OPERATION_TOO_COMPLEX',
   },
-  { name: 'what could be CSRF', path: '/graphql?query={__typename}', status: 400, code: 'BAD_REQUEST' },
+  {
+    name: 'what could be CSRF',
+    path: '/graphql?query={__typename}',
+    headers: { 'sec-fetch-site': 'cross-site' },
+    status: 400,
+    code: 'BAD_REQUEST',
+  },
   { name: 'no key', path: '/pets', as: 'anonymous', status: 401, code: 'UNAUTHENTICATED' },
   {
     name: 'a wrong key',

@@ -2,11 +2,20 @@ import type { OpenAPIV3 } from 'openapi-types';
 import type { PreparedOperation } from '../prepare';
 import { REQUEST_ID } from './schemas';
 
-const header = (
-  description: string,
-  schema: OpenAPIV3.SchemaObject,
-  example: string | number,
-): OpenAPIV3.HeaderObject => ({ description, schema, example });
+type Header = OpenAPIV3.HeaderObject;
+type Schema = OpenAPIV3.SchemaObject;
+
+/** One that stands on some of the answers that may have it. */
+const optional = (description: string, schema: Schema, example: string | number): Header => ({
+  description,
+  schema,
+  example,
+});
+/** One that stands on every answer that is said to have it. */
+const header = (description: string, schema: Schema, example: string | number): Header => ({
+  ...optional(description, schema, example),
+  required: true,
+});
 const TEXT = { type: 'string', pattern: '^[ -~]*$', maxLength: 512 } as const;
 /** The largest Integer of a structured field (RFC 9651, section 3.3.1). */
 const COUNT = { type: 'integer', format: 'int64', minimum: 0, maximum: 999_999_999_999_999 } as const;
@@ -31,7 +40,7 @@ export const HEADERS = {
     REQUEST_ID,
     '5f0c7f0e-6f1c-4f7e-9a55-0d6d2b8c1a11',
   ),
-  'Access-Control-Allow-Origin': header(
+  'Access-Control-Allow-Origin': optional(
     'The origin whose scripts may read the answer, or any; left out where the origin that asks may not',
     TEXT,
     '*',
@@ -43,12 +52,12 @@ export const HEADERS = {
     { ...TEXT, pattern: '^"[\\w-]{43}"$' },
     '"J5RlVoBVnFtmbFXhe3TnmzYZKfYpPrQXjSbQcAj9S8g"',
   ),
-  Link: header(
+  Link: optional(
     'The next page of a list with `rel="next"` (RFC 8288), where there is one; what to use instead of a deprecated operation with `rel="successor-version"`',
     { ...TEXT, maxLength: 65_536 },
     '</pets?limit=2&cursor=NGU5Y2ZkM2MyIDI>; rel="next"',
   ),
-  'Idempotent-Replayed': header(
+  'Idempotent-Replayed': optional(
     'On an answer that was given before, to the first request with the same `Idempotency-Key`',
     { type: 'string', enum: ['true'] },
     'true',
@@ -61,7 +70,7 @@ export const HEADERS = {
     '@1793491200',
   ),
   Sunset: header('Until when the operation answers (RFC 8594)', TEXT, 'Mon, 01 Nov 2027 00:00:00 GMT'),
-  'X-Stability': header(
+  'X-Stability': optional(
     'How settled the operation is, or what of it was used',
     { type: 'string', enum: ['experimental', 'beta'] },
     'beta',

@@ -1,0 +1,133 @@
+import Ajv, { type ValidateFunction } from 'ajv';
+import addFormats from 'ajv-formats';
+import { stringify as exactJson } from 'lossless-json';
+import type { OpenAPIV3 } from 'openapi-types';
+import { buildSchema, type Services } from '../../src/graphql/schema';
+import { openApiDocument } from '../../src/rest/openapi';
+import { OPERATIONS } from '../../src/rest/operations';
+import { prepare } from '../../src/rest/prepare';
+
+/** A REST answer, with what was asked. */
+export interface RestAnswer {
+  method: string;
+  /** Its path, with or without query or origin. */
+  url: string;
+  status: number;
+  headers: Readonly<Record<string, unknown>>;
+  text: string;
+}
+
+/**
+ * What of an answer is not as the OpenAPI document has it: an undeclared status, type, header or field, a value that
+ * does not fit its schema, a required header that is missing. Nothing of what is no operation of the document.
+ */
+export function faultsOf(answer: RestAnswer): string[] {
+  description ??= new Description();
+  return description.faultsOf(answer);
+}
+
+/** Compiled when the first answer comes, and then once for each schema. */
+let description: Description | undefined;
+
+/** What HTTP itself refuses: the only answers that `default` stands for. */
+const REFUSED_BY_HTTP = [408, 414, 431];
+
+/** Headers that say nothing of an operation: of HTTP, of connections, and for browsers. */
+const OF_ANY_ANSWER =
+  /^(connection|content-(type|length|security-policy)|date|keep-alive|vary|allow|cache-control|access-control-.*|cross-origin-.*|referrer-policy|x-content-type-options|strict-transport-security|x-frame-options)$/;
+
+class Description {
+  private readonly document = strictDocument();
+  private readonly paths = Object.entries(this.document.paths).map(([path, item]) => ({
+    path,
+    item: item as Record<string, OpenAPIV3.OperationObject>,
+    form: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+  }));
+  private readonly ajv = addFormats(new Ajv({ strict: false, coerceTypes: false, allErrors: true }));
+  private readonly validators = new Map<string, ValidateFunction>();
+
+  constructor() {
+    this.ajv.addSchema(this.document, 'openapi');
+  }
+
+  faultsOf({ method, url, status, headers, text }: RestAnswer): string[] {
+    const pathname = url.replace(/^https?:\/\/[^/]+/, '').split('?', 1)[0] ?? '';
+    const found = this.paths.find(({ form }) => form.test(pathname) && isDecodable(pathname));
+    const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
+    const operation = found?.item[verb];
+    if (!found || !operation) return [];
+
+    const declared = REFUSED_BY_HTTP.includes(status) ? 'default' : String(status);
+    const pointer = ['paths', found.path, verb, 'responses', declared];
+    const [response, at] = this.resolve<OpenAPIV3.ResponseObject>(operation.responses[declared], pointer);
+    if (!response) return [`${method} ${found.path} declares no ${status}`];
+    const faults = [
+      ...this.headerFaults(response, headers),
+      ...this.bodyFaults(response, at, String(headers['content-type'] ?? ''), method === 'HEAD' ? '' : text),
+    ];
+    return faults.map((fault) => `${method} ${found.path} ${status}: ${fault}`);
+  }
+
+  private headerFaults({ headers = {} }: OpenAPIV3.ResponseObject, received: RestAnswer['headers']) {
+    const declared = Object.entries(headers).flatMap(([name, value]) => {
+      const [header, at] = this.resolve<OpenAPIV3.HeaderObject>(value, []);
+      const text = received[name.toLowerCase()];
+      if (text === undefined) return header?.required ? [`${name} is missing`] : [];
+      const { type } = (header?.schema ?? {}) as OpenAPIV3.SchemaObject;
+      return this.misfits([...at, 'schema'], type === 'integer' ? Number(text) : text).map(
+        (fault) => `${name} "${text}" ${fault}`,
+      );
+    });
+    const names = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+    const others = Object.keys(received).filter((name) => !names.has(name) && !OF_ANY_ANSWER.test(name));
+    return [...declared, ...others.map((name) => `${name} is not declared`)];
+  }
+
+  private bodyFaults({ content }: OpenAPIV3.ResponseObject, at: string[], type: string, text: string) {
+    if (text === '') return [];
+    const media = type.split(';', 1)[0] ?? '';
+    if (!content?.[media]) return [`a body of ${media} is not declared`];
+    return this.misfits([...at, 'content', media, 'schema'], JSON.parse(text));
+  }
+
+  private misfits(pointer: string[], value: unknown): string[] {
+    const reference = `openapi#/${pointer.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`;
+    const validate = this.validators.get(reference) ?? this.ajv.compile({ $ref: encodeURI(reference) });
+    this.validators.set(reference, validate);
+    validate(value);
+    return (validate.errors ?? []).map(
+      ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+    );
+  }
+
+  /** An object of the document, and where it stands: itself, or what it refers to. */
+  private resolve<T>(value: unknown, pointer: string[]): [T | undefined, string[]] {
+    const reference = (value as OpenAPIV3.ReferenceObject | undefined)?.$ref;
+    if (!reference) return [value as T, pointer];
+    const at = reference.split('/').slice(1);
+    const target = at.reduce(
+      (node, part) => (node as Record<string, unknown>)[part],
+      this.document as unknown,
+    );
+    return [target as T, at];
+  }
+}
+
+/** What is no URL is at no operation's path. */
+function isDecodable(path: string): boolean {
+  try {
+    return decodeURIComponent(path) !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** The document as it is served, but that objects have no fields beyond those that are declared. */
+function strictDocument(): OpenAPIV3.Document {
+  const schema = buildSchema({} as Services);
+  const operations = OPERATIONS.map((operation) => prepare(schema, operation));
+  const document = JSON.parse(exactJson(openApiDocument(operations)) ?? '') as OpenAPIV3.Document;
+  for (const each of Object.values(document.components?.schemas ?? {}) as OpenAPIV3.SchemaObject[])
+    if (each.type === 'object') each.additionalProperties = false;
+  return document;
+}
