@@ -11,6 +11,7 @@ import type { KnownDocuments } from '../graphql/known-documents';
 import { textOf } from '../graphql/row-text';
 import { type Page, sendPage } from '../pages/page';
 import { answerOtherMethods } from '../rest/methods';
+import { statusFor } from './legacy-status';
 import { answerType, prefersPage } from './media-type';
 import type { Upgrades } from './upgrades';
 import type { WebSockets } from './websockets';
@@ -47,9 +48,9 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     const asked = asApolloReads(request, body, documents);
     const answer = await throughApollo.call(this, asked, reply);
     request.observation = asked.observation;
-    return typeof answer === 'string' && !request.observation?.operation
-      ? withRequestId(answer, request.id)
-      : answer;
+    if (typeof answer !== 'string' || !answer.startsWith('{')) return answer;
+    reply.code(statusFor(request.headers.accept, reply.statusCode, answer));
+    return request.observation?.operation ? answer : withRequestId(answer, request.id);
   }
 
   const config = { operation: 'graphql' };
@@ -57,6 +58,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     const upgrade = upgrades.of(request.raw);
     if (upgrade) return websockets.accept(request, reply, upgrade);
     if (prefersPage(request.headers.accept)) return sendPage(reply, sandbox);
+    if (!isFromBrowser(request)) request.headers['apollo-require-preflight'] = 'true';
     return byApollo.call(this, request, reply);
   });
   app.post(GRAPHQL_PATH, { config }, async function (this: FastifyInstance, request, reply: FastifyReply) {
@@ -66,7 +68,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     const { document, operationName, variables, type } = known;
     const context = contextOf(request);
     const outcome = await executor.run(document, operationName, variables, context);
-    reply.code(outcome.status).header('content-type', type);
+    reply.code(statusFor(request.headers.accept, outcome.status, outcome.body)).header('content-type', type);
     if (context.notice) reply.headers(context.notice.headers);
     if (outcome.replayed !== undefined) reply.headers(idempotencyHeaders(outcome));
     return textOf(outcome.body);
@@ -90,7 +92,15 @@ function asApolloReads(request: FastifyRequest, body: unknown, documents: KnownD
     : request;
 }
 
-/** @param answer a page, or a body with errors. */
+/**
+ * Whether a browser may have sent it, which could be doing so for a page of another site: Apollo then asks for a header
+ * that such a page cannot send. Browsers say where a request comes from (Fetch Metadata), and nobody else has cookies.
+ */
+function isFromBrowser({ headers }: FastifyRequest): boolean {
+  return Boolean(headers['sec-fetch-site'] ?? headers.origin ?? headers.referer ?? headers.cookie);
+}
+
+/** @param answer the JSON of a body. */
 function withRequestId(answer: string, requestId: string): string {
   if (!answer.startsWith('{"errors"')) return answer;
   const body = JSON.parse(answer) as FormattedExecutionResult;

@@ -135,9 +135,14 @@ describe('graphql-cop reports, and it is meant so:', () => {
   });
 
   test('13. queries by GET: caches and links can have them, pages of other sites cannot send them unasked', async () => {
-    const { status, json } = await get('{__typename}', JSON_BODY);
-    expect([status, json.data]).toEqual([200, { __typename: 'Query' }]);
-    const unasked = await get('{__typename}');
+    for (const headers of [{}, JSON_BODY]) {
+      const { status, json } = await get('{__typename}', headers);
+      expect([status, json.data]).toEqual([200, { __typename: 'Query' }]);
+    }
+    const unasked = await get('{__typename}', {
+      'sec-fetch-site': 'cross-site',
+      'sec-fetch-mode': 'no-cors',
+    });
     expect([unasked.status, unasked.json.data]).toEqual([400, undefined]);
     expect(unasked.json.errors[0]).toMatchObject({
       message: expect.stringContaining('Cross-Site Request Forgery'),

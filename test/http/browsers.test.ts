@@ -39,8 +39,14 @@ describe('what a page of another site can send without being asked for permissio
     expect(response.statusCode).toBe(415);
   });
 
-  test('GET /graphql', async () => {
-    const response = await gateway.app.inject({ url: '/graphql', query: QUERY });
+  test.each([
+    { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' },
+    { 'sec-fetch-site': 'same-site', accept: '*/*' },
+    { origin: 'https://evil.example' },
+    { referer: 'https://evil.example/page' },
+    { cookie: 'session=1' },
+  ])('GET /graphql with %j', async (headers) => {
+    const response = await gateway.app.inject({ url: '/graphql', query: QUERY, headers: { ...headers } });
     expect(response.statusCode).toBe(400);
     expect(response.json().errors[0].extensions).toMatchObject({
       code: 'BAD_REQUEST',
@@ -50,15 +56,17 @@ describe('what a page of another site can send without being asked for permissio
   });
 });
 
+test('GET /graphql by what is no browser needs no such header', async () => {
+  const response = await gateway.app.inject({ url: '/graphql', query: QUERY });
+  expect([response.statusCode, response.json().data]).toEqual([200, { __typename: 'Query' }]);
+});
+
 test.each(['GET', 'HEAD'] as const)('no mutation runs by %s', async (method) => {
   const query = { query: 'mutation { createCategory(input: { name: "by GET" }) { id } }' };
-  const response = await gateway.app.inject({
-    method,
-    url: '/graphql',
-    headers: { 'content-type': 'application/json' },
-    query,
-  });
-  expect([response.statusCode, response.headers.allow]).toEqual([405, 'POST']);
+  for (const headers of [{}, { 'content-type': 'application/json' }]) {
+    const response = await gateway.app.inject({ method, url: '/graphql', headers, query });
+    expect([response.statusCode, response.headers.allow]).toEqual([405, 'POST']);
+  }
   expect(await gateway.data('{ categories(filter: { name: "by GET" }) { totalCount } }')).toEqual({
     categories: { totalCount: 0 },
   });

@@ -1,0 +1,61 @@
+import { serverAudits } from 'graphql-http';
+import { type Gateway, startGateway } from '../helper/gateway';
+
+/** The audits of graphql-http (github.com/graphql/graphql-http): each requirement of GraphQL over HTTP that it knows. */
+let gateway: Gateway;
+let url: string;
+beforeAll(async () => {
+  gateway = await startGateway();
+  url = `${await gateway.listen()}/graphql`;
+});
+afterAll(() => gateway.close());
+
+const audits = serverAudits({ url: () => url });
+
+test('there are 61 of them', () => {
+  expect(audits).toHaveLength(61);
+});
+
+test.each(audits.map((audit) => [audit.id, audit.name, audit] as const))(
+  '%s %s',
+  async (_id, _name, audit) => {
+    const result = await audit.fn();
+    expect(result).toMatchObject({ status: 'ok' });
+  },
+);
+
+describe('a document that is refused has', () => {
+  const status = async (query: string, accept?: string) => {
+    const headers = { 'content-type': 'application/json', ...(accept && { accept }) };
+    const variables = { id: 'x' };
+    const payload = { query, variables };
+    const response = await gateway.app.inject({ method: 'POST', url: '/graphql', headers, payload });
+    expect(Object.keys(response.json())).toEqual(['errors']);
+    return response.statusCode;
+  };
+  const REFUSED = ['{', '{ nothing }', 'query ($id: ID!) { pet(id: $id) { name } }'];
+
+  test.each(REFUSED)('400 for those who read GraphQL, or take anything: %s', async (query) => {
+    for (const accept of [
+      undefined,
+      '*/*',
+      'application/json, */*',
+      'application/json, application/graphql-response+json;q=0.9',
+    ])
+      expect([accept, await status(query, accept)]).toEqual([accept, 400]);
+  });
+
+  test.each(REFUSED)('200 for those who read only application/json: %s', async (query) => {
+    for (const accept of ['application/json', 'application/json;q=0.9, text/html;q=0.1'])
+      expect([accept, await status(query, accept)]).toEqual([accept, 200]);
+    expect(await status(query, 'application/json')).toBe(200); // known by now
+  });
+
+  test('what is refused for another reason has its status for all', async () => {
+    const headers = { 'content-type': 'application/json', accept: 'application/json', 'x-api-key': 'wrong' };
+    const payload = { query: '{ __typename }' };
+    const { statusCode } = await gateway.app.inject({ method: 'POST', url: '/graphql', headers, payload });
+    expect(statusCode).toBe(401);
+    expect(await status(`{ ${'a: __typename '.repeat(101)} }`, 'application/json')).toBe(400);
+  });
+});
