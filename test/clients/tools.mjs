@@ -1,12 +1,11 @@
-// What the tools of clients say of the schema and of the OpenAPI document, as JSON. Most are ES modules, or programs of
-// their own: none of that does Jest load. Arguments: a directory with schema.graphql, openapi.json and operations/.
+// What the tools that clients are made with say of the schema and of the OpenAPI document, as JSON. They are ES modules, or
+// programs of their own: Jest loads neither. The argument is a copy of app/ with schema.graphql and openapi.json beside it.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { codegen } from '@graphql-codegen/core';
 import * as typedDocumentNode from '@graphql-codegen/typed-document-node';
-import * as typescript from '@graphql-codegen/typescript';
 import * as typescriptOperations from '@graphql-codegen/typescript-operations';
 import graphqlEslint from '@graphql-eslint/eslint-plugin';
 import { ESLint } from 'eslint';
@@ -14,47 +13,113 @@ import { parse } from 'graphql';
 import openapiTS, { astToString } from 'openapi-typescript';
 
 const [directory] = process.argv.slice(2);
-const at = (name) => join(directory, name);
+const at = (...path) => join(directory, ...path);
 const read = (name) => readFileSync(at(name), 'utf8');
+const program = (name) => createRequire(import.meta.url).resolve(name);
 
-async function graphqlCodegen() {
-  const operations = parse(read('operations.graphql'));
+/** Types and typed documents of the operations, as a frontend has them. */
+async function graphqlTypes() {
   return codegen({
     filename: 'graphql.ts',
     schema: parse(read('schema.graphql')),
-    documents: [{ location: 'operations.graphql', document: operations }],
+    documents: [{ location: 'operations.graphql', document: parse(read('operations.graphql')) }],
     config: { useTypeImports: true, scalars: { ID: 'string', DateTime: 'string' } },
-    plugins: [{ typescript: {} }, { typescriptOperations: {} }, { typedDocumentNode: {} }],
-    pluginMap: { typescript, typescriptOperations, typedDocumentNode },
+    plugins: [{ typescriptOperations: {} }, { typedDocumentNode: {} }],
+    pluginMap: { typescriptOperations, typedDocumentNode },
   });
 }
 
-async function lint() {
+/** What graphql-eslint's recommended rules of schemas find, and its rules after Relay's specification. */
+async function schemaFaults() {
+  const { 'flat/schema-recommended': recommended, 'flat/schema-relay': relay } = graphqlEslint.configs;
+  const [severity, naming] = recommended.rules['@graphql-eslint/naming-convention'];
   const eslint = new ESLint({
     cwd: directory,
     overrideConfigFile: true,
-    overrideConfig: [
-      {
-        files: ['*.graphql'],
-        plugins: { '@graphql-eslint': graphqlEslint },
-        languageOptions: {
-          parser: graphqlEslint.parser,
-          parserOptions: { graphQLConfig: { schema: at('schema.graphql') } },
-        },
-        rules: {
-          ...graphqlEslint.configs['flat/schema-recommended'].rules,
-          ...graphqlEslint.configs['flat/schema-relay'].rules,
-        },
+    overrideConfig: {
+      files: ['*.graphql'],
+      plugins: { '@graphql-eslint': graphqlEslint },
+      languageOptions: {
+        parser: graphqlEslint.parser,
+        parserOptions: { graphQLConfig: { schema: at('schema.graphql') } },
       },
-    ],
+      rules: {
+        ...recommended.rules,
+        ...relay.rules,
+        // The specification writes the values of PetStatus in lower case.
+        '@graphql-eslint/naming-convention': [
+          severity,
+          {
+            ...naming,
+            EnumValueDefinition: { style: 'UPPER_CASE', ignorePattern: '^(available|pending|sold)$' },
+          },
+        ],
+        // What is no thing of the store has no id, and the stock of a pet has the pet's.
+        '@graphql-eslint/strict-id-in-types': [
+          'error',
+          {
+            acceptedIdNames: ['id', 'petId'],
+            exceptions: {
+              types: ['PageInfo', 'CreatedApiKey', 'RateLimit', 'RateLimitWindow', 'Viewer'],
+              suffixes: ['Connection', 'Edge'],
+            },
+          },
+        ],
+        '@graphql-eslint/require-description': [
+          'error',
+          {
+            types: true,
+            DirectiveDefinition: true,
+            ignoredSelectors: ['[name.value=/^(Query|Mutation|Subscription)$/]'],
+          },
+        ],
+        // API keys are listed forward only.
+        '@graphql-eslint/relay-arguments': ['error', { includeBoth: false }],
+        // There is no Node interface, and there are lists that are no connections: scopes, windows.
+        '@graphql-eslint/relay-edge-types': [
+          'error',
+          { withEdgeSuffix: true, shouldImplementNode: false, listTypeCanWrapOnlyEdgeType: false },
+        ],
+      },
+    },
   });
   const [result] = await eslint.lintFiles(['schema.graphql']);
-  return result.messages.map(({ ruleId, message, line }) => `${ruleId} ${line}: ${message}`);
+  // It waits for the first thing that is deprecated.
+  const found = result.messages.filter(({ message }) => message !== 'Directive `sunset` is unreachable.');
+  return found.map(({ ruleId, message, line }) => `${ruleId} ${line}: ${message}`);
 }
 
-const started = performance.now();
-const t = (n, v) => { console.error(n, Math.round(performance.now() - started)); return v; };
-writeFileSync(at('graphql.ts'), await graphqlCodegen()); t('codegen');
-writeFileSync(at('openapi.ts'), astToString(await openapiTS(read('openapi.json')))); t('openapi');
-const faults = await lint(); t('eslint');
-console.log(JSON.stringify(faults, null, 1));
+/** What Relay's compiler makes of the operations in relay-pets.js, and what it says. */
+function relay() {
+  const config = {
+    src: './relay',
+    schema: './schema.graphql',
+    language: 'javascript',
+    artifactDirectory: './relay/made',
+  };
+  mkdirSync(at('relay', 'made'), { recursive: true });
+  writeFileSync(at('relay', 'relayPets.js'), read('relay-pets.js'));
+  writeFileSync(at('relay.config.json'), JSON.stringify({ ...config, eagerEsModules: true, excludes: [] }));
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [program('relay-compiler/cli.js'), 'relay.config.json'],
+    {
+      cwd: directory,
+      encoding: 'utf8',
+    },
+  );
+  return { status, said: status ? stdout + stderr : '', made: readdirSync(at('relay', 'made')).sort() };
+}
+
+/** What TypeScript says of the clients with the types that have been generated. Without faults they are compiled into js/. */
+function typeFaults() {
+  const { stdout } = spawnSync(process.execPath, [program('typescript/bin/tsc'), '-p', directory], {
+    encoding: 'utf8',
+  });
+  return stdout.split('\n').filter(Boolean);
+}
+
+mkdirSync(at('generated'));
+writeFileSync(at('generated', 'graphql.ts'), await graphqlTypes());
+writeFileSync(at('generated', 'openapi.ts'), astToString(await openapiTS(read('openapi.json'))));
+process.stdout.write(JSON.stringify({ types: typeFaults(), schema: await schemaFaults(), relay: relay() }));

@@ -1,0 +1,104 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { ApolloClient, ApolloLink, CombinedGraphQLErrors, HttpLink, InMemoryCache } from '@apollo/client';
+import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
+import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import { relayStylePagination } from '@apollo/client/utilities';
+import { OperationTypeNode } from 'graphql';
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import {
+  PetChangedDocument,
+  PetsDocument,
+  PlaceOrderDocument,
+  RenamePetDocument,
+} from './generated/graphql.js';
+import { patientFetch } from './patient-fetch.js';
+import { key, report, url } from './run.js';
+
+/** What goes to the server: `GET hash` where the text of a query is left out. */
+const sent: string[] = [];
+const { fetch: plainFetch } = globalThis;
+globalThis.fetch = (input, init) => {
+  const { method, body } = init ?? {};
+  const text =
+    method === 'GET' ? new URL(String(input)).searchParams.get('query') : JSON.parse(String(body)).query;
+  sent.push(`${method} ${text ? 'text' : 'hash'}`);
+  return plainFetch(input, init);
+};
+
+const cache = new InMemoryCache({
+  typePolicies: {
+    Query: { fields: { pets: relayStylePagination(['filter', 'orderBy']) } },
+    InventoryItem: { keyFields: ['petId'] },
+    PetChange: { keyFields: false },
+  },
+});
+const http = new HttpLink({ uri: `${url}/graphql`, headers: { 'x-api-key': key }, fetch: patientFetch });
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const persisted = new PersistedQueryLink({ sha256, useGETForHashedQueries: true });
+const socket = createClient({
+  url: `${url.replace('http', 'ws')}/graphql`,
+  connectionParams: { 'x-api-key': key },
+  webSocketImpl: WebSocket,
+});
+const client = new ApolloClient({
+  cache,
+  link: ApolloLink.split(
+    ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
+    new GraphQLWsLink(socket),
+    persisted.concat(http),
+  ),
+});
+
+const page = { query: PetsDocument, variables: { first: 2 } };
+const first = (await client.query(page)).data?.pets;
+const pets = client.watchQuery(page);
+pets.subscribe(() => undefined);
+const names = () => client.readQuery(page)?.pets.edges.map(({ node }) => node.name);
+
+const before = names();
+await pets.fetchMore({ variables: { after: first?.pageInfo.endCursor } });
+const after = names();
+
+await client.mutate({ mutation: RenamePetDocument, variables: { id: '1', name: 'Renamed' } });
+const renamed = names();
+
+async function order(petId: string, quantity: number): Promise<string> {
+  try {
+    const { data } = await client.mutate({
+      mutation: PlaceOrderDocument,
+      variables: { petId, quantity },
+      context: { headers: { 'Idempotency-Key': randomUUID() } },
+    });
+    return `order of ${data?.placeOrder.quantity}`;
+  } catch (error) {
+    if (!CombinedGraphQLErrors.is(error)) throw error; // nothing that the petstore has said
+    return String(error.errors[0]?.extensions?.code);
+  }
+}
+const orders = [await order('1', 1), await order('1', 1000), await order('99', 1)];
+
+const changes = client.subscribe({ query: PetChangedDocument });
+const change = new Promise((resolve) => {
+  changes.subscribe(({ data }) => resolve(`${data?.petChanged.kind} ${data?.petChanged.id}`));
+});
+await new Promise((resolve) => socket.on('connected', resolve));
+await new Promise((resolve) => setTimeout(resolve, 200)); // the subscription itself
+await fetch(`${url}/pets/2`, {
+  method: 'PATCH',
+  headers: { 'content-type': 'application/json', 'x-api-key': key },
+  body: JSON.stringify({ name: 'Elsewhere' }),
+});
+
+report({
+  pages: [before, after],
+  totalCount: first?.totalCount,
+  renamed,
+  orders,
+  change: await change,
+  live: names(),
+  normalised: Object.keys(cache.extract()).sort(),
+  sent: sent.slice(0, 4),
+});
+await socket.dispose();
+client.stop();

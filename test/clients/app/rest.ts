@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import createClient from 'openapi-fetch';
+import type { components, paths } from './generated/openapi.js';
+import { patientFetch } from './patient-fetch.js';
+import { key, report, url } from './run.js';
+
+type Pet = components['schemas']['Pet'];
+
+const petstore = createClient<paths>({ baseUrl: url, headers: { 'x-api-key': key }, fetch: patientFetch });
+
+async function allPets(status: NonNullable<Pet['status']>[]): Promise<Pet[]> {
+  const pets: Pet[] = [];
+  let cursor: string | undefined;
+  do {
+    const { data, error, response } = await petstore.GET('/pets', {
+      params: { query: { limit: 2, status, cursor } },
+    });
+    if (error) throw new Error(`${error.code}: ${error.message}`);
+    pets.push(...data);
+    const next = /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+    cursor = next && (new URL(next, url).searchParams.get('cursor') ?? undefined);
+  } while (cursor);
+  return pets;
+}
+
+/** Places an order once, however often it has to be sent: every try has the same key. */
+async function order(petId: number, quantity: number, idempotencyKey = randomUUID()) {
+  const { data, error, response } = await petstore.POST('/store/orders', {
+    params: { header: { 'Idempotency-Key': idempotencyKey } },
+    body: { petId, quantity },
+  });
+  if (error?.code === 'INSUFFICIENT_STOCK') return 'sold out';
+  if (error)
+    throw new Error(`${error.code}: ${error.message} (request ${response.headers.get('x-request-id')})`);
+  return data.id;
+}
+
+const once = randomUUID();
+report({
+  pets: (await allPets(['available', 'pending', 'sold'])).map(({ id, name }) => `${id} ${name}`),
+  orders: [await order(1, 2, once), await order(1, 2, once), await order(1, 1000)],
+  stock: (await petstore.GET('/store/inventory/{petId}', { params: { path: { petId: 1 } } })).data?.quantity,
+  refused: (
+    await petstore.PUT('/categories/{categoryId}', {
+      params: { path: { categoryId: 1 } },
+      body: { name: '' },
+    })
+  ).error?.details,
+});
+
+/** What the types refuse: it does not compile without these remarks, and is not run. */
+export const refused = () => [
+  // @ts-expect-error -- there is no such status
+  petstore.GET('/pets', { params: { query: { status: ['lost'] } } }),
+  // @ts-expect-error -- a name has to be given
+  petstore.POST('/pets', { body: { categoryId: 1 } }),
+];

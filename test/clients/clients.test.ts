@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ADMIN_KEY, type Gateway, type Json, startGateway } from '../helper/gateway';
+import { fillShop } from '../rest/client';
+
+const ROOT = join(__dirname, '..', '..');
+const APP = join(__dirname, 'app');
+const run = promisify(execFile);
+
+let gateway: Gateway;
+let url: string;
+/** A copy of the clients in app/, where their packages are found. */
+let directory: string;
+let said: { types: string[]; schema: string[]; relay: { status: number; said: string; made: string[] } };
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  url = await gateway.listen();
+  await fillShop(gateway);
+  const cache = join(ROOT, 'node_modules', '.cache');
+  mkdirSync(cache, { recursive: true });
+  directory = mkdtempSync(join(cache, 'clients-'));
+  cpSync(APP, directory, { recursive: true });
+  cpSync(join(ROOT, 'schema.graphql'), join(directory, 'schema.graphql'));
+  writeFileSync(join(directory, 'openapi.json'), await (await fetch(`${url}/openapi.json`)).text());
+  const { stdout } = await run(process.execPath, [join(__dirname, 'tools.mjs'), directory]);
+  said = JSON.parse(stdout);
+}, 60_000);
+afterAll(async () => {
+  rmSync(directory, { recursive: true, force: true });
+  await gateway.close();
+});
+
+describe('as they are,', () => {
+  test('the schema breaks none of the rules of graphql-eslint, nor of those after Relay', () => {
+    expect(said.schema).toEqual([]);
+  });
+
+  test("Relay's compiler takes the schema, with pagination by @connection", () => {
+    expect(said.relay).toEqual({
+      status: 0,
+      said: '',
+      made: [
+        'relayPetsMutation.graphql.js',
+        'relayPetsNextQuery.graphql.js',
+        'relayPetsQuery.graphql.js',
+        'relayPetsSubscription.graphql.js',
+        'relayPets_list.graphql.js',
+      ],
+    });
+  });
+
+  test('graphql-codegen and openapi-typescript make types of them that hold what clients do', () => {
+    expect(said.types).toEqual([]);
+  });
+});
+
+/** Runs a client against the gateway. @returns what it has seen. */
+async function seenBy(client: string): Promise<Json> {
+  const env = { ...process.env, PETSTORE_URL: url, PETSTORE_API_KEY: ADMIN_KEY };
+  const { stdout } = await run(process.execPath, [join(directory, 'js', `${client}.js`)], { env });
+  return JSON.parse(stdout);
+}
+
+test('openapi-fetch: pages by Link, an order placed once, errors by code', async () => {
+  expect(await seenBy('rest')).toEqual({
+    pets: ['1 Rex', '2 Bello', '3 Tom'],
+    orders: [2, 2, 'sold out'],
+    stock: 1,
+    refused: [{ path: 'name', message: 'must not be empty' }],
+  });
+});
+
+test('Apollo Client: one cache, pages merged, hashes for queries, errors by code, live events', async () => {
+  expect(await seenBy('apollo')).toEqual({
+    pages: [
+      ['Rex', 'Bello'],
+      ['Rex', 'Bello', 'Tom'],
+    ],
+    totalCount: 3,
+    // One pet, wherever it is seen: what a mutation or an event tells of it is in the list.
+    renamed: ['Renamed', 'Bello', 'Tom'],
+    change: 'UPDATED 2',
+    live: ['Renamed', 'Elsewhere', 'Tom'],
+    normalised: expect.arrayContaining(['Pet:1', 'Pet:2', 'Pet:3', 'InventoryItem:{"petId":"1"}']),
+    orders: ['order of 1', 'INSUFFICIENT_STOCK', 'UNKNOWN_REFERENCE'],
+    // The text goes once; the next page has its hash only. Mutations are sent by POST.
+    sent: ['GET hash', 'POST text', 'GET hash', 'POST hash'],
+  });
+});
+
+test('urql: queries by GET, pages, errors by code', async () => {
+  expect(await seenBy('urql')).toEqual({
+    names: [['Renamed', 'Elsewhere'], ['Tom']],
+    error: ['INSUFFICIENT_STOCK', null],
+    wrong: [[{ path: 'first', message: 'must be between 1 and 100' }], null],
+  });
+});
