@@ -8,12 +8,12 @@ type Pet = components['schemas']['Pet'];
 
 const petstore = createClient<paths>({ baseUrl: url, headers: { 'x-api-key': key }, fetch: patientFetch });
 
-async function allPets(status: NonNullable<Pet['status']>[]): Promise<Pet[]> {
+async function allPets(status: NonNullable<Pet['status']>[], limit = 100): Promise<Pet[]> {
   const pets: Pet[] = [];
   let cursor: string | undefined;
   do {
     const { data, error, response } = await petstore.GET('/pets', {
-      params: { query: { limit: 2, status, cursor } },
+      params: { query: { limit, status, cursor } },
     });
     if (error) throw new Error(`${error.code}: ${error.message}`);
     pets.push(...data);
@@ -37,7 +37,7 @@ async function order(petId: number, quantity: number, idempotencyKey = randomUUI
 
 const once = randomUUID();
 report({
-  pets: (await allPets(['available', 'pending', 'sold'])).map(({ id, name }) => `${id} ${name}`),
+  pets: (await allPets(['available', 'pending', 'sold'], 2)).map(({ id, name }) => `${id} ${name}`),
   orders: [await order(1, 2, once), await order(1, 2, once), await order(1, 1000)],
   stock: (await petstore.GET('/store/inventory/{petId}', { params: { path: { petId: 1 } } })).data?.quantity,
   refused: (
