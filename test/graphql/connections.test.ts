@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { emptyDatabase } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
-import { byId, LISTS, type List, readPage } from '../helper/lists';
+import { byId, LISTS, type List, queryOf, readPage } from '../helper/lists';
 import { refusalOf } from '../helper/refusal';
 import { fill, type World, worlds } from '../helper/world';
 
@@ -104,12 +104,18 @@ describe('any connection, in any order, under any filter', () => {
         const start = bounds.after === null ? 0 : from + 1;
         const between = ids.slice(start, bounds.before === null ? undefined : Math.max(to, start));
 
+        // One edge, one cursor: whichever page it stands on.
+        expect(new Set(cursors).size).toBe(ids.length);
+        const of = (found: number[]) => found.map((id) => cursors[ids.indexOf(id)]);
+
         const forward = await readPage(gateway, list, { ...args, ...bounds, first: size });
         expect(forward.ids).toEqual(between.slice(0, size));
+        expect(forward.cursors).toEqual(of(forward.ids));
         if (between.length > size) expect(forward.hasNextPage).toBe(true);
 
         const backward = await readPage(gateway, list, { ...args, ...bounds, last: size });
         expect(backward.ids).toEqual(between.slice(-size));
+        expect(backward.cursors).toEqual(of(backward.ids));
         if (between.length > size) expect(backward.hasPreviousPage).toBe(true);
 
         expect((await readPage(gateway, list, { ...args, ...bounds })).ids).toEqual(between.slice(0, 20));
@@ -117,6 +123,29 @@ describe('any connection, in any order, under any filter', () => {
     };
     await fc.assert(fc.asyncProperty(shops, range, look), { numRuns: 10 });
   });
+});
+
+test('no connection takes a size below 1 or above 100, nor one for each end', async () => {
+  const int32 = { min: -2147483648, max: 2147483647 };
+  const wrong = fc.integer(int32).filter((size) => size < 1 || size > 100);
+  const bad = fc.oneof(
+    fc.record({ first: wrong }),
+    fc.record({ last: wrong }),
+    fc.record({ first: fc.integer({ min: 1, max: 100 }), last: fc.integer({ min: 1, max: 100 }) }),
+  );
+  await fill(gateway.database, {
+    categories: [1, 2, 3].map((id) => ({ id, name: 'a' })),
+    pets: [{ id: 1, name: 'a', status: 'sold', categoryId: 1, quantity: null }],
+    orders: [],
+  });
+  const refuse = async (list: List, size: object) => {
+    const [last] = Object.keys(size).slice(-1);
+    expect(await refusalOf(gateway, queryOf(list), size)).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      paths: [last],
+    });
+  };
+  await fc.assert(fc.asyncProperty(fc.constantFrom(...LISTS), bad, refuse), { numRuns: 60 });
 });
 
 describe('a page', () => {
