@@ -52,6 +52,11 @@ export class Context {
     readonly hidesSuggestions = false,
   ) {}
 
+  /** The same for another run of the operation, apart from what the first one may still be loading. */
+  again(): Context {
+    return Object.assign(Object.create(Context.prototype), this, { loaders: new Loaders() }) as Context;
+  }
+
   /** The same for a run of the operation in `transaction`. */
   within(transaction: Session): Context {
     const own = { session: transaction, loaders: new Loaders(), shared: { succeeded: 0 } };

@@ -161,7 +161,7 @@ export class Executor {
       document,
       operationName: name,
       variableValues: variables,
-      contextValue: context,
+      contextValue: plan ? context.again() : context,
     });
   }
 

@@ -100,6 +100,15 @@ test('answers byte for byte as graphql-js does, and gives up exactly where that 
   expect(seen.refused).toBeGreaterThan(20);
 }, 120_000);
 
+test('what a plan has begun to load before it gave up does not come to graphql-js', async () => {
+  const [world] = fc.sample(worlds, { numRuns: 1, seed: 7 });
+  if (world) await fill(database, world);
+  const text =
+    '{ inventory { nodes { pet { category { name } } } } pet(id: 1) { category { id } orders(after: "x") { totalCount } } }';
+  const { body } = await executor.run(parse(text), undefined, {}, context());
+  expect(body.errors).toMatchObject([{ path: ['pet', 'orders'], extensions: { code: 'BAD_USER_INPUT' } }]);
+});
+
 test.each([
   ['several mutations', 'mutation { a: deletePet(id: 1) { id } b: deletePet(id: 2) { id } }'],
   ['introspection', '{ __schema { queryType { name } } }'],
