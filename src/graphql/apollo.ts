@@ -6,9 +6,10 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
+import { GraphQLError } from 'graphql';
 import type { Context } from './context';
 import type { DocumentLimits } from './document-limits';
-import { problemOf } from './errors';
+import { type ErrorCode, type Problem, problemOf } from './errors';
 import type { OperationRunner } from './executor';
 import { idempotencyHeaders } from './idempotency-headers';
 import type { KnownDocuments } from './known-documents';
@@ -38,7 +39,7 @@ export async function createApollo(
     stringifyResult: JSON.stringify,
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     formatError: (formatted, error) => {
-      const { internal: _, ...problem } = problemOf(error);
+      const problem = refusalOf(error);
       const message = problem.code === 'GRAPHQL_PARSE_FAILED' ? reworded(problem.message) : problem.message;
       return { ...formatted, message, extensions: extensionsOf(problem) };
     },
@@ -71,4 +72,17 @@ export async function createApollo(
   });
   await apollo.start();
   return apollo;
+}
+
+/** What Apollo refuses with a status of its own, all under one code. */
+const APOLLO_CODES: Readonly<Record<number, ErrorCode>> = {
+  405: 'METHOD_NOT_ALLOWED',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+};
+
+function refusalOf(error: unknown): Problem {
+  const { internal: _, ...problem } = problemOf(error);
+  const { status } = (error instanceof GraphQLError && (error.extensions.http as { status?: number })) || {};
+  const code = APOLLO_CODES[status ?? 0];
+  return code && status ? { ...problem, code, status } : problem;
 }

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DocumentNode, FormattedExecutionResult } from 'graphql';
 import type { Context } from '../graphql/context';
 import { withText } from '../graphql/document-ids';
+import { ProblemError } from '../graphql/errors';
 import type { OperationRunner, Variables } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-headers';
 import type { KnownDocuments } from '../graphql/known-documents';
@@ -17,6 +18,7 @@ import type { Upgrades } from './upgrades';
 import type { WebSockets } from './websockets';
 
 export const GRAPHQL_PATH = '/graphql';
+const NOT_ACCEPTABLE = 'Answers are application/json or application/graphql-response+json.';
 
 export interface GraphQLRouteOptions {
   readonly apollo: ApolloServer<Context>;
@@ -45,6 +47,8 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     reply: FastifyReply,
     body = request.body,
   ) {
+    // Apollo would find out when it has run the operation.
+    if (!answerType(request.headers.accept)) throw new ProblemError('NOT_ACCEPTABLE', NOT_ACCEPTABLE);
     const asked = asApolloReads(request, body, documents);
     const answer = await throughApollo.call(this, asked, reply);
     request.observation = asked.observation;
@@ -78,7 +82,11 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
 
 /** The request with HEAD as GET, and with the text of the document that it names. */
 function asApolloReads(request: FastifyRequest, body: unknown, documents: KnownDocuments): FastifyRequest {
-  const own: PropertyDescriptorMap = {};
+  const own: PropertyDescriptorMap = {
+    // It makes a URL of this, and what comes as `Host` may be none.
+    hostname: { value: 'localhost' },
+    observation: { value: undefined, writable: true },
+  };
   if (request.method === 'HEAD') own.method = { value: 'GET' };
   if (body !== request.body) own.body = { value: body };
   if (request.method !== 'POST') {
@@ -87,9 +95,7 @@ function asApolloReads(request: FastifyRequest, body: unknown, documents: KnownD
     if (spelled !== query)
       own.url = { value: `${GRAPHQL_PATH}?${new URLSearchParams(spelled as Record<string, string>)}` };
   }
-  return Object.keys(own).length
-    ? Object.create(request, { ...own, observation: { value: undefined, writable: true } })
-    : request;
+  return Object.create(request, own);
 }
 
 /**

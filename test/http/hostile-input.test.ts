@@ -103,6 +103,47 @@ describe('a body', () => {
   });
 });
 
+describe('GraphQL', () => {
+  const ask = (options: object, headers: Record<string, string> = {}) =>
+    gateway.app.inject({
+      method: 'POST',
+      url: '/graphql',
+      headers: { 'content-type': 'application/json', ...headers },
+      ...options,
+    });
+  const pets = { payload: '{"query":"{ pets { totalCount } }"}' };
+
+  test.each(['a b', '', '[::', 'example.com:99999'])(
+    'takes the Host %j, of which no URL can be made',
+    async (host) => {
+      expect((await ask(pets, { host })).json()).toMatchObject({ data: { pets: { totalCount: 0 } } });
+    },
+  );
+
+  test.each(['image/png', 'application/*;q=0'])(
+    'runs nothing whose answer %j does not accept',
+    async (accept) => {
+      const payload = '{"query":"mutation { createCategory(input: { name: \\"Unseen\\" }) { id } }"}';
+      const answer = await ask({ payload }, { accept });
+      const extensions = { code: 'NOT_ACCEPTABLE', status: 406, requestId: answer.headers['x-request-id'] };
+      expect([answer.statusCode, answer.json().errors[0].extensions]).toEqual([406, extensions]);
+      const { categories } = await gateway.data('{ categories(filter: { name: "Unseen" }) { totalCount } }');
+      expect(categories).toEqual({ totalCount: 0 });
+    },
+  );
+
+  test.each([
+    [405, 'METHOD_NOT_ALLOWED', 'mutation { __typename }', 'application/json'],
+    [415, 'UNSUPPORTED_MEDIA_TYPE', '{ __typename }', 'text/plain'],
+  ])('names %i by its code, %s, in answers to GET', async (status, code, query, type) => {
+    const answer = await ask(
+      { method: 'GET', query: { query } },
+      { 'content-type': type, 'x-apollo-operation-name': 'x' },
+    );
+    expect([answer.statusCode, answer.json().errors[0].extensions]).toMatchObject([status, { code, status }]);
+  });
+});
+
 test('keys that do not exist are not looked up for ever, those that do are', async () => {
   const lookUps = jest.spyOn(gateway.database.prisma.apiKey, 'findUnique');
   const address = '192.0.2.66';
