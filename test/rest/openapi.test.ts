@@ -51,7 +51,7 @@ const OPERATIONS: [on: string, id: string, tag: string, statuses: string][] = [
   ['GET /pets/{petId}', 'getPet', 'Pets', '200 304 400 401 403 404 406 429 500 503'],
   ['PUT /pets/{petId}', 'replacePet', 'Pets', '200 400 401 403 404 406 413 415 422 429 500 503'],
   ['PATCH /pets/{petId}', 'updatePet', 'Pets', '200 400 401 403 404 406 409 413 415 422 429 500 503'],
-  ['DELETE /pets/{petId}', 'deletePet', 'Pets', '204 400 401 403 404 406 409 429 500 503'],
+  ['DELETE /pets/{petId}', 'deletePet', 'Pets', '204 400 401 403 404 406 409 413 415 429 500 503'],
   ['GET /categories', 'listCategories', 'Categories', '200 304 400 401 403 406 429 500 503'],
   ['POST /categories', 'createCategory', 'Categories', '201 400 401 403 406 409 413 415 422 429 500 503'],
   ['GET /categories/{categoryId}', 'getCategory', 'Categories', '200 304 400 401 403 404 406 429 500 503'],
@@ -71,7 +71,7 @@ const OPERATIONS: [on: string, id: string, tag: string, statuses: string][] = [
     'DELETE /categories/{categoryId}',
     'deleteCategory',
     'Categories',
-    '204 400 401 403 404 406 409 429 500 503',
+    '204 400 401 403 404 406 409 413 415 429 500 503',
   ],
   ['GET /store/orders', 'listOrders', 'Store', '200 304 400 401 403 406 429 500 503'],
   ['POST /store/orders', 'placeOrder', 'Store', '201 400 401 403 406 409 413 415 422 429 500 503'],
@@ -82,12 +82,17 @@ const OPERATIONS: [on: string, id: string, tag: string, statuses: string][] = [
     'Store',
     '200 400 401 403 404 406 409 413 415 422 429 500 503',
   ],
-  ['DELETE /store/orders/{orderId}', 'cancelOrder', 'Store', '204 400 401 403 404 406 429 500 503'],
+  ['DELETE /store/orders/{orderId}', 'cancelOrder', 'Store', '204 400 401 403 404 406 413 415 429 500 503'],
   ['GET /store/inventory', 'listInventory', 'Store', '200 304 400 401 403 406 429 500 503'],
   ['GET /rate_limit', 'getRateLimit', 'Limits', '200 304 400 401 403 406 429 500 503'],
   ['GET /store/inventory/{petId}', 'getInventory', 'Store', '200 304 400 401 403 404 406 429 500 503'],
   ['PUT /store/inventory/{petId}', 'setInventory', 'Store', '200 400 401 403 404 406 413 415 429 500 503'],
-  ['DELETE /store/inventory/{petId}', 'removeInventory', 'Store', '204 400 401 403 404 406 429 500 503'],
+  [
+    'DELETE /store/inventory/{petId}',
+    'removeInventory',
+    'Store',
+    '204 400 401 403 404 406 413 415 429 500 503',
+  ],
 ];
 
 test('every operation of the contract is in it, with its statuses', () => {

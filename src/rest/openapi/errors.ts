@@ -91,7 +91,7 @@ export function errorResponses(): Record<string, OpenAPIV3.ResponseObject> {
 
 /** The errors that an operation may answer, by status. */
 export function errorsOf(operation: PreparedOperation) {
-  const { inputs, body, runsOnce, errors = [] } = operation;
+  const { inputs, method, runsOnce, errors = [] } = operation;
   const codes: ErrorCode[] = [
     'BAD_USER_INPUT',
     'UNAUTHENTICATED',
@@ -101,7 +101,8 @@ export function errorsOf(operation: PreparedOperation) {
     'INTERNAL_SERVER_ERROR',
     'SERVICE_UNAVAILABLE',
     ...(inputs.path.size ? (['NOT_FOUND'] as const) : []),
-    ...(body ? (['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) : []),
+    // A DELETE has no body; one that comes all the same is read.
+    ...(method !== 'GET' ? (['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) : []),
     ...(runsOnce ? (['IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_MISMATCH'] as const) : []),
     ...errors,
   ];
