@@ -1,0 +1,128 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join, relative } from 'node:path';
+import { type Import, readSource } from './helper/imports';
+
+const PROJECT = join(__dirname, '..');
+const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
+
+interface Manifest {
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+  overrides: Record<string, string>;
+  scripts: Record<string, string>;
+  allowScripts: Record<string, boolean>;
+}
+
+interface Locked {
+  resolved?: string;
+  integrity?: string;
+  hasInstallScript?: boolean;
+}
+
+const { dependencies, devDependencies, overrides, scripts, allowScripts }: Manifest = JSON.parse(
+  read('package.json'),
+);
+const BENCH: Manifest = JSON.parse(read('bench/package.json'));
+const DECLARED = { ...dependencies, ...devDependencies };
+
+/** Used by what is not imported: commands of scripts, and a package that the generated client imports. */
+const COMMANDS: Record<string, string> = {
+  '@biomejs/biome': 'biome',
+  'tsc-watch': 'tsc-watch',
+  jest: 'jest',
+};
+const GENERATED = '@prisma/client';
+
+/** Every source, script and test, with what it takes from elsewhere. */
+const FILES = ['src', 'test', 'bench', 'prisma']
+  .flatMap((room) =>
+    readdirSync(join(PROJECT, room), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(PROJECT, join(entry.parentPath, entry.name))),
+  )
+  .concat('jest.config.cjs')
+  .filter((path) => /\.[cm]?[jt]s$/.test(path) && !/node_modules|\/generated\/|\/public\//.test(path))
+  .map((path) => ({ ...readSource(path, read(path)), text: read(path) }));
+
+/** `@scope/name` of `@scope/name/file`. */
+function packageOf(specifier: string): string {
+  return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+}
+
+function packagesOf(imports: readonly Import[]): string[] {
+  return imports
+    .map(({ from }) => from)
+    .filter((from) => !/^(src|test|bench|prisma|dist)\/|^[./]/.test(from) && !isBuiltin(from))
+    .map(packageOf);
+}
+
+test('whatever is imported is declared, and what runs in production among what is installed there', () => {
+  const undeclared = FILES.flatMap(({ path, imports }) => {
+    const known = path.startsWith('src/')
+      ? dependencies
+      : {
+          ...DECLARED,
+          ...(path.startsWith('bench/') && { ...BENCH.dependencies, ...BENCH.devDependencies }),
+        };
+    const needed = path.startsWith('src/') ? imports.filter(({ typeOnly }) => !typeOnly) : imports;
+    const missing = [
+      ...packagesOf(needed).filter((name) => !(name in known)),
+      ...packagesOf(imports).filter((name) => !(name in { ...known, ...DECLARED })),
+    ];
+    return missing.map((name) => `${path} imports ${name}`);
+  });
+  expect(undeclared).toEqual([]);
+});
+
+test('whatever is declared is used', () => {
+  const imported = new Set(FILES.flatMap(({ imports }) => packagesOf(imports)));
+  const isNamed = (name: string) =>
+    FILES.some(({ text }) => new RegExp(`['"\`]${name}(/[^'"\`]*)?['"\`]`).test(text));
+  const isUsed = (name: string): boolean => {
+    const command = COMMANDS[name];
+    if (command) return Object.values(scripts).some((script) => script.split(/\s/).includes(command));
+    if (name.startsWith('@types/')) {
+      const typed = name.slice('@types/'.length);
+      return typed === 'node' || COMMANDS[typed] !== undefined || imported.has(typed);
+    }
+    return name === GENERATED || isNamed(name);
+  };
+  expect(Object.keys(DECLARED).filter((name) => !isUsed(name))).toEqual([]);
+});
+
+test('CONTRIBUTING says what each dependency is for, and of none that is not there', () => {
+  const [, table = ''] =
+    /## What each dependency is for\n([\s\S]*?)\n## /.exec(read('CONTRIBUTING.md')) ?? [];
+  const named = [...table.matchAll(/^\| (`.*?) +\| (.+?) +\|$/gm)].flatMap(([, names = '']) =>
+    [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
+  );
+  expect(named.sort()).toEqual(Object.keys(DECLARED).sort());
+});
+
+test.each([
+  ['the project', 'package-lock.json', { ...DECLARED, ...overrides }],
+  [
+    'the benchmark',
+    'bench/package-lock.json',
+    { ...BENCH.dependencies, ...BENCH.devDependencies, ...BENCH.overrides },
+  ],
+])('%s pins what it depends on, and locks the rest by its contents', (_what, path, declared) => {
+  const { packages }: { packages: Record<string, Locked> } = JSON.parse(read(path));
+  const locked = Object.entries(packages).filter(([name]) => name !== '');
+  expect(locked.length).toBeGreaterThan(10);
+  expect(
+    Object.entries(declared).filter(([, version]) => !/^(\d+\.\d+\.\d+(-[\w.]+)?|\$.+)$/.test(version)),
+  ).toEqual([]);
+  expect(locked.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([]);
+  // Whoever installs takes packages from the registry of their own, by their contents.
+  expect(locked.filter(([, { resolved }]) => resolved)).toEqual([]);
+});
+
+test('no install script of a package may run', () => {
+  const { packages }: { packages: Record<string, Locked> } = JSON.parse(read('package-lock.json'));
+  const wanting = Object.entries(packages)
+    .filter(([name, { hasInstallScript }]) => name !== '' && hasInstallScript)
+    .map(([name]) => name.replace(/^.*node_modules\//, ''));
+  expect(allowScripts).toEqual(Object.fromEntries(wanting.map((name) => [name, false])));
+});
