@@ -1,0 +1,86 @@
+// What a flood of refused requests from one caller does to another. See README.md.
+import { createDatabase, databaseUrl, dropDatabase, fill } from './lib/database.mjs';
+import { load } from './lib/load.mjs';
+import { readOptions } from './lib/options.mjs';
+import { pinLoad, start, stopAll } from './lib/process.mjs';
+import { raiseQuota } from './lib/quota.mjs';
+import { API_KEY, servers } from './lib/servers.mjs';
+
+/** How much slower the other caller may become. */
+const MOST = 3;
+/** The other caller's connections: a few, so that it waits for the flood and not for itself. */
+const FEW = 4;
+
+const options = readOptions();
+const server = servers.find(({ name }) => name === (options.only?.[0] ?? 'gateway'));
+
+function bytes(port, head, body = '') {
+  const length = body ? [`content-type: application/json`, `content-length: ${Buffer.byteLength(body)}`] : [];
+  return Buffer.from([...head, `host: 127.0.0.1:${port}`, ...length, '', body].join('\r\n'));
+}
+
+/** What a caller keeps sending that is refused: with 429 once it is over its limit and banned, or with 400. */
+const FLOODS = {
+  429: (port) => bytes(port, ['GET /pets/1 HTTP/1.1']),
+  400: (port) =>
+    bytes(
+      port,
+      ['POST /graphql HTTP/1.1', `x-api-key: ${API_KEY}`],
+      JSON.stringify({ query: '{ pets { nodes { nothing } } }' }),
+    ),
+};
+
+const p99 = (latencies) => latencies[Math.floor(latencies.length * 0.99)];
+
+process.once('SIGINT', async () => {
+  await stopAll();
+  process.exit(130);
+});
+
+try {
+  pinLoad();
+  await createDatabase(options.database);
+  const url = databaseUrl(options.database);
+  const running = await start(server, url);
+  await fill(url);
+  await raiseQuota({ name: server.name, url: running.url });
+  const { port } = running;
+  const asked = Array.from({ length: 1000 }, (_, i) =>
+    bytes(port, [`GET /pets?id=${i + 1} HTTP/1.1`, `x-api-key: ${API_KEY}`]),
+  );
+  const other = () => load(port, asked, { connections: FEW, seconds: options.seconds });
+  await load(port, asked, { connections: FEW, seconds: options.warmup });
+
+  for (const [status, request] of Object.entries(FLOODS)) {
+    const ratios = [];
+    for (let round = 1; round <= options.rounds; round++) {
+      const quiet = await other();
+      const [flood, flooded] = await Promise.all([
+        load(port, [request(port)], { connections: options.connections, seconds: options.seconds }),
+        other(),
+      ]);
+      const answers = [...flood.failures.keys()].map((text) => text.slice(0, 3));
+      if (!answers.includes(status)) throw new Error(`the flood was answered ${answers}, not ${status}`);
+      if (quiet.failures.size || flooded.failures.size)
+        throw new Error(
+          `the other caller was refused: ${[...quiet.failures.keys(), ...flooded.failures.keys()][0]}`,
+        );
+      const ratio = p99(flooded.latencies) / p99(quiet.latencies);
+      ratios.push(ratio);
+      const rate = Math.round(flood.requests / flood.seconds);
+      console.log(
+        `${status}: ${rate} refused/s; the other's p99 ${p99(quiet.latencies).toFixed(1)} → ${p99(flooded.latencies).toFixed(1)} ms (× ${ratio.toFixed(1)}), ${Math.round(quiet.requests / quiet.seconds)} → ${Math.round(flooded.requests / flooded.seconds)} requests/s`,
+      );
+    }
+    const best = Math.min(...ratios);
+    if (best > MOST) {
+      console.error(
+        `${status}: the other caller's p99 is × ${best.toFixed(1)}; at most × ${MOST} is allowed`,
+      );
+      process.exitCode = 1;
+    }
+  }
+} finally {
+  await stopAll();
+  await dropDatabase(options.database);
+}

@@ -1,0 +1,192 @@
+import fc from 'fast-check';
+
+/** A text with half of a pair is no Unicode text: it can be written in JSON, and in nothing else. */
+const LONE = String.fromCharCode(0xd800);
+
+/** Texts that some service has stumbled over: what means something to SQL, JavaScript, HTTP, HTML, or to Unicode alone. */
+const TEXTS = [
+  ...['', ' ', '\t', "'", '"', '`', '\\', "\\'", '%', '_', '%_\\', '$1', '$$', ';', '--', '/*', '\\u0000'],
+  ...["' or '1'='1", "'; drop table pets; --", '") or ("a"="a', "x' || pg_sleep(9) || '", '{1,2}', '[1,2)'],
+  ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', 'then', 'toJSON'],
+  ...['a\r\nSet-Cookie: a=b', 'a\nb', 'a\rb', '%0d%0aX-A: b', '<script>', '../../etc/passwd', '$' + '{7*7}'],
+  ...['null', 'undefined', 'true', 'NaN', 'Infinity', '-0', '1e3', '0x10', '١', '１', 'available', 'SOLD'],
+  ...['\0', 'a\0b', LONE, `a${LONE}b`, '\udc00\ud800', '\u202ecba', '\u200b', '\ufeff', '\u2028', '\u0085'],
+  ...['é', 'e\u0301', 'ﬀ', 'ß', 'İ', 'K', '🐕', '👨‍👩‍👧', '\u{10ffff}', '\ufffe', '\u0300'.repeat(100)],
+  ...[255, 256, 2000, 2001, 40_000].flatMap((length) => ['x'.repeat(length), '🐕'.repeat(length / 2)]),
+];
+
+/** Numbers as they stand in JSON or a URL, at every edge that some type has; some are none. */
+const NUMBERS = [
+  ...[
+    '0',
+    '-0',
+    '1',
+    '-1',
+    '2',
+    '100',
+    '101',
+    '1.0',
+    '1.5',
+    '0.1e1',
+    '1e0',
+    '1e2',
+    '1E-1',
+    '1e400',
+    '-1e400',
+  ],
+  ...['1e-400', '2147483647', '2147483648', '-2147483648', '-2147483649', '4294967296', '9007199254740991'],
+  ...['9007199254740992', '9007199254740993', '-9007199254740993', '9223372036854775807'],
+  ...['9223372036854775808', '-9223372036854775808', '18446744073709551616', '9'.repeat(400)],
+  ...['9223372036854775807.0', '1.00000000000000000000001', '253402300799999', '8640000000000001'],
+];
+const NO_NUMBERS = [
+  '01',
+  '-01',
+  '+1',
+  '.5',
+  '1.',
+  '0x1',
+  '1_000',
+  '1n',
+  'NaN',
+  '-Infinity',
+  '--1',
+  '1e',
+  '٣',
+];
+
+const DATES = [
+  ...[
+    '2026-12-01T00:00:00Z',
+    '2026-11-21T09:30:00+01:00',
+    '2024-02-29T23:59:59.999Z',
+    '2023-02-29T00:00:00Z',
+  ],
+  ...['2026-02-30T00:00:00Z', '2026-12-31T23:59:60Z', '2026-11-21T24:00:00Z', '2026-11-21T09:30:00+25:00'],
+  ...['0001-01-01T00:00:00Z', '0001-01-01T00:00:00+14:00', '0000-01-01T00:00:00Z', '0099-01-01T00:00:00Z'],
+  ...[
+    '9999-12-31T23:59:59.999Z',
+    '9999-12-31T23:59:59-23:59',
+    '10000-01-01T00:00:00Z',
+    '+275760-09-13T00:00:00Z',
+  ],
+  ...['-271821-04-20T00:00:00Z', '1969-12-31T23:59:59.9999999999Z', '2026-11-21T09:30:00.-1Z', '2026-11-21'],
+  ...[
+    '2026-11-21T09:30:00',
+    '2026-11-21t09:30:00z',
+    '2026-11-21T09:30:00-00:00',
+    '2026-W47-6',
+    'infinity',
+    'now',
+  ],
+];
+
+/** Ids of what stands in the shop of every run, of what does not, and of keys. */
+const IDS = [
+  '1',
+  '2',
+  '3',
+  '4',
+  '999',
+  '9223372036854775807',
+  '"1"',
+  '"2"',
+  '"abcdefghijkl"',
+  '"000000000001"',
+];
+
+const someText = fc.string({ unit: 'binary', maxLength: 12 });
+const someUnits = fc
+  .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 8 })
+  .map((units) => String.fromCharCode(...units));
+
+export const texts = fc.oneof(
+  { arbitrary: fc.constantFrom(...TEXTS), weight: 3 },
+  { arbitrary: someText, weight: 2 },
+  someUnits,
+);
+
+/** Texts that can stand in a URL or a body of UTF-8 as they are. */
+export const wholeTexts = texts.map((text) => text.toWellFormed());
+export const numbers = fc.oneof(
+  fc.constantFrom(...NUMBERS),
+  fc.maxSafeInteger().map(String),
+  fc.double().map(String),
+);
+
+const quoted = (values: fc.Arbitrary<string>) => values.map((value) => JSON.stringify(value));
+
+/** What fits a type, as JSON text: most of it is accepted. */
+export const fitting = {
+  id: fc.constantFrom(...IDS),
+  integer: fc.oneof(fc.integer({ min: 0, max: 5 }).map(String), fc.constantFrom(...NUMBERS)),
+  text: quoted(fc.oneof(fc.constantFrom('Rex', 'Tom', 'e', 'Dogs'), wholeTexts)),
+  boolean: fc.constantFrom('true', 'false'),
+  date: quoted(fc.constantFrom(...DATES)),
+};
+
+/** Any JSON text at all, and some that is nearly one. */
+export const anyJson: fc.Arbitrary<string> = fc.oneof(
+  {
+    arbitrary: fc.constantFrom('null', '{}', '[]', 'true', '""', '[null]', '[[1]]', '{"a":{"b":[]}}'),
+    weight: 4,
+  },
+  { arbitrary: quoted(texts), weight: 4 },
+  { arbitrary: numbers, weight: 4 },
+  { arbitrary: fc.constantFrom(...NO_NUMBERS), weight: 1 },
+  { arbitrary: fc.json({ maxDepth: 3 }), weight: 2 },
+  { arbitrary: fc.constantFrom('{"__proto__":{"a":1}}', '{"constructor":{"prototype":{"a":1}}}'), weight: 1 },
+  {
+    arbitrary: fc
+      .integer({ min: 2, max: 40_000 })
+      .chain((depth) =>
+        fc.constantFrom(
+          '['.repeat(depth) + ']'.repeat(depth),
+          `${'{"a":'.repeat(depth >> 2)}1${'}'.repeat(depth >> 2)}`,
+        ),
+      ),
+    weight: 1,
+  },
+);
+
+/** `one` nearly always, `other` now and then. */
+export function mostly<T>(one: fc.Arbitrary<T>, other: fc.Arbitrary<T>, times = 6): fc.Arbitrary<T> {
+  return fc.oneof({ arbitrary: one, weight: times }, { arbitrary: other, weight: 1 });
+}
+
+/** An object, as JSON or as GraphQL writes it: most of what is required, in any order, and sometimes what it does not have. */
+export function objectText(
+  fields: { name: string; value: fc.Arbitrary<string>; required: boolean }[],
+  asJson = true,
+): fc.Arbitrary<string> {
+  const write = (name: string, value: string) => `${asJson ? JSON.stringify(name) : name}:${value}`;
+  const own = fields.map(({ name, value, required }) =>
+    fc.option(
+      value.map((text) => write(name, text)),
+      { freq: required ? 12 : 2, nil: undefined },
+    ),
+  );
+  const names = asJson ? texts.map((name) => name.slice(0, 300)) : fc.constantFrom('a', '__proto__', 'id');
+  const strange = fc
+    .tuple(names, asJson ? anyJson : fc.constant('1'))
+    .map(([name, value]) => write(name, value));
+  return fc
+    .tuple(fc.tuple(...own, mostly(fc.constant(undefined), strange, 8)), fc.boolean())
+    .map(([given, turned]) => (turned ? given.reverse() : given).filter((field) => field !== undefined))
+    .map((given) => `{${given.join(',')}}`);
+}
+
+/** A text after an accident: cut, doubled, or with something in it that does not belong there. */
+export function broken(whole: fc.Arbitrary<string>, scraps: readonly string[]): fc.Arbitrary<string> {
+  return fc
+    .tuple(
+      whole,
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.nat({ max: 12 }),
+      fc.constantFrom('', ...scraps),
+    )
+    .map(([text, where, length, scrap]) => {
+      const at = Math.floor(where * text.length);
+      return text.slice(0, at) + scrap + text.slice(at + length);
+    });
+}
