@@ -19,15 +19,28 @@ function bytes(port, head, body = '') {
   return Buffer.from([...head, `host: 127.0.0.1:${port}`, ...length, '', body].join('\r\n'));
 }
 
-/** What a caller keeps sending that is refused: with 429 once it is over its limit and banned, or with 400. */
+let floods = 0;
+/** Each flood comes from an address of its own, which nobody has banned yet. */
+const from = () => `x-forwarded-for: 192.0.2.${++floods}`;
+
+/** What a caller without a key keeps sending: what is right until its quota is used up, and what never was. */
 const FLOODS = {
-  429: (port) => bytes(port, ['GET /pets/1 HTTP/1.1']),
-  400: (port) =>
+  'sound requests': (port) => bytes(port, ['GET /pets/1 HTTP/1.1', from()]),
+  'invalid documents': (port) =>
     bytes(
       port,
-      ['POST /graphql HTTP/1.1', `x-api-key: ${API_KEY}`],
+      ['POST /graphql HTTP/1.1', from()],
       JSON.stringify({ query: '{ pets { nodes { nothing } } }' }),
     ),
+};
+
+/** `429 × 40000, 400 × 60` */
+const answersOf = ({ failures }) => {
+  const counts = {};
+  for (const [text, count] of failures) counts[text.slice(0, 3)] = (counts[text.slice(0, 3)] ?? 0) + count;
+  return Object.entries(counts)
+    .map(([status, count]) => `${status} × ${count}`)
+    .join(', ');
 };
 
 const p99 = (latencies) => latencies[Math.floor(latencies.length * 0.99)];
@@ -41,7 +54,7 @@ try {
   pinLoad();
   await createDatabase(options.database);
   const url = databaseUrl(options.database);
-  const running = await start(server, url);
+  const running = await start({ ...server, env: { ...server.env, TRUST_PROXY: '127.0.0.1' } }, url);
   await fill(url);
   await raiseQuota({ name: server.name, url: running.url });
   const { port } = running;
@@ -51,7 +64,7 @@ try {
   const other = () => load(port, asked, { connections: FEW, seconds: options.seconds });
   await load(port, asked, { connections: FEW, seconds: options.warmup });
 
-  for (const [status, request] of Object.entries(FLOODS)) {
+  for (const [name, request] of Object.entries(FLOODS)) {
     const ratios = [];
     for (let round = 1; round <= options.rounds; round++) {
       const quiet = await other();
@@ -59,8 +72,6 @@ try {
         load(port, [request(port)], { connections: options.connections, seconds: options.seconds }),
         other(),
       ]);
-      const answers = [...flood.failures.keys()].map((text) => text.slice(0, 3));
-      if (!answers.includes(status)) throw new Error(`the flood was answered ${answers}, not ${status}`);
       if (quiet.failures.size || flooded.failures.size)
         throw new Error(
           `the other caller was refused: ${[...quiet.failures.keys(), ...flooded.failures.keys()][0]}`,
@@ -69,14 +80,12 @@ try {
       ratios.push(ratio);
       const rate = Math.round(flood.requests / flood.seconds);
       console.log(
-        `${status}: ${rate} refused/s; the other's p99 ${p99(quiet.latencies).toFixed(1)} → ${p99(flooded.latencies).toFixed(1)} ms (× ${ratio.toFixed(1)}), ${Math.round(quiet.requests / quiet.seconds)} → ${Math.round(flooded.requests / flooded.seconds)} requests/s`,
+        `${name}: ${rate}/s, ${answersOf(flood)}; the other's p99 ${p99(quiet.latencies).toFixed(1)} → ${p99(flooded.latencies).toFixed(1)} ms (× ${ratio.toFixed(1)}), ${Math.round(quiet.requests / quiet.seconds)} → ${Math.round(flooded.requests / flooded.seconds)} requests/s`,
       );
     }
     const best = Math.min(...ratios);
     if (best > MOST) {
-      console.error(
-        `${status}: the other caller's p99 is × ${best.toFixed(1)}; at most × ${MOST} is allowed`,
-      );
+      console.error(`${name}: the other caller's p99 is × ${best.toFixed(1)}; at most × ${MOST} is allowed`);
       process.exitCode = 1;
     }
   }

@@ -1,0 +1,78 @@
+// Whether memory and handles stay flat while mixed traffic goes on. See README.md.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createDatabase, databaseUrl, dropDatabase, fill } from './lib/database.mjs';
+import { load, prepare } from './lib/load.mjs';
+import { readOptions } from './lib/options.mjs';
+import { pinLoad, start, stopAll } from './lib/process.mjs';
+import { raiseQuota } from './lib/quota.mjs';
+import { servers } from './lib/servers.mjs';
+import { works } from './lib/works.mjs';
+
+/** Samples of a run, of which the first ones warm up. */
+const SAMPLES = 20;
+const WARM_UP = 6;
+/** How much more the second half may hold than the first: less is caches that fill, more is a leak. */
+const MOST = 1.15;
+const SETTLE_MS = 500;
+const COLLECTOR = fileURLToPath(new URL('lib/collect-garbage.cjs', import.meta.url));
+const FIGURES = {
+  'heap, MiB': ['nodejs_heap_size_used_bytes', 2 ** 20],
+  'external, MiB': ['nodejs_external_memory_bytes', 2 ** 20],
+  'file descriptors': ['process_open_fds', 1],
+  'active resources': ['nodejs_active_resources_total', 1],
+};
+
+const options = readOptions();
+const server = servers.find(({ name }) => name === (options.only?.[0] ?? 'gateway'));
+
+/** The figures once the garbage is collected. */
+async function sample({ url, pid }) {
+  process.kill(pid, 'SIGUSR2');
+  await sleep(SETTLE_MS);
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const read = ([metric, unit]) => Number(new RegExp(`^${metric} (\\S+)`, 'm').exec(text)?.[1]) / unit;
+  return Object.fromEntries(Object.entries(FIGURES).map(([name, from]) => [name, read(from)]));
+}
+
+process.once('SIGINT', async () => {
+  await stopAll();
+  process.exit(130);
+});
+
+try {
+  pinLoad();
+  await createDatabase(options.database);
+  const url = databaseUrl(options.database);
+  const running = await start(server, url, ['--expose-gc', '--require', COLLECTOR]);
+  await fill(url);
+  await raiseQuota({ name: server.name, url: running.url });
+  const requests = works.map((work) => prepare(work, running.port));
+  const mixed = requests[0].flatMap((_, i) => requests.map((list) => list[i]));
+  const samples = [];
+  let sent = 0;
+  while (samples.length < SAMPLES) {
+    const run = await load(running.port, mixed, { ...options, seconds: options.seconds / SAMPLES });
+    if (run.failures.size) throw new Error(`failed: ${[...run.failures.keys()][0]}`);
+    sent += run.requests;
+    samples.push(await sample(running));
+  }
+  console.log(`${sent} requests in ${options.seconds} s`);
+  const warm = samples.slice(WARM_UP);
+  const half = Math.floor(warm.length / 2);
+  for (const name of Object.keys(FIGURES)) {
+    const [first, second] = [warm.slice(0, half), warm.slice(-half)].map((part) =>
+      Math.min(...part.map((each) => each[name])),
+    );
+    console.log(
+      `${name}: ${samples.map((each) => each[name].toFixed(0)).join(' ')}; least ${first.toFixed(1)} → ${second.toFixed(1)}`,
+    );
+    if (!(second <= first * MOST + 1)) {
+      console.error(`${name} grew: at most × ${MOST} is allowed`);
+      process.exitCode = 1;
+    }
+  }
+} finally {
+  await stopAll();
+  await dropDatabase(options.database);
+}
