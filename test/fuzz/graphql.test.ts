@@ -17,7 +17,7 @@ afterAll(() => gateway.close());
 test(
   'whatever is asked of GraphQL is answered as its schema says',
   async () => {
-    const statuses = await fuzz(gateway, graphqlRequests(SCHEMA), 100, (request, response) =>
+    const statuses = await fuzz(gateway, graphqlRequests(SCHEMA), 70, (request, response) =>
       faultsOfGraphQL(SCHEMA, request, response),
     );
     // They are neither all good nor all bad.
