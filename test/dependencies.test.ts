@@ -9,7 +9,7 @@ const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
 interface Manifest {
   dependencies: Record<string, string>;
   devDependencies: Record<string, string>;
-  overrides: Record<string, string>;
+  overrides: Record<string, string | Record<string, string>>;
   scripts: Record<string, string>;
   allowScripts: Record<string, boolean>;
 }
@@ -26,15 +26,15 @@ const { dependencies, devDependencies, overrides, scripts, allowScripts }: Manif
 const BENCH: Manifest = JSON.parse(read('bench/package.json'));
 const DECLARED = { ...dependencies, ...devDependencies };
 
-/** Used by what is not imported: commands of scripts, and a package that the generated client imports. */
+/** Used without being imported: commands of scripts; what the generated client imports; a peer of Apollo Client. */
 const COMMANDS: Record<string, string> = {
   '@biomejs/biome': 'biome',
   'tsc-watch': 'tsc-watch',
   jest: 'jest',
 };
-const GENERATED = '@prisma/client';
+const UNSEEN = ['@prisma/client', 'rxjs'];
 
-/** Every source, script and test, with what it takes from elsewhere. */
+/** Every source, script and test (but what Relay's compiler reads, and nobody runs), with what it takes from elsewhere. */
 const FILES = ['src', 'test', 'bench', 'prisma']
   .flatMap((room) =>
     readdirSync(join(PROJECT, room), { recursive: true, withFileTypes: true })
@@ -42,8 +42,16 @@ const FILES = ['src', 'test', 'bench', 'prisma']
       .map((entry) => relative(PROJECT, join(entry.parentPath, entry.name))),
   )
   .concat('jest.config.cjs')
-  .filter((path) => /\.[cm]?[jt]s$/.test(path) && !/node_modules|\/generated\/|\/public\//.test(path))
+  .filter(
+    (path) =>
+      /\.[cm]?[jt]s$/.test(path) && !/node_modules|\/generated\/|\/public\/|\/relay-pets\.js/.test(path),
+  )
   .map((path) => ({ ...readSource(path, read(path)), text: read(path) }));
+
+/** An override may be for one dependant only. */
+function flat([name, version]: [string, string | Record<string, string>]): [string, string][] {
+  return typeof version === 'string' ? [[name, version]] : Object.entries(version);
+}
 
 /** `@scope/name` of `@scope/name/file`. */
 function packageOf(specifier: string): string {
@@ -86,7 +94,7 @@ test('whatever is declared is used', () => {
       const typed = name.slice('@types/'.length);
       return typed === 'node' || COMMANDS[typed] !== undefined || imported.has(typed);
     }
-    return name === GENERATED || isNamed(name);
+    return UNSEEN.includes(name) || isNamed(name);
   };
   expect(Object.keys(DECLARED).filter((name) => !isUsed(name))).toEqual([]);
 });
@@ -112,7 +120,9 @@ test.each([
   const locked = Object.entries(packages).filter(([name]) => name !== '');
   expect(locked.length).toBeGreaterThan(10);
   expect(
-    Object.entries(declared).filter(([, version]) => !/^(\d+\.\d+\.\d+(-[\w.]+)?|\$.+)$/.test(version)),
+    Object.entries(declared)
+      .flatMap(flat)
+      .filter(([, version]) => !/^(\d+\.\d+\.\d+(-[\w.]+)?|\$.+)$/.test(version)),
   ).toEqual([]);
   expect(locked.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([]);
   // Whoever installs takes packages from the registry of their own, by their contents.
