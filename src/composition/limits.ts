@@ -22,10 +22,10 @@ export function createLimits(
     banMaxSeconds: config.BAN_MAX_SECONDS,
   };
   const memory = new MemoryStore({ bans, now });
-  if (!redis) return new TallyStore(memory);
+  if (!redis) return new TallyStore(memory, now);
   const share = FALLBACK_SHARE / config.WEB_CONCURRENCY;
   const onState = (state: 'redis' | 'fallback', error?: unknown) =>
     logger.warn({ limits: state, err: error }, 'where requests are counted has changed');
   const shared = new RedisStore(redis, { bans, now });
-  return new TallyStore(new FallbackStore(shared, memory, { share, onState }));
+  return new TallyStore(new FallbackStore(shared, memory, { share, onState }), now);
 }

@@ -3,9 +3,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type AnonymousAccess, anonymousCaller, type Caller } from '../access/caller';
 import type { KeyRing } from '../access/key-ring';
 import { ProblemError } from '../graphql/errors';
+import { refusalOf } from '../graphql/limits';
 import { subjectOfAddress } from '../rate-limit/client-address';
 import { Meter } from '../rate-limit/meter';
-import type { Store } from '../rate-limit/store';
+import type { TallyStore } from '../rate-limit/tally-store';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,7 +26,7 @@ declare module 'fastify' {
 
 export interface Recognition {
   readonly keys: KeyRing;
-  readonly limits: Store;
+  readonly limits: TallyStore;
   readonly anonymousAccess: AnonymousAccess;
 }
 
@@ -68,6 +69,21 @@ export function refuseWrongKeys(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const { keyProblem, routeOptions } = request;
     done(routeOptions.config.metering ? undefined : (keyProblem as Error | undefined));
+  });
+}
+
+/**
+ * Refuses who goes on while banned before its body is read: a flood costs little, and others wait no longer for it. Who is
+ * banned for the first time, or wants to change to WebSocket, is refused further on.
+ */
+export function refuseBanned(app: FastifyInstance, limits: TallyStore): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { caller, meter, headers, routeOptions } = request;
+    if (!limits.wasBanned(caller.id) || headers.upgrade || routeOptions.config.metering === 'unmetered')
+      return done();
+    const standing = meter.take(1);
+    if (!(standing instanceof Promise)) return done(refusalOf(standing));
+    standing.then((settled) => done(refusalOf(settled)), done);
   });
 }
 

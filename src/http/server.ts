@@ -23,7 +23,7 @@ import { OPERATIONS } from '../rest/operations';
 import { prepare } from '../rest/prepare';
 import { completeAnswers } from './answer-headers';
 import { refuseBrokenHttp } from './broken-http';
-import { type Recognition, recogniseCallers, refuseWrongKeys } from './caller';
+import { type Recognition, recogniseCallers, refuseBanned, refuseWrongKeys } from './caller';
 import { GRAPHQL_PATH, graphqlRoute } from './graphql-route';
 import { health } from './health';
 import { lazyChildren } from './lazy-logger';
@@ -138,6 +138,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 
   overload.shed(app);
   refuseWrongKeys(app);
+  refuseBanned(app, limits);
 
   const contextOf = (request: FastifyRequest): Context => {
     request.observation = new Observation(request.log);

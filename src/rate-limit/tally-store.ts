@@ -1,13 +1,23 @@
+import { LRUCache } from 'lru-cache';
 import type { Kind, Verdict } from './rules';
 import type { Standing, Subject } from './standing';
 import type { Store } from './store';
 
-/** Counts what another store decides, for metrics. */
+/** How long somebody is taken for banned without being asked about, and how many are remembered. */
+const REMEMBERED_MS = 1000;
+const MAX_REMEMBERED = 10_000;
+
+/** Counts what another store decides, for metrics, and remembers for a moment whom it found banned. */
 export class TallyStore implements Store {
   readonly decisions: Record<Verdict, number> = { allowed: 0, limited: 0, banned: 0, 'too-expensive': 0 };
   bansBegun = 0;
+  private readonly banned = new LRUCache<string, number>({ max: MAX_REMEMBERED, ttl: REMEMBERED_MS });
 
-  constructor(private readonly store: Store) {}
+  /** @param now milliseconds of the Unix epoch. */
+  constructor(
+    private readonly store: Store,
+    private readonly now: () => number,
+  ) {}
 
   get state(): Store['state'] {
     return this.store.state;
@@ -15,14 +25,22 @@ export class TallyStore implements Store {
 
   take(subject: Subject, cost: number, kind: Kind): Standing | Promise<Standing> {
     const standing = this.store.take(subject, cost, kind);
-    return standing instanceof Promise ? standing.then((it) => this.count(it)) : this.count(standing);
+    return standing instanceof Promise
+      ? standing.then((it) => this.count(subject, it))
+      : this.count(subject, standing);
   }
 
   peek(subject: Subject): Standing | Promise<Standing> {
     return this.store.peek(subject);
   }
 
+  /** Whether a caller was banned a moment ago: it is worth asking before anything is done for it. */
+  wasBanned(id: string): boolean {
+    return this.banned.size > 0 && (this.banned.get(id) ?? 0) > this.now();
+  }
+
   liftBan(id: string): boolean | Promise<boolean> {
+    this.banned.delete(id);
     return this.store.liftBan(id);
   }
 
@@ -30,10 +48,11 @@ export class TallyStore implements Store {
     return this.store.close();
   }
 
-  private count(standing: Standing): Standing {
+  private count({ id }: Subject, standing: Standing): Standing {
     const { verdict, bannedUntil } = standing;
     this.decisions[verdict] += 1;
     if (verdict === 'limited' && bannedUntil !== undefined) this.bansBegun += 1;
+    if (verdict === 'banned' && bannedUntil !== undefined) this.banned.set(id, bannedUntil);
     return standing;
   }
 }
