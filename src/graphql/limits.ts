@@ -1,6 +1,6 @@
 import type { Meter } from '../rate-limit/meter';
 import type { Standing } from '../rate-limit/standing';
-import { ProblemError } from './errors';
+import { type Problem, ProblemError } from './errors';
 
 /** What an operation costs, and the meter that it is taken from: once, whole, by whichever field comes first. */
 export class Charge {
@@ -20,16 +20,23 @@ export class Charge {
 }
 
 /** The error of a request that its caller's standing refuses; `undefined` if it may pass. */
-export function refusalOf({ verdict, inForce, retryAfterMs = 0 }: Standing): ProblemError | undefined {
+export function refusalOf(standing: Standing): ProblemError | undefined {
+  const problem = problemOfStanding(standing);
+  return problem && new ProblemError(problem.code, problem.message);
+}
+
+/** What that error says, without the error: under a flood it is told thousands of times a second. */
+export function problemOfStanding({ verdict, inForce, retryAfterMs = 0 }: Standing): Problem | undefined {
+  if (verdict !== 'banned' && verdict !== 'limited') return undefined;
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
   const retry = `Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`;
-  if (verdict === 'banned') {
-    return new ProblemError('KEY_BANNED', `Banned for going on after too many refusals. ${retry}`);
-  }
-  if (verdict === 'limited') {
-    return new ProblemError('RATE_LIMITED', `Only ${inForce.limit} ${UNITS[inForce.name]}. ${retry}`);
-  }
-  return undefined;
+  return verdict === 'banned'
+    ? { code: 'KEY_BANNED', status: 429, message: `Banned for going on after too many refusals. ${retry}` }
+    : {
+        code: 'RATE_LIMITED',
+        status: 429,
+        message: `Only ${inForce.limit} ${UNITS[inForce.name]}. ${retry}`,
+      };
 }
 
 const UNITS = {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { refusalOf } from '../graphql/limits';
+import { problemOfStanding } from '../graphql/limits';
 import { rateLimitHeaders } from '../rate-limit/headers';
 import type { Standing } from '../rate-limit/standing';
 import { problemBody } from './problems';
@@ -34,7 +34,7 @@ export function completeAnswers(app: FastifyInstance, now: () => number, mayBeTl
     payload: unknown,
     standing: Standing,
   ): unknown {
-    const refusal = refusalOf(standing);
+    const refusal = problemOfStanding(standing);
     if (!refusal || request.routeOptions.config.metering === 'unmetered') {
       return complete(reply, payload, standing);
     }

@@ -3,10 +3,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type AnonymousAccess, anonymousCaller, type Caller } from '../access/caller';
 import type { KeyRing } from '../access/key-ring';
 import { ProblemError } from '../graphql/errors';
-import { refusalOf } from '../graphql/limits';
+import { problemOfStanding } from '../graphql/limits';
 import { subjectOfAddress } from '../rate-limit/client-address';
 import { Meter } from '../rate-limit/meter';
+import type { Standing } from '../rate-limit/standing';
 import type { TallyStore } from '../rate-limit/tally-store';
+import { problemBody } from './problems';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -14,6 +16,8 @@ declare module 'fastify' {
     meter: Meter;
     /** Why its key is not accepted; `undefined` if it is, or if there is none. */
     keyProblem: unknown;
+    /** Whether it was refused for going on while banned, before anything else was done. */
+    isTurnedAway: boolean;
   }
   interface FastifyContextConfig {
     /**
@@ -73,17 +77,25 @@ export function refuseWrongKeys(app: FastifyInstance): void {
 }
 
 /**
- * Refuses who goes on while banned before its body is read: a flood costs little, and others wait no longer for it. Who is
- * banned for the first time, or wants to change to WebSocket, is refused further on.
+ * Refuses who goes on while banned before its body is read, and without a line in the log: a flood costs little, and others
+ * wait no longer for it. Who has just been banned, or wants to change to WebSocket, is refused further on.
  */
 export function refuseBanned(app: FastifyInstance, limits: TallyStore): void {
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.decorateRequest('isTurnedAway', false);
+  app.addHook('onRequest', (request, reply, done) => {
     const { caller, meter, headers, routeOptions } = request;
     if (!limits.wasBanned(caller.id) || headers.upgrade || routeOptions.config.metering === 'unmetered')
       return done();
+    const answer = (standing: Standing) => {
+      const problem = problemOfStanding(standing);
+      if (!problem) return done();
+      request.isTurnedAway = true;
+      reply.code(problem.status).type('application/json; charset=utf-8');
+      return reply.send(JSON.stringify(problemBody(request, problem)));
+    };
     const standing = meter.take(1);
-    if (!(standing instanceof Promise)) return done(refusalOf(standing));
-    standing.then((settled) => done(refusalOf(settled)), done);
+    if (standing instanceof Promise) standing.then(answer).catch(done);
+    else answer(standing);
   });
 }
 

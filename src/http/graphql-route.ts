@@ -14,10 +14,10 @@ import { type Page, sendPage } from '../pages/page';
 import { answerOtherMethods } from '../rest/methods';
 import { statusFor } from './legacy-status';
 import { answerType, prefersPage } from './media-type';
+import { GRAPHQL_PATH } from './paths';
 import type { Upgrades } from './upgrades';
 import type { WebSockets } from './websockets';
 
-export const GRAPHQL_PATH = '/graphql';
 const NOT_ACCEPTABLE = 'Answers are application/json or application/graphql-response+json.';
 
 export interface GraphQLRouteOptions {

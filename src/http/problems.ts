@@ -2,8 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { type ErrorCode, type Problem, ProblemError, problemOf } from '../graphql/errors';
 import { extensionsOf } from '../graphql/outcome';
 import { errorBody } from '../rest/error-body';
-import { GRAPHQL_PATH } from './graphql-route';
-import { STREAM_PATH } from './stream-route';
+import { GRAPHQL_PATH, STREAM_PATH } from './paths';
 
 /** What Fastify refuses by itself, in the contract's codes. */
 const FASTIFY_CODES: Readonly<Record<string, [ErrorCode, string]>> = {

@@ -4,7 +4,8 @@ import { operationOf } from './observation';
 
 /**
  * One line for each request, when it has been answered, and its place in the metrics. `caller` is the id of its key, or its
- * address. Query strings and headers, which may hold secrets, stay out.
+ * address. Query strings and headers, which may hold secrets, stay out; so do those who go on while banned, who could fill
+ * a disk: they are in the metrics.
  */
 export class RequestLog extends LogController {
   constructor(
@@ -33,6 +34,7 @@ export class RequestLog extends LogController {
     // How long somebody listened is no duration of a request; that it was answered has been counted when it was.
     const isStream = reply.statusCode === 200 && operation.startsWith('subscription ');
     if (!isStream) this.metrics.observe(operation, reply.statusCode, reply.elapsedTime);
+    if (request.isTurnedAway) return;
     this.logger.info(
       {
         requestId: request.id,

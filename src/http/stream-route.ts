@@ -15,9 +15,8 @@ import { withIdempotencyKey } from './graphql-route';
 import type { LiveOperations, LiveRequest } from './live-operations';
 import type { Metrics } from './metrics';
 import { operationOf } from './observation';
+import { STREAM_PATH } from './paths';
 import type { RequestsInProgress } from './requests-in-progress';
-
-export const STREAM_PATH = '/graphql/stream';
 
 const EVENT_STREAM = 'text/event-stream';
 /** How often something is sent where nothing happens, so that neither side nor a proxy takes the connection for dead. */

@@ -93,8 +93,11 @@ export function faultsOfGraphQL(schema: GraphQLSchema, request: FuzzedRequest, r
   if (json.code !== undefined) return [...faults, ...faultsOfError(json, status)];
   const { data, errors } = json;
   if (errors && !errors.length) faults.push('an empty list of errors');
+  // Who reads only application/json is told with 200 what is wrong with a document.
+  const isLegacy = data === undefined && status === 200 && request.headers.accept !== undefined;
+  const http = isLegacy ? 400 : data === undefined ? status : undefined;
   for (const { message, extensions } of errors ?? [])
-    faults.push(...faultsOfError({ message, ...extensions }, data === undefined ? status : undefined));
+    faults.push(...faultsOfError({ message, ...extensions }, http));
   if (data === undefined && !errors) faults.push('neither data nor errors');
   if (data === undefined) return faults;
   if (status !== 200) faults.push(`data with ${status}`);

@@ -131,9 +131,9 @@ function holdToDescription(server: FastifyInstance): void {
   const inject = server.inject.bind(server) as (options: InjectOptions | string) => Promise<Response>;
   const held = async (options: InjectOptions | string): Promise<Response> => {
     const response = await inject(options);
-    const { method = 'GET', url, path = url } = typeof options === 'string' ? { url: options } : options;
+    const { method = 'GET' } = typeof options === 'string' ? {} : options;
     const { statusCode: status, headers, body: text } = response;
-    const faults = faultsOf({ method, url: String(path), status, headers, text });
+    const faults = faultsOf({ method, url: String(response.raw.req.url), status, headers, text });
     if (faults.length) throw new Error(`The OpenAPI document does not have this:\n${faults.join('\n')}`);
     return response;
   };

@@ -209,12 +209,12 @@ describe('GraphiQL', () => {
     await page.getByText('PRO · 300 of 300 this minute').waitFor();
     await page.getByRole('tab', { name: 'PetChanges' }).click();
     await page.getByRole('button', { name: /execute query/i }).click();
-    await until(async () => (await openSubscriptions()) === 1);
+    await until(async () => (await openSubscriptions()) === 1, 20);
     await gateway.data('mutation { createPet(input: { name: "Luna", categoryId: 1 }) { id } }');
     await page.locator('.result-window', { hasText: 'CREATED' }).waitFor();
     expect(await page.locator('.result-window').textContent()).toContain('"Luna"');
     await page.getByRole('button', { name: /stop query/i }).click();
-    await until(async () => (await openSubscriptions()) === 0);
+    await until(async () => (await openSubscriptions()) === 0, 20);
     expectNoComplaints(graphiql);
   });
 

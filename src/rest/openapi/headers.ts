@@ -64,12 +64,13 @@ export const HEADERS = {
   ),
   Location: header('Where the new resource stands', TEXT, '/pets/1'),
   'Cache-Control': header('Copies are good for as long as they are asked about', TEXT, 'no-cache'),
-  Deprecation: header(
+  // Who is refused before the route is known to serve it is not told.
+  Deprecation: optional(
     'Since when the operation is deprecated (RFC 9745)',
     { ...TEXT, pattern: '^@[0-9]+$' },
     '@1793491200',
   ),
-  Sunset: header('Until when the operation answers (RFC 8594)', TEXT, 'Mon, 01 Nov 2027 00:00:00 GMT'),
+  Sunset: optional('Until when the operation answers (RFC 8594)', TEXT, 'Mon, 01 Nov 2027 00:00:00 GMT'),
   'X-Stability': optional(
     'How settled the operation is, or what of it was used',
     { type: 'string', enum: ['experimental', 'beta'] },
