@@ -140,7 +140,8 @@ describe('in what the process writes', () => {
     const { stdout, stderr } = await running.stop();
     expect(stderr).toBe('');
     const requests = stdout.split('\n').filter((line) => line.includes('"path"'));
-    expect(requests.length).toBeGreaterThan(90);
+    // Of those who go on while banned there is no line.
+    expect(requests.length).toBeGreaterThan(75);
     for (const each of [whole, wrong, ADMIN_KEY]) expectNone(each, stdout);
     expect(stdout).not.toMatch(/x-api-key|authorization/i);
   });

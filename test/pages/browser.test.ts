@@ -208,6 +208,8 @@ describe('GraphiQL', () => {
     await giveKey(graphiql, pro.whole);
     await page.getByText('PRO · 300 of 300 this minute').waitFor();
     await page.getByRole('tab', { name: 'PetChanges' }).click();
+    // GraphiQL finds out a little later which operation the tab has.
+    await page.waitForTimeout(1_500);
     await page.getByRole('button', { name: /execute query/i }).click();
     await until(async () => (await openSubscriptions()) === 1, 20);
     await gateway.data('mutation { createPet(input: { name: "Luna", categoryId: 1 }) { id } }');
