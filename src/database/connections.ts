@@ -1,8 +1,9 @@
-import { type PoolConfig, type QueryConfig, types } from 'pg';
+import { type ClientConfig, types } from 'pg';
 import { BoundedPool } from './bounded-pool';
 import { connectionTo, sessionOf } from './connection';
 import type { PoolLoad, Statement } from './database';
 import { failureOf, isTransient } from './failures';
+import { PreparedQuery } from './prepared-query';
 import { SharedConnections } from './shared-connections';
 
 export interface ConnectionsOptions {
@@ -25,7 +26,7 @@ const typeParsers = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     return oid === INT8 ? BigInt : types.getTypeParser(oid, format);
   },
-} as PoolConfig['types'];
+} as ClientConfig['types'];
 
 /** The connections to one server: those that are taken one by one, and those that short reads share. */
 export class Connections {
@@ -35,12 +36,13 @@ export class Connections {
   constructor(url: string, { size, queue, statementMs, connectMs }: ConnectionsOptions) {
     const shared = Math.min(MAX_SHARED, Math.floor(size / 4));
     const session = sessionOf(statementMs);
+    const config = { ...connectionTo(url), types: typeParsers };
     this.pool = new BoundedPool(
-      { ...connectionTo(url), idleTimeoutMillis: 30_000 },
+      { ...config, idleTimeoutMillis: 30_000 },
       { size: size - shared, queue, connectMs, ...session },
     );
     this.shared = new SharedConnections(
-      { ...connectionTo(url), connectionTimeoutMillis: connectMs },
+      { ...config, connectionTimeoutMillis: connectMs },
       { size: shared, ...session },
     );
   }
@@ -52,19 +54,15 @@ export class Connections {
   }
 
   /** Runs one prepared statement: see {@link Session.query}. */
-  async query<Row>(
-    { name, text }: Statement,
-    values: readonly unknown[],
-    isShortRead = false,
-  ): Promise<Row[]> {
-    const bound = { name, text, values: values.map(exactDate), types: typeParsers };
-    const shared = isShortRead ? this.shared.read(bound) : undefined;
+  async query<Row>(statement: Statement, values: readonly unknown[], isShortRead = false): Promise<Row[]> {
+    const exact = values.map(exactDate);
+    const shared = isShortRead ? this.shared.read(new PreparedQuery(statement, exact)) : undefined;
     try {
-      return (await (shared ?? this.run(bound))) as Row[];
+      return (await (shared ?? this.run(statement, exact))) as Row[];
     } catch (error) {
       // A read that lost the connection it shared, like a statement that lost a deadlock, has changed nothing.
       if (isTransient(error) || (shared && failureOf(error) !== 'timeout'))
-        return (await this.run(bound)) as Row[];
+        return (await this.run(statement, exact)) as Row[];
       throw error;
     }
   }
@@ -75,8 +73,13 @@ export class Connections {
     if (!this.pool.ended) await this.pool.end();
   }
 
-  private async run(statement: QueryConfig): Promise<unknown[]> {
-    return (await this.pool.query(statement)).rows;
+  private run(statement: Statement, values: unknown[]): Promise<unknown[]> {
+    return new Promise((resolve, reject) => {
+      this.pool.query(new PreparedQuery(statement, values), (error, result) => {
+        if (error) reject(error);
+        else resolve(result.rows);
+      });
+    });
   }
 }
 

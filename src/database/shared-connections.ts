@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { Client, type ClientConfig, type QueryConfig } from 'pg';
+import { Client, type ClientConfig } from 'pg';
+import type { PreparedQuery } from './prepared-query';
 
 /** A connection that is at one statement for longer, in milliseconds, takes no more: they would wait behind it. */
 const STUCK_MS = 20;
@@ -41,7 +42,7 @@ export class SharedConnections {
   }
 
   /** The rows of a short read; `undefined` where it should rather take a connection of its own. */
-  read(statement: QueryConfig): Promise<unknown[]> | undefined {
+  read(statement: PreparedQuery): Promise<unknown[]> | undefined {
     this.current ??= this.begin();
     return this.current?.query(statement);
   }
@@ -118,7 +119,7 @@ class SharedConnection {
     });
   }
 
-  query(statement: QueryConfig): Promise<unknown[]> {
+  query(statement: PreparedQuery): Promise<unknown[]> {
     return new Promise((resolve, reject) => {
       if (this.waiting++ === 0) this.start();
       this.client.query(statement, (error, result) => {
