@@ -17,6 +17,7 @@ import { collectFields, collectSubfields } from 'graphql/execution/collectFields
 import { getArgumentValues } from 'graphql/execution/values';
 import type { Spelling } from '../database/row-json';
 import type { Spelled } from '../database/tables';
+import { argumentsOf, hasConstantArguments } from './arguments';
 import type { Context } from './context';
 import { resolverOf } from './rate-limit-directive';
 import { requestedFields } from './requested-fields';
@@ -183,17 +184,14 @@ class Compiler {
 
   private args(field: Field, node: FieldNode): (run: Run) => Values {
     if (!field.args.length) return () => ({});
-    if (
-      !JSON.stringify(node.arguments, (key, value) => (key === 'loc' ? undefined : value)).includes(
-        '"Variable"',
-      )
-    ) {
+    if (hasConstantArguments(node)) {
       const constant = getArgumentValues(field, node, {});
       return () => constant;
     }
+    const values = argumentsOf(field, node);
     const slot = this.slots++;
     return (run) => {
-      run.args[slot] ??= getArgumentValues(field, node, run.variables);
+      run.args[slot] ??= values(run.variables);
       return run.args[slot];
     };
   }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { IDEMPOTENCY_KEY } from '../graphql/idempotency-headers';
 import { dateHeaders } from '../graphql/lifecycle-notice';
-import { fill, type Operation } from './operation';
+import { filler, type Operation } from './operation';
 import type { PreparedOperation } from './prepare';
 
 type Headers = Readonly<Record<string, string>>;
@@ -33,8 +33,6 @@ export function markerOf(operation: PreparedOperation): Marker | undefined {
   if (!deprecation) return undefined;
   const dates = dateHeaders(deprecation.since, deprecation.sunset);
   const documentation = `<${documentationOf(operation)}>; rel="deprecation"; type="text/html"`;
-  return (path) => ({
-    ...dates,
-    link: `<${fill(deprecation.successor, path)}>; rel="successor-version", ${documentation}`,
-  });
+  const link = filler(`<${deprecation.successor}>; rel="successor-version", ${documentation}`);
+  return (path) => ({ ...dates, link: link(path) });
 }

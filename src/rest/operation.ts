@@ -85,7 +85,9 @@ export function routeOf({ on }: Operation): { method: Method; path: string } {
   return { method: on.slice(0, space) as Method, path: on.slice(space + 1) };
 }
 
-/** A template of the table with the path parameters in the place of `{petId}`. */
-export function fill(template: string, path: Readonly<Record<string, string>>): string {
-  return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));
+/** Puts path parameters in the place of `{petId}` in a template of the table. */
+export function filler(template: string): (path: Readonly<Record<string, string>>) => string {
+  // Every second piece is a name.
+  const pieces = template.split(/\{(\w+)\}/);
+  return (path) => pieces.map((piece, i) => (i % 2 ? encodeURIComponent(path[piece] ?? '') : piece)).join('');
 }

@@ -1,7 +1,7 @@
 import type { FormattedExecutionResult } from 'graphql';
 import { type Problem, ProblemError } from '../graphql/errors';
 import { renamePaths } from './error-paths';
-import { fill } from './operation';
+import { filler } from './operation';
 import type { PreparedOperation } from './prepare';
 import { badInput } from './variables';
 
@@ -27,5 +27,5 @@ export function nothingThere(
   { missing }: PreparedOperation,
   path: Readonly<Record<string, string>>,
 ): ProblemError {
-  return new ProblemError('NOT_FOUND', fill(missing ?? 'There is nothing here.', path));
+  return new ProblemError('NOT_FOUND', filler(missing ?? 'There is nothing here.')(path));
 }
