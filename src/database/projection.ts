@@ -14,6 +14,8 @@ export interface Fields extends ReadonlyMap<string, Fields> {
 export interface Projection {
   readonly columns: string;
   readonly from: string;
+  /** Whether rows come as JSON. */
+  readonly isSpelled: boolean;
   /** Puts joined columns where they belong: `category.name` under `category`. Changes and returns `rows`. */
   shape<Row>(rows: Row[]): Row[];
 }
@@ -57,6 +59,7 @@ function project<Row>(
     return {
       columns: [...columns, `${json.text} as "json"`].join(', '),
       from: fromOf(table, json.relations),
+      isSpelled: true,
       shape: (rows) => rows,
     };
   }
@@ -74,6 +77,7 @@ function project<Row>(
       table,
       joined.map(([name]) => name),
     ),
+    isSpelled: false,
     shape: (rows) => {
       if (nests.length)
         for (const row of rows) for (const each of nests) each(row as Record<string, unknown>);

@@ -7,6 +7,8 @@ import type { Kind, Table } from './tables';
 export interface Shape {
   readonly spelling: Spelling;
   readonly members: readonly Member[];
+  /** Whether nothing but an array of them is asked for. */
+  readonly isList?: boolean;
 }
 
 export type Spelling = 'graphql' | 'rest';

@@ -1,27 +1,17 @@
 import type { Session } from './database';
-import { type Fields, type Projection, projectionOf } from './projection';
+import {
+  conditions,
+  type Filters,
+  isShort,
+  orderOf,
+  type PageQuery,
+  pageOf,
+  SHORT,
+  where,
+} from './page-statement';
+import { type Fields, projectionOf } from './projection';
 import { statement } from './statement';
 import type { Table } from './tables';
-
-/** Filter values by the filter's name in the table; `undefined` filters nothing. */
-export type Filters = Readonly<Record<string, unknown>>;
-
-/** Where a page starts or ends: the order key and id of the row just outside of it. */
-export interface Bound {
-  readonly key: string;
-  readonly id: string;
-}
-
-/** A keyset page: rows of one order between two bounds, from its start or (backward) from its end. */
-export interface PageQuery {
-  readonly filters: Filters;
-  readonly order: string;
-  readonly descending: boolean;
-  readonly after?: Bound;
-  readonly before?: Bound;
-  readonly limit: number;
-  readonly backward: boolean;
-}
 
 /** The rows of `ids` by id; those that are not there are missing from the map. */
 export async function selectByIds<Row>(
@@ -105,67 +95,4 @@ export async function countRowsByParent<Row>(
   const text = `select ${parent} as parent, count(*)::int as count from ${table.from}${where(tests)} group by 1`;
   const rows = await session.query<{ parent: bigint; count: number }>(statement(text), values);
   return new Map(rows.map((row) => [row.parent, row.count]));
-}
-
-/** Rows of a read that may be waited for by others. */
-const SHORT = 500;
-
-/** Whether a page is read off an index: a filter may have to pass over any number of rows before it is full. */
-function isShort({ filters, limit }: PageQuery, parents = 1): boolean {
-  return limit * parents <= SHORT && Object.values(filters).every((value) => value == null);
-}
-
-/** The statement of a page; appends its values. */
-function pageOf<Row>(
-  table: Table<Row>,
-  { columns, from }: Projection,
-  page: PageQuery,
-  values: unknown[],
-  parent?: string,
-): string {
-  const order = orderOf(table, page.order);
-  const id = table.columns[table.idField];
-  const tests = conditions(table, page.filters, values);
-  if (parent) tests.unshift(parent);
-
-  const bounded = (bound: Bound, operator: '<' | '>') => {
-    if (order.expression === id) return `${id} ${operator} ${place(bound.id, values)}::bigint`;
-    const key = `${place(bound.key, values)}::${order.type}`;
-    return `(${order.expression}, ${id}) ${operator} (${key}, ${place(bound.id, values)}::bigint)`;
-  };
-  if (page.after) tests.push(bounded(page.after, page.descending ? '<' : '>'));
-  if (page.before) tests.push(bounded(page.before, page.descending ? '>' : '<'));
-
-  const direction = page.descending === page.backward ? '' : ' desc';
-  const keys = order.expression === id ? [id] : [order.expression, id];
-  const orderBy = keys.map((key) => key + direction).join(', ');
-  const limit = place(page.limit, values);
-  return `select ${columns} from ${from}${where(tests)} order by ${orderBy} limit ${limit}`;
-}
-
-function conditions<Row>(table: Table<Row>, filters: Filters, values: unknown[]): string[] {
-  const tests: string[] = [];
-  for (const name in filters) {
-    const value = filters[name];
-    if (value === undefined || value === null) continue;
-    const condition = table.filters[name];
-    if (!condition) throw new Error(`${table.name} has no filter ${name}`);
-    tests.push(condition.replace('?', place(value, values)));
-  }
-  return tests;
-}
-
-function orderOf<Row>(table: Table<Row>, name: string) {
-  const order = table.orders[name];
-  if (!order) throw new Error(`${table.name} has no order ${name}`);
-  return order;
-}
-
-function place(value: unknown, values: unknown[]): string {
-  values.push(value);
-  return `$${values.length}`;
-}
-
-function where(tests: readonly string[]): string {
-  return tests.length ? ` where ${tests.join(' and ')}` : '';
 }

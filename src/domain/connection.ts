@@ -1,14 +1,9 @@
 import type { Session } from '../database/database';
+import type { Filters, PageQuery } from '../database/page-statement';
 import type { Fields } from '../database/projection';
-import {
-  countRows,
-  countRowsByParent,
-  type Filters,
-  type PageQuery,
-  selectPage,
-  selectPages,
-} from '../database/select';
-import type { Table } from '../database/tables';
+import { countRows, countRowsByParent, selectPage, selectPages } from '../database/select';
+import { isList, type List, selectList, selectLists } from '../database/select-list';
+import type { Spelled, Table } from '../database/tables';
 import { Checks } from './checks';
 import { decodeCursor, encodeCursor } from './cursor';
 
@@ -28,21 +23,27 @@ export interface PageArgs {
 
 /** A page of a list as Relay's connections show it, with `nodes` for those who need no cursors. */
 export class Connection<Row> {
+  /** @param spelled all rows as JSON, where nothing else is asked for; of `rows` the ends do then. */
   constructor(
-    readonly nodes: readonly Row[],
+    private readonly rows: readonly Row[],
     private readonly cursorOf: (row: Row) => string,
     private readonly more: { readonly next: boolean; readonly previous: boolean },
     /** How many rows the whole list has: counted when asked for. */
     readonly totalCount: () => Promise<number>,
+    private readonly spelled?: Spelled,
   ) {}
 
+  get nodes(): readonly Row[] | Spelled {
+    return this.spelled ?? this.rows;
+  }
+
   get edges(): { node: Row; cursor: string }[] {
-    return this.nodes.map((node) => ({ node, cursor: this.cursorOf(node) }));
+    return this.rows.map((node) => ({ node, cursor: this.cursorOf(node) }));
   }
 
   get pageInfo() {
-    const first = this.nodes[0];
-    const last = this.nodes.at(-1);
+    const first = this.rows[0];
+    const last = this.rows.at(-1);
     return {
       hasNextPage: this.more.next,
       hasPreviousPage: this.more.previous,
@@ -60,8 +61,11 @@ export async function connect<Row>(
   fields?: Fields,
 ): Promise<Connection<Row>> {
   const page = pageQuery(table, args);
-  const rows = await selectPage(session, table, oneMore(page), fields);
-  return connection(table, page, rows, () => countRows(session, table, page.filters));
+  const asked = oneMore(page);
+  const count = () => countRows(session, table, page.filters);
+  return isList(table, asked, fields)
+    ? listed(table, page, await selectList(session, table, asked, fields), count)
+    : connection(table, page, await selectPage(session, table, asked, fields), count);
 }
 
 /** The same page of each of many parents, in one statement; the totals in another, once one of them is asked for. */
@@ -74,14 +78,19 @@ export async function connectAll<Row>(
   fields?: Fields,
 ): Promise<Map<bigint, Connection<Row>>> {
   const page = pageQuery(table, args);
-  const rows = await selectPages(session, table, column, parents, oneMore(page), fields);
+  const asked = oneMore(page);
   let counts: Promise<Map<bigint, number>> | undefined;
-  const countOf = async (parent: bigint) => {
+  const countOf = (parent: bigint) => async () => {
     counts ??= countRowsByParent(session, table, column, parents, page.filters);
     return (await counts).get(parent) ?? 0;
   };
+  if (isList(table, asked, fields)) {
+    const lists = await selectLists(session, table, column, parents, asked, fields);
+    return new Map([...lists].map(([parent, list]) => [parent, listed(table, page, list, countOf(parent))]));
+  }
+  const rows = await selectPages(session, table, column, parents, asked, fields);
   return new Map(
-    parents.map((parent) => [parent, connection(table, page, rows.get(parent) ?? [], () => countOf(parent))]),
+    parents.map((parent) => [parent, connection(table, page, rows.get(parent) ?? [], countOf(parent))]),
   );
 }
 
@@ -122,16 +131,35 @@ function connection<Row>(
   rows: Row[],
   count: () => Promise<number>,
 ): Connection<Row> {
-  const more = rows.length > page.limit;
-  if (more) page.backward ? rows.shift() : rows.pop();
+  const isMore = rows.length > page.limit;
+  if (isMore) page.backward ? rows.shift() : rows.pop();
+  return new Connection(rows, cursorsOf(table, page), beyond(page, isMore), count);
+}
+
+function listed<Row>(
+  table: Table<Row>,
+  page: PageQuery,
+  list: List,
+  count: () => Promise<number>,
+): Connection<Row> {
+  const { isMore = false, least, greatest } = list;
+  const ends = (page.descending ? [greatest, least] : [least, greatest])
+    .filter((id) => id != null)
+    .map((id) => ({ [table.idField]: id }) as Row);
+  return new Connection(ends, cursorsOf(table, page), beyond(page, isMore), count, list);
+}
+
+/** Whether the list goes on at either end. */
+function beyond(page: PageQuery, isMore: boolean) {
+  return page.backward
+    ? { next: page.before !== undefined, previous: isMore }
+    : { next: isMore, previous: page.after !== undefined };
+}
+
+function cursorsOf<Row>(table: Table<Row>, page: PageQuery): (row: Row) => string {
   const list = listName(table, page.order, page.descending);
   const order = table.orders[page.order];
-  const cursorOf = (row: Row) =>
-    encodeCursor(list, { key: order?.keyOf(row) ?? '', id: String(table.idOf(row)) });
-  const beyond = page.backward
-    ? { next: page.before !== undefined, previous: more }
-    : { next: more, previous: page.after !== undefined };
-  return new Connection(rows, cursorOf, beyond, count);
+  return (row) => encodeCursor(list, { key: order?.keyOf(row) ?? '', id: String(table.idOf(row)) });
 }
 
 function listName<Row>(table: Table<Row>, order: string, descending: boolean): string {

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { Bound } from '../database/select';
+import type { Bound } from '../database/page-statement';
 import type { KeyType } from '../database/tables';
 
 const MAX_INT64 = 9223372036854775807n;

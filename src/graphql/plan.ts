@@ -255,6 +255,8 @@ class Compiler {
 function list(complete: Complete): Complete {
   return (value, run) => {
     if (value === null || value === undefined) return null;
+    const { json } = value as Spelled;
+    if (json !== undefined) return new RowText(json);
     if (!Array.isArray(value)) throw new GaveUp();
     return value.map((item) => {
       if (item instanceof Promise) throw new GaveUp();

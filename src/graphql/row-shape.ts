@@ -27,23 +27,29 @@ export function rowShapeOf(
   nodes: readonly FieldNode[],
 ): Shape | undefined {
   const [only, ...others] = rowsUnder(selections, type, nodes);
-  return only && !others.length ? shapeOf(selections, ...only) : undefined;
+  if (!only || others.length) return undefined;
+  const shape = shapeOf(selections, only.type, only.nodes);
+  return shape && { ...shape, isList: only.isList };
 }
 
-type Rows = [type: GraphQLNamedType, nodes: readonly FieldNode[]];
+interface Rows {
+  readonly type: GraphQLNamedType;
+  readonly nodes: readonly FieldNode[];
+  readonly isList: boolean;
+}
 
 function rowsUnder(selections: Selections, type: GraphQLNamedType, nodes: readonly FieldNode[]): Rows[] {
   if (!isObjectType(type)) return [];
   const { nodes: list, edges } = type.getFields();
-  if (!list || !edges) return [[type, nodes]];
+  if (!list || !edges) return [{ type, nodes, isList: false }];
   return [...subfields(selections, type, nodes).values()].flatMap((layer): Rows[] => {
     const name = layer[0]?.name.value;
-    if (name === 'nodes') return [[getNamedType(list.type), layer]];
+    if (name === 'nodes') return [{ type: getNamedType(list.type), nodes: layer, isList: true }];
     if (name !== 'edges') return [];
     const edge = getNamedType(edges.type);
     return [...subfields(selections, edge, layer).values()]
       .filter(([node]) => node?.name.value === 'node')
-      .map((node): Rows => [getNamedType(list.type), node]);
+      .map((node): Rows => ({ type: getNamedType(list.type), nodes: node, isList: false }));
   });
 }
 

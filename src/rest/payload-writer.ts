@@ -19,7 +19,7 @@ export function writerOf(type: GraphQLOutputType, selectionSet?: SelectionSetNod
   const shape = getNullableType(type);
   if (isListType(shape)) {
     const write = writerOf(shape.ofType, selectionSet);
-    return (list) => `[${(list as unknown[]).map(write).join(',')}]`;
+    return (list) => (list instanceof RowText ? list.text : `[${(list as unknown[]).map(write).join(',')}]`);
   }
   if (isObjectType(shape)) {
     const fields = ((selectionSet?.selections ?? []) as readonly FieldNode[]).map((field) => {
