@@ -9,6 +9,7 @@ import { Meter } from '../rate-limit/meter';
 import type { Standing } from '../rate-limit/standing';
 import type { TallyStore } from '../rate-limit/tally-store';
 import { problemBody } from './problems';
+import { Tarpit } from './tarpit';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -77,10 +78,12 @@ export function refuseWrongKeys(app: FastifyInstance): void {
 }
 
 /**
- * Refuses who goes on while banned before its body is read, and without a line in the log: a flood costs little, and others
- * wait no longer for it. Who has just been banned, or wants to change to WebSocket, is refused further on.
+ * Refuses who goes on while banned before its body is read, without a line in the log, and not faster than a tarpit lets it:
+ * a flood costs little, and others wait no longer for it. Who has just been banned, or wants to change to WebSocket, is
+ * refused further on.
  */
 export function refuseBanned(app: FastifyInstance, limits: TallyStore): void {
+  const tarpit = new Tarpit();
   app.decorateRequest('isTurnedAway', false);
   app.addHook('onRequest', (request, reply, done) => {
     const { caller, meter, headers, routeOptions } = request;
@@ -90,8 +93,10 @@ export function refuseBanned(app: FastifyInstance, limits: TallyStore): void {
       const problem = problemOfStanding(standing);
       if (!problem) return done();
       request.isTurnedAway = true;
-      reply.code(problem.status).type('application/json; charset=utf-8');
-      return reply.send(JSON.stringify(problemBody(request, problem)));
+      tarpit.refuse(caller.id, () => {
+        reply.code(problem.status).type('application/json; charset=utf-8');
+        reply.send(JSON.stringify(problemBody(request, problem)));
+      });
     };
     const standing = meter.take(1);
     if (standing instanceof Promise) standing.then(answer).catch(done);
