@@ -1,4 +1,4 @@
-import { type FieldNode, type GraphQLField, Kind } from 'graphql';
+import { type FieldNode, type GraphQLField, isNonNullType, Kind } from 'graphql';
 import { getArgumentValues } from 'graphql/execution/values';
 
 type Values = Record<string, unknown>;
@@ -10,31 +10,40 @@ export function hasConstantArguments(node: FieldNode): boolean {
   );
 }
 
+interface Given {
+  readonly name: string;
+  readonly variable: string;
+  readonly isRequired: boolean;
+  readonly defaultValue: unknown;
+}
+
 /**
- * The arguments of a field of a validated document, as graphql-js coerces them. Variables have been coerced: those that are
- * arguments as they stand are handed on; where one is null or left out, or part of a literal, graphql-js is asked.
+ * The arguments of a field of a validated document, as graphql-js coerces them (GraphQL, section 6.4.1). Variables have been
+ * coerced: those that are arguments as they stand are handed on. Where there is a literal beside them, or something is wrong,
+ * graphql-js is asked.
  */
 export function argumentsOf(
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
 ): (variables: Values) => Values {
-  const given = new Map(node.arguments?.map(({ name, value }) => [name.value, value]));
+  const values = new Map(node.arguments?.map(({ name, value }) => [name.value, value]));
   const defaults: Values = {};
-  const variableOf: [argument: string, variable: string][] = [];
+  const given: Given[] = [];
   const ask = (variables: Values) => getArgumentValues(field, node, variables);
-  for (const { name, defaultValue } of field.args) {
-    const value = given.get(name);
-    if (value?.kind === Kind.VARIABLE) variableOf.push([name, value.name.value]);
+  for (const { name, type, defaultValue } of field.args) {
+    const value = values.get(name);
+    if (value?.kind === Kind.VARIABLE)
+      given.push({ name, variable: value.name.value, isRequired: isNonNullType(type), defaultValue });
     else if (value) return ask;
     else if (defaultValue !== undefined) defaults[name] = defaultValue;
   }
   return (variables) => {
-    const values = { ...defaults };
-    for (const [argument, variable] of variableOf) {
-      const value = Object.hasOwn(variables, variable) ? variables[variable] : undefined;
-      if (value === undefined || value === null) return ask(variables);
-      values[argument] = value;
+    const args = { ...defaults };
+    for (const { name, variable, isRequired, defaultValue } of given) {
+      const value = Object.hasOwn(variables, variable) ? variables[variable] : defaultValue;
+      if (isRequired && (value === undefined || value === null)) return ask(variables);
+      if (value !== undefined) args[name] = value;
     }
-    return values;
+    return args;
   };
 }

@@ -1,5 +1,6 @@
 import {
   BREAK,
+  type ConstValueNode,
   coerceInputValue,
   type DocumentNode,
   type FragmentDefinitionNode,
@@ -9,13 +10,14 @@ import {
   type GraphQLSchema,
   getDirectiveValues,
   getOperationAST,
+  isNonNullType,
   type OperationDefinitionNode,
   type TypeNode,
   typeFromAST,
+  valueFromAST,
   visit,
 } from 'graphql';
 import { collectFields } from 'graphql/execution/collectFields';
-import { getVariableValues } from 'graphql/execution/values';
 import type { Scope } from '../database/generated/enums';
 import type { Spelling } from '../database/row-json';
 import { estimateCost } from './cost';
@@ -24,9 +26,6 @@ import { Lifecycle } from './lifecycle';
 import { Plan } from './plan';
 
 type Variables = Readonly<Record<string, unknown>>;
-
-/** What is wrong with them is found out when it is told. */
-const FIRST_ERROR = { maxErrors: 1 };
 
 /** What running an operation takes: how many counted root fields, and which scopes. */
 export interface Demand {
@@ -37,6 +36,8 @@ export interface Demand {
 interface Variable {
   readonly name: string;
   readonly type: GraphQLInputType;
+  readonly isRequired: boolean;
+  readonly defaultValue: ConstValueNode | undefined;
 }
 
 /** One operation of a validated document, with what can be known of it before it runs. */
@@ -67,10 +68,10 @@ export class Operation {
       if (definition.kind === 'FragmentDefinition') this.fragments[definition.name.value] = definition;
     }
     this.hasDirectives = hasDirectives(document);
-    this.variables = (node.variableDefinitions ?? []).map(({ variable, type }) => ({
-      name: variable.name.value,
-      type: typeFromAST(schema, type as TypeNode) as GraphQLInputType,
-    }));
+    this.variables = (node.variableDefinitions ?? []).map(({ variable, type: typeNode, defaultValue }) => {
+      const type = typeFromAST(schema, typeNode as TypeNode) as GraphQLInputType;
+      return { name: variable.name.value, type, isRequired: isNonNullType(type), defaultValue };
+    });
     this.constant = this.hasDirectives ? undefined : this.demandOf({});
     this.size = estimateCost(schema, document, node);
     this.lifecycle = Lifecycle.of(schema, document, node);
@@ -92,25 +93,23 @@ export class Operation {
     return coerced && (this.constant ?? this.demandOf(coerced));
   }
 
-  /** The variables as resolvers get them; `undefined` where they do not fit. */
+  /**
+   * The variables as resolvers get them; `undefined` where they do not fit (GraphQL, section 6.1.2). What is wrong with them
+   * is found out when it is told.
+   */
   coerce(variables: Variables): Record<string, unknown> | undefined {
     const coerced: Record<string, unknown> = {};
     try {
-      for (const { name, type } of this.variables) {
-        const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-        // Defaults, and what may be left out or be null, are graphql-js's to tell.
-        if (value === undefined || value === null) return this.coerceByGraphqlJs(variables);
-        coerced[name] = coerceInputValue(value, type, misfit, true);
+      for (const { name, type, isRequired, defaultValue } of this.variables) {
+        if (Object.hasOwn(variables, name))
+          coerced[name] = coerceInputValue(variables[name], type, misfit, true);
+        else if (defaultValue) coerced[name] = valueFromAST(defaultValue, type);
+        else if (isRequired) return undefined;
       }
     } catch {
       return undefined;
     }
     return coerced;
-  }
-
-  private coerceByGraphqlJs(variables: Variables): Record<string, unknown> | undefined {
-    const definitions = this.node.variableDefinitions ?? [];
-    return getVariableValues(this.schema, definitions, variables, FIRST_ERROR).coerced;
   }
 
   private demandOf(coerced: Record<string, unknown>): Demand {

@@ -15,7 +15,10 @@ export function quoted(text: string): string {
   return NEEDS_NO_ESCAPE.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** What JSON.stringify makes of an answer, with the parts that are spelled already put in as they are. */
+/**
+ * What JSON.stringify makes of an answer, with the parts that are spelled already put in as they are. Its keys are names of
+ * GraphQL (section 2.1.9), which need no escape.
+ */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return quoted(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -24,7 +27,7 @@ export function textOf(value: unknown): string {
   let text = '';
   for (const key in value) {
     const member = (value as Record<string, unknown>)[key];
-    if (member !== undefined) text += `${text === '' ? '' : ','}${quoted(key)}:${textOf(member)}`;
+    if (member !== undefined) text += `${text === '' ? '' : ','}"${key}":${textOf(member)}`;
   }
   return `{${text}}`;
 }

@@ -18,7 +18,7 @@ export const RATE_LIMIT_HEADER_NAMES = [
  *   requests free of quota where that was exceeded;
  * - `Retry-After` in seconds on a refusal (RFC 9110, section 10.2.3).
  *
- * Moments are rounded up: a client that goes by them is never early.
+ * Moments are rounded up: a client that goes by them is never early. Names are in lower case, as they are sent.
  */
 export function rateLimitHeaders(standing: Standing, now: number): Record<string, string> {
   const { inForce, windows, quota, verdict, retryAfterMs } = standing;
@@ -29,15 +29,15 @@ export function rateLimitHeaders(standing: Standing, now: number): Record<string
     limits += `, ${limitOf(inForce, now)}`;
   }
   const headers: Record<string, string> = {
-    'X-RateLimit-Limit': count(inForce.limit),
-    'X-RateLimit-Remaining': count(inForce.remaining),
-    'X-RateLimit-Reset': count(inForce.resetAt / 1000),
-    'RateLimit-Policy': policy,
-    RateLimit: limits,
+    'x-ratelimit-limit': count(inForce.limit),
+    'x-ratelimit-remaining': count(inForce.remaining),
+    'x-ratelimit-reset': count(inForce.resetAt / 1000),
+    'ratelimit-policy': policy,
+    ratelimit: limits,
   };
   if (verdict === 'limited' || verdict === 'banned') {
     const seconds = (retryAfterMs ?? 0) / 1000;
-    headers['Retry-After'] = seconds > 1 ? count(seconds) : '1';
+    headers['retry-after'] = seconds > 1 ? count(seconds) : '1';
   }
   return headers;
 }

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
-/** A strong validator of a body (RFC 9110, section 8.8.3). */
+/** A strong validator of a body (RFC 9110, section 8.8.3). It guards nothing, so the quicker hash does. */
 export function etagOf(body: string): string {
-  return `"${hash('sha256', body, 'base64url')}"`;
+  return `"${hash('sha1', body, 'base64url')}"`;
 }
 
 /**

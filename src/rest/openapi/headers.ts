@@ -49,8 +49,8 @@ export const HEADERS = {
   'WWW-Authenticate': header('How to authenticate', TEXT, 'Bearer realm="petstore"'),
   ETag: header(
     'Validator of the body, for `If-None-Match`',
-    { ...TEXT, pattern: '^"[\\w-]{43}"$' },
-    '"J5RlVoBVnFtmbFXhe3TnmzYZKfYpPrQXjSbQcAj9S8g"',
+    { ...TEXT, pattern: '^"[\\w-]{27}"$' },
+    '"h5EdGu1QmHe4OkjsU292jNzSLfE"',
   ),
   Link: optional(
     'The next page of a list with `rel="next"` (RFC 8288), where there is one; what to use instead of a deprecated operation with `rel="successor-version"`',
