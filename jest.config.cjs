@@ -7,6 +7,7 @@ module.exports = {
   roots: ['<rootDir>/test'],
   globalSetup: '<rootDir>/test/helper/build.cjs',
   testEnvironment: '<rootDir>/test/helper/environment.cjs',
+  setupFilesAfterEnv: ['<rootDir>/test/helper/every-answer.ts'],
   transform: {
     '\\.ts$': ['@swc/jest', require('./test/helper/swc.cjs')],
     // An ES module that CommonJS packages require; Jest cannot.

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import Ajv, { type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import { stringify as exactJson } from 'lossless-json';
@@ -10,8 +11,8 @@ import { prepare } from '../../src/rest/prepare';
 /** A REST answer, with what was asked. */
 export interface RestAnswer {
   method: string;
-  /** Its path, with or without query or origin. */
-  url: string;
+  /** Its path, with or without query or origin; nothing where what was asked is no HTTP. */
+  url: string | undefined;
   status: number;
   headers: Readonly<Record<string, unknown>>;
   text: string;
@@ -26,6 +27,12 @@ export function faultsOf(answer: RestAnswer): string[] {
   return description.faultsOf(answer);
 }
 
+/** Lets no answer pass that is not as the OpenAPI document has it. @throws Error with what is wrong. */
+export function holdToDescription(answers: readonly RestAnswer[]): void {
+  const faults = new Set(answers.flatMap(faultsOf));
+  if (faults.size) throw new Error(`The OpenAPI document does not have this:\n${[...faults].join('\n')}`);
+}
+
 /** Compiled when the first answer comes, and then once for each schema. */
 let description: Description | undefined;
 
@@ -35,6 +42,13 @@ const REFUSED_BY_HTTP = [408, 414, 431];
 /** Headers that say nothing of an operation: of HTTP, of connections, and for browsers. */
 const OF_ANY_ANSWER =
   /^(connection|content-(type|length|security-policy)|date|keep-alive|vary|allow|cache-control|access-control-.*|cross-origin-.*|referrer-policy|x-content-type-options|strict-transport-security|x-frame-options)$/;
+
+/** An answer as the document has it, and where it stands there. */
+interface Described {
+  name: string;
+  response: OpenAPIV3.ResponseObject | undefined;
+  at: string[];
+}
 
 class Description {
   private readonly document = strictDocument();
@@ -51,21 +65,38 @@ class Description {
   }
 
   faultsOf({ method, url, status, headers, text }: RestAnswer): string[] {
-    const pathname = url.replace(/^https?:\/\/[^/]+/, '').split('?', 1)[0] ?? '';
-    const found = this.paths.find(({ form }) => form.test(pathname) && isDecodable(pathname));
-    const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
-    const operation = found?.item[verb];
-    if (!found || !operation) return [];
-
-    const declared = REFUSED_BY_HTTP.includes(status) ? 'default' : String(status);
-    const pointer = ['paths', found.path, verb, 'responses', declared];
-    const [response, at] = this.resolve<OpenAPIV3.ResponseObject>(operation.responses[declared], pointer);
-    if (!response) return [`${method} ${found.path} declares no ${status}`];
+    const described = url === undefined ? this.refusal(status) : this.operation(method, url, status);
+    if (!described) return [];
+    const { name, response, at } = described;
+    if (!response) return [`${name} declares no ${status}`];
     const faults = [
       ...this.headerFaults(response, headers),
       ...this.bodyFaults(response, at, String(headers['content-type'] ?? ''), method === 'HEAD' ? '' : text),
     ];
-    return faults.map((fault) => `${method} ${found.path} ${status}: ${fault}`);
+    return faults.map((fault) => `${name} ${status}: ${fault}`);
+  }
+
+  /** What an operation may answer. */
+  private operation(method: string, url: string, status: number): Described | undefined {
+    const pathname = url.replace(/^https?:\/\/[^/]+/, '').split('?', 1)[0] ?? '';
+    const found = this.paths.find(({ form }) => form.test(pathname) && isDecodable(pathname));
+    const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
+    const operation = found?.item[verb];
+    if (!found || !operation) return undefined;
+
+    const declared = REFUSED_BY_HTTP.includes(status) ? 'default' : String(status);
+    const pointer = ['paths', found.path, verb, 'responses', declared];
+    const [response, at] = this.resolve<OpenAPIV3.ResponseObject>(operation.responses[declared], pointer);
+    return { name: `${method} ${found.path}`, response, at };
+  }
+
+  /** What may be answered to what is no HTTP, and so no operation's. */
+  private refusal(status: number): Described {
+    const named = (STATUS_CODES[status] ?? '').replaceAll(' ', '');
+    const responses = this.document.components?.responses ?? {};
+    const $ref = `#/components/responses/${named in responses ? named : 'OtherError'}`;
+    const [response, at] = this.resolve<OpenAPIV3.ResponseObject>({ $ref }, []);
+    return { name: 'What is no HTTP', response, at };
   }
 
   private headerFaults({ headers = {} }: OpenAPIV3.ResponseObject, received: RestAnswer['headers']) {

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { type Response, responsesIn } from './messages';
 
 /** What stands on the wire in answer to `text`, until the other side is silent for a moment or closes. */
 export function exchange(url: string, text: string): Promise<string> {
@@ -15,20 +16,9 @@ export function exchange(url: string, text: string): Promise<string> {
   });
 }
 
-/** One response as it stood on the wire. */
-export interface WireResponse {
-  readonly status: number;
-  readonly headers: Record<string, string>;
-  readonly body: string;
-}
-
-/** Takes a response apart. */
-export function parseResponse(text: string): WireResponse {
-  const [head = '', body = ''] = text.split('\r\n\r\n');
-  const [statusLine = '', ...fields] = head.split('\r\n');
-  const headers = fields.map((field) => {
-    const colon = field.indexOf(':');
-    return [field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()];
-  });
-  return { status: Number(statusLine.split(' ')[1]), headers: Object.fromEntries(headers), body };
+/** Takes a response apart. @throws Error when it is not whole. */
+export function parseResponse(text: string): Response {
+  const [response] = responsesIn(Buffer.from(text).toString('latin1'));
+  if (!response) throw new Error(`no whole response: ${text}`);
+  return response;
 }

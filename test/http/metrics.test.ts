@@ -118,7 +118,7 @@ test('with a port of its own it is there and nowhere else', async () => {
     expect.stringMatching(/^text\/plain; version=0\.0\.4/),
   ]);
   expect(await scraped.text()).toContain(count('other', '4xx'));
-  expect((await fetch(`http://127.0.0.1:${port}/pets`)).status).toBe(404);
+  expect((await fetch(`http://127.0.0.1:${port}/graphql`)).status).toBe(404);
   own.closeAllConnections();
   own.close();
   await server.close();

@@ -1,0 +1,99 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { requestsIn, responsesIn } from './messages';
+import type { RestAnswer } from './openapi';
+
+/** What went over a connection, in bytes as characters (latin1). */
+class Connection {
+  sent = '';
+  received = '';
+  private taken = 0;
+
+  /** The answers that have become whole since this was asked last. */
+  take(): RestAnswer[] {
+    const requests = requestsIn(this.sent);
+    const answers = responsesIn(this.received, requests).map(({ status, headers, body }, i) => {
+      const { method = '', url } = requests[i] ?? {};
+      return { method, url, status, headers, text: body };
+    });
+    const fresh = answers.slice(this.taken);
+    this.taken = answers.length;
+    return fresh;
+  }
+}
+
+const connections = new Map<Socket, Connection>();
+
+/** Begins to listen in on the connections of this process: what it asks, by whatever client, and what it is asked over HTTP. */
+export function listenIn(): void {
+  subscribe('net.client.socket', onClient);
+  subscribe('http.server.request.start', onRequest);
+}
+
+export function stopListening(): void {
+  unsubscribe('net.client.socket', onClient);
+  unsubscribe('http.server.request.start', onRequest);
+  connections.clear();
+}
+
+/** Lets no answer pass that has come or gone since this was asked last and is not as the OpenAPI document has it. */
+export function holdWhatWasHeard(): void {
+  const answers = answersHeard();
+  if (!answers.length) return;
+  // Only now: most tests ask nothing over connections, and it loads the schema.
+  const { holdToDescription } = require('./openapi') as typeof import('./openapi');
+  holdToDescription(answers);
+}
+
+/** Of what goes between two ends in this process, both. */
+function answersHeard(): RestAnswer[] {
+  return [...connections].flatMap(([socket, connection]) => {
+    if (socket.closed) connections.delete(socket);
+    return connection.take();
+  });
+}
+
+function onClient(message: unknown): void {
+  const { socket } = message as { socket: Socket };
+  const connection = begin(socket, 'sent');
+  socket.push = (chunk, encoding) => {
+    const text: string = chunk?.toString('latin1') ?? '';
+    if (!connection.received && !'HTTP/'.startsWith(text.slice(0, 5))) leave(socket);
+    connection.received += text;
+    return Socket.prototype.push.call(socket, chunk, encoding);
+  };
+}
+
+/** Node's HTTP server reads past its sockets, but tells of each request. */
+function onRequest(message: unknown): void {
+  const { socket, request } = message as { socket: Socket; request: IncomingMessage };
+  const connection = connections.get(socket) ?? begin(socket, 'received');
+  connection.sent += `${request.method} ${request.url} HTTP/1.1\r\n\r\n`;
+}
+
+/** @param written what is written to the socket: it is `sent` by a client, and `received` from a server. */
+function begin(socket: Socket, written: 'sent' | 'received'): Connection {
+  const connection = new Connection();
+  connections.set(socket, connection);
+  const { _write, _writev } = Socket.prototype;
+  socket._write = (chunk, encoding, done) => {
+    connection[written] += latin1(chunk, encoding);
+    _write.call(socket, chunk, encoding, done);
+  };
+  socket._writev = (chunks, done) => {
+    for (const { chunk, encoding } of chunks) connection[written] += latin1(chunk, encoding);
+    _writev?.call(socket, chunks, done);
+  };
+  return connection;
+}
+
+/** What is not HTTP, such as Redis, is not listened to. */
+function leave(socket: Socket): void {
+  connections.delete(socket);
+  for (const method of ['push', '_write', '_writev']) Reflect.deleteProperty(socket, method);
+}
+
+function latin1(chunk: string | Uint8Array, encoding: BufferEncoding): string {
+  return (typeof chunk === 'string' ? Buffer.from(chunk, encoding) : Buffer.from(chunk)).toString('latin1');
+}
