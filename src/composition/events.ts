@@ -60,7 +60,11 @@ async function createRelay(
     connectRedis(REDIS_URL, 'events'),
     connectRedis(REDIS_URL, 'events'),
   ]);
-  const relay = new RedisRelay(publisher, subscriber, { tell: hub.tell, onState });
+  const relay = new RedisRelay(publisher, subscriber, {
+    tell: hub.tell,
+    isHeard: () => hub.subscribers > 0,
+    onState,
+  });
   await relay.start();
   return relay;
 }

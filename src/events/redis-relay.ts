@@ -5,11 +5,16 @@ import type { Change, ChangeListener } from '../database/changes';
 export interface RedisRelayOptions {
   /** Hears of the changes that other instances have made. */
   readonly tell: ChangeListener;
+  /** Whether anybody listens here: what nobody would hear is not taken apart. */
+  readonly isHeard: () => boolean;
   /** Told once per change of state. Must not throw. */
   readonly onState: (state: RelayState) => void;
 }
 
 export type RelayState = 'connected' | 'alone';
+
+/** How long changes are gathered, in milliseconds: a message for each would cost more than many a write. */
+const GATHERED_MS = 10;
 
 /**
  * Hands changes from instance to instance (Redis publish and subscribe). The declared choice: a write never waits for it and
@@ -22,8 +27,9 @@ export class RedisRelay {
   lost = 0;
   private isStarted = false;
   private readonly channel: string;
-  /** Tells own messages, which come back, from those of others. */
-  private readonly instance = randomUUID();
+  /** How own messages begin, which come back, unlike those of others. */
+  private readonly own = `{"from":"${randomUUID()}"`;
+  private unsent: Change[] = [];
 
   /** @param subscriber a connection of its own, since one that subscribes can do nothing else. Both are given over. */
   constructor(
@@ -45,14 +51,13 @@ export class RedisRelay {
     this.isStarted = true;
   }
 
-  /** Not waited for: one pipelined command. */
+  /** Not waited for. */
   publish(change: Change): void {
-    this.publisher.publish(this.channel, encode(this.instance, change)).catch(() => {
-      this.lost += 1;
-    });
+    if (this.unsent.push(change) === 1) setTimeout(() => this.send(), GATHERED_MS);
   }
 
   close(): void {
+    this.send();
     this.subscriber.removeAllListeners('close');
     this.subscriber.disconnect();
     this.publisher.disconnect();
@@ -67,9 +72,18 @@ export class RedisRelay {
     }
   }
 
+  private send(): void {
+    const changes = this.unsent;
+    if (!changes.length) return;
+    this.unsent = [];
+    this.publisher.publish(this.channel, `${this.own},"changes":${encode(changes)}}`).catch(() => {
+      this.lost += changes.length;
+    });
+  }
+
   private receive(text: string): void {
-    const { from, change } = decode(text);
-    if (change && from !== this.instance) this.options.tell(change);
+    if (text.startsWith(this.own) || !this.options.isHeard()) return;
+    for (const change of decode(text)) this.options.tell(change);
   }
 
   private be(state: RelayState): void {
@@ -79,29 +93,24 @@ export class RedisRelay {
   }
 }
 
-interface Message {
-  readonly from?: string;
-  readonly change?: Change;
-}
-
 const IDS = new Set(['id', 'petId', 'categoryId']);
 
-function encode(from: string, change: Change): string {
-  return JSON.stringify({ from, change }, (_name, value: unknown) =>
+function encode(changes: readonly Change[]): string {
+  return JSON.stringify(changes, (_name, value: unknown) =>
     typeof value === 'bigint' ? String(value) : value,
   );
 }
 
 /** What cannot be read is another version's, and none of our business. */
-function decode(text: string): Message {
+function decode(text: string): readonly Change[] {
   try {
-    const message: unknown = JSON.parse(text, (name, value: unknown) => {
+    const { changes } = JSON.parse(text, (name, value: unknown) => {
       if (typeof value !== 'string') return value;
       if (IDS.has(name)) return BigInt(value);
       return name === 'shipDate' ? new Date(value) : value;
     });
-    return message ?? {};
+    return Array.isArray(changes) ? changes : [];
   } catch {
-    return {};
+    return [];
   }
 }

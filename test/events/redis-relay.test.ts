@@ -10,7 +10,7 @@ interface Instance {
   readonly states: RelayState[];
 }
 
-async function open(url: string): Promise<Instance> {
+async function open(url: string, isHeard = true): Promise<Instance> {
   const heard: Change[] = [];
   const states: RelayState[] = [];
   const [publisher, subscriber] = await Promise.all([
@@ -19,6 +19,7 @@ async function open(url: string): Promise<Instance> {
   ]);
   const relay = new RedisRelay(publisher, subscriber, {
     tell: (change) => heard.push(change),
+    isHeard: () => isHeard,
     onState: (state) => states.push(state),
   });
   await relay.start();
@@ -66,8 +67,8 @@ if (REDIS_BINARY) {
     for (const { relay } of instances.splice(0)) relay.close();
     await server.remove();
   });
-  const start = async (path = '') => {
-    const instance = await open(server.url + path);
+  const start = async (path = '', isHeard = true) => {
+    const instance = await open(server.url + path, isHeard);
     instances.push(instance);
     return instance;
   };
@@ -81,6 +82,28 @@ if (REDIS_BINARY) {
     }
     expect(one.heard).toEqual([]);
     expect(two.states).toEqual([]);
+  });
+
+  test('changes that come together go in one message, and one where nobody listens leaves it', async () => {
+    const [one, two, deaf] = [await start(), await start(), await start('', false)];
+    const watcher = await connectRedis(server.url, 'events');
+    let messages = 0;
+    watcher.on('message', () => {
+      messages += 1;
+    });
+    await watcher.subscribe('petstore:0:changes');
+    for (const change of CHANGES) one.relay.publish(change);
+    await until(async () => two.heard.length === CHANGES.length && messages > 0);
+    expect(messages).toBe(1);
+    expect(deaf.heard).toEqual([]);
+    watcher.disconnect();
+  });
+
+  test('what was not told yet is told by the one that closes', async () => {
+    const [one, two] = [await start(), await start()];
+    one.relay.publish(CHANGES[0] as Change);
+    one.relay.close();
+    await until(async () => two.heard.length === 1);
   });
 
   test('those on another database of the same Redis hear nothing', async () => {
