@@ -104,6 +104,8 @@ export class WebSockets {
     const refused = refusalOf(await request.meter.take(0));
     if (refused) throw refused;
     if (live.isClosing) throw aboutToEnd();
+    // It has left meanwhile: nothing would tell when what it takes from here on is to be given back.
+    if (socket.destroyed) return void reply.hijack();
     const leave = live.connections.take(request.caller.id);
     if (!leave) {
       reply.header('retry-after', '5');
