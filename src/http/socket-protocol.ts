@@ -11,11 +11,11 @@ import { withText } from '../graphql/document-ids';
 import { ProblemError } from '../graphql/errors';
 import type { KnownDocuments } from '../graphql/known-documents';
 import { refusalOf } from '../graphql/limits';
-import { refusal } from '../graphql/outcome';
+import { type Outcome, refusal } from '../graphql/outcome';
 import { RunningSubscription } from '../graphql/running-subscription';
 import { Meter } from '../rate-limit/meter';
 import type { Subject } from '../rate-limit/standing';
-import type { Store } from '../rate-limit/store';
+import type { TallyStore } from '../rate-limit/tally-store';
 import { type PresentedKey, presentedKey, WRONG_KEY } from './caller';
 import { type LiveOperations, tooMany } from './live-operations';
 import type { Metrics } from './metrics';
@@ -25,7 +25,7 @@ export interface SocketProtocolOptions {
   readonly schema: GraphQLSchema;
   readonly database: Database;
   readonly keys: KeyRing;
-  readonly limits: Store;
+  readonly limits: TallyStore;
   /** Whether callers without a key are told less of the schema. */
   readonly hidesSuggestions?: boolean;
   readonly live: LiveOperations;
@@ -101,7 +101,10 @@ export class SocketProtocol {
     return true;
   }
 
-  /** Runs an operation: as what graphql-ws executes, or as the errors that it is refused with. */
+  /**
+   * Runs an operation: as what graphql-ws executes, or as the errors that it is refused with. Who goes on while banned is
+   * refused before anything is done for it, and without a line in the log, as everywhere.
+   */
   private async run(client: Client, payload: SubscribePayload) {
     const { live, documents, limits, database, metrics, logger, schema, hidesSuggestions } = this.options;
     const started = performance.now();
@@ -111,9 +114,12 @@ export class SocketProtocol {
       return new Context(database, caller, new Meter(limits, caller), randomUUID(), observation, hides);
     };
     let context = as(client.caller);
-    let result: RunningSubscription | Awaited<ReturnType<LiveOperations['run']>>;
+    let result: RunningSubscription | Outcome;
+    let banned: ProblemError | undefined;
     try {
       context = as(await this.callerOf(client));
+      banned = limits.wasBanned(context.caller.id) ? refusalOf(await context.meter.take(1)) : undefined;
+      if (banned) throw banned;
       const asked = withText({ ...payload }, documents) as unknown as SubscribePayload;
       result = await live.run(asked, context, client.key);
     } catch (error) {
@@ -128,16 +134,18 @@ export class SocketProtocol {
     const { operation = 'graphql', name } = observation;
     const ms = performance.now() - started;
     metrics.observe(operation, status, ms);
-    const { requestId, caller } = context;
-    const line = {
-      requestId,
-      method: 'WEBSOCKET',
-      caller: caller.id,
-      operation,
-      operationName: name,
-      status,
-    };
-    logger.info({ ...line, ms: Math.round(ms * 10) / 10 }, 'request');
+    if (!banned) {
+      const { requestId, caller } = context;
+      const line = {
+        requestId,
+        method: 'WEBSOCKET',
+        caller: caller.id,
+        operation,
+        operationName: name,
+        status,
+      };
+      logger.info({ ...line, ms: Math.round(ms * 10) / 10 }, 'request');
+    }
     if (result instanceof RunningSubscription) return executing(schema, result);
     if (result.status === 200) return executing(schema, result.body);
     return (result.body.errors ?? []).map((error) => new Told(error));
