@@ -1,10 +1,9 @@
 // What a flood of refused requests from one caller does to another. See README.md.
-import { createDatabase, databaseUrl, dropDatabase, fill } from './lib/database.mjs';
 import { load } from './lib/load.mjs';
 import { readOptions } from './lib/options.mjs';
-import { pinLoad, start, stopAll } from './lib/process.mjs';
-import { raiseQuota } from './lib/quota.mjs';
+import { pinLoad } from './lib/process.mjs';
 import { API_KEY, servers } from './lib/servers.mjs';
+import { onStage } from './lib/stage.mjs';
 
 /** How much slower the other caller may become. */
 const MOST = 3;
@@ -45,19 +44,9 @@ const answersOf = ({ failures }) => {
 
 const p99 = (latencies) => latencies[Math.floor(latencies.length * 0.99)];
 
-process.once('SIGINT', async () => {
-  await stopAll();
-  process.exit(130);
-});
-
-try {
-  pinLoad();
-  await createDatabase(options.database);
-  const url = databaseUrl(options.database);
-  const running = await start({ ...server, env: { ...server.env, TRUST_PROXY: '127.0.0.1' } }, url);
-  await fill(url);
-  await raiseQuota({ name: server.name, url: running.url });
-  const { port } = running;
+pinLoad();
+const trusting = { ...server, env: { ...server.env, TRUST_PROXY: '127.0.0.1' } };
+await onStage([trusting], options.database, async ({ running: [{ port }] }) => {
   const asked = Array.from({ length: 1000 }, (_, i) =>
     bytes(port, [`GET /pets?id=${i + 1} HTTP/1.1`, `x-api-key: ${API_KEY}`]),
   );
@@ -89,7 +78,4 @@ try {
       process.exitCode = 1;
     }
   }
-} finally {
-  await stopAll();
-  await dropDatabase(options.database);
-}
+});

@@ -2,13 +2,12 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dropDatabase } from './lib/database.mjs';
 import { load, prepare } from './lib/load.mjs';
 import { pick, readOptions } from './lib/options.mjs';
-import { pinLoad, stopAll } from './lib/process.mjs';
+import { pinLoad } from './lib/process.mjs';
 import { selfTimes, table } from './lib/self-time.mjs';
 import { servers, startable } from './lib/servers.mjs';
-import { setStage } from './lib/stage.mjs';
+import { onStage } from './lib/stage.mjs';
 import { works } from './lib/works.mjs';
 
 const TOP = 40;
@@ -16,22 +15,11 @@ const TOP = 40;
 const options = readOptions();
 const [work] = pick(works, options.work ?? ['pets'], 'work');
 const [server] = startable(pick(servers, options.only ?? ['gateway'], 'only'));
-const directory = mkdtempSync(join(tmpdir(), 'petstore-profile-'));
 
 /** The monotonic clock that V8 stamps its profiles with, in microseconds. */
 const now = () => Number(process.hrtime.bigint() / 1000n);
 
-process.once('SIGINT', async () => {
-  await stopAll();
-  process.exit(130);
-});
-
-try {
-  if (!server?.faces.includes(work.face)) throw new Error(`Nothing to profile under ${work.name}`);
-  pinLoad();
-  const flags = ['--cpu-prof', '--cpu-prof-interval', '250', '--cpu-prof-dir', directory];
-  const { running } = await setStage([server], options.database, flags);
-  const [{ port, stop }] = running;
+async function profile(directory, { port, stop }) {
   const requests = prepare(work, port);
   await load(port, requests, { ...options, seconds: options.warmup });
   const from = now();
@@ -49,8 +37,14 @@ try {
   );
   console.log(table('package or room', byPlace, totalUs, count));
   console.log(table('function', byFunction, totalUs, count, TOP));
+}
+
+if (!server?.faces.includes(work.face)) throw new Error(`Nothing to profile under ${work.name}`);
+pinLoad();
+const directory = mkdtempSync(join(tmpdir(), 'petstore-profile-'));
+const flags = ['--cpu-prof', '--cpu-prof-interval', '250', '--cpu-prof-dir', directory];
+try {
+  await onStage([server], options.database, ({ running: [running] }) => profile(directory, running), flags);
 } finally {
-  await stopAll();
-  await dropDatabase(options.database);
   rmSync(directory, { recursive: true, force: true });
 }

@@ -1,13 +1,13 @@
 // What a request costs: the gateway against its baselines. See README.md.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dropDatabase, restore, serverVersion } from './lib/database.mjs';
+import { restore, serverVersion } from './lib/database.mjs';
 import { load, prepare } from './lib/load.mjs';
 import { best, measure } from './lib/measure.mjs';
 import { pick, readOptions } from './lib/options.mjs';
-import { pinLoad, pinned, stopAll } from './lib/process.mjs';
+import { pinLoad, pinned } from './lib/process.mjs';
 import { circumstances, report, writeReadme } from './lib/report.mjs';
 import { servers, startable } from './lib/servers.mjs';
-import { setStage } from './lib/stage.mjs';
+import { onStage } from './lib/stage.mjs';
 import { verify } from './lib/verify.mjs';
 import { works } from './lib/works.mjs';
 
@@ -16,11 +16,6 @@ const chosenWorks = pick(works, options.work, 'work');
 const chosenServers = startable(pick(servers, options.only, 'only')).filter(({ faces }) =>
   chosenWorks.some(({ face }) => faces.includes(face)),
 );
-
-process.once('SIGINT', async () => {
-  await stopAll();
-  process.exit(130);
-});
 
 /** One work: all answers compared, all servers warm, then the rounds, each server once in each. */
 async function compete(work, running, url) {
@@ -59,10 +54,9 @@ function rotated(list, by) {
   return [...list.slice(at), ...list.slice(0, at)];
 }
 
-try {
-  if (!chosenServers.length) throw new Error('Nothing to measure');
-  pinLoad();
-  const { url, running } = await setStage(chosenServers, options.database);
+if (!chosenServers.length) throw new Error('Nothing to measure');
+pinLoad();
+await onStage(chosenServers, options.database, async ({ url, running }) => {
   const results = [];
   for (const work of chosenWorks) results.push(...(await compete(work, running, url)));
   const text = `${circumstances(await serverVersion(), pinned, options)}\n\n${report(results, chosenWorks, chosenServers)}`;
@@ -71,7 +65,4 @@ try {
   writeFileSync(new URL('results/latest.md', import.meta.url), `${text}\n`);
   if (options.write) writeReadme(text);
   if (results.some(({ failure }) => failure)) process.exitCode = 1;
-} finally {
-  await stopAll();
-  await dropDatabase(options.database);
-}
+});

@@ -1,12 +1,11 @@
 // Whether memory and handles stay flat while mixed traffic goes on. See README.md.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createDatabase, databaseUrl, dropDatabase, fill } from './lib/database.mjs';
 import { load, prepare } from './lib/load.mjs';
 import { readOptions } from './lib/options.mjs';
-import { pinLoad, start, stopAll } from './lib/process.mjs';
-import { raiseQuota } from './lib/quota.mjs';
+import { pinLoad } from './lib/process.mjs';
 import { servers } from './lib/servers.mjs';
+import { onStage } from './lib/stage.mjs';
 import { works } from './lib/works.mjs';
 
 /** Samples of a run, of which the first ones warm up. */
@@ -35,44 +34,36 @@ async function sample({ url, pid }) {
   return Object.fromEntries(Object.entries(FIGURES).map(([name, from]) => [name, read(from)]));
 }
 
-process.once('SIGINT', async () => {
-  await stopAll();
-  process.exit(130);
-});
-
-try {
-  pinLoad();
-  await createDatabase(options.database);
-  const url = databaseUrl(options.database);
-  const running = await start(server, url, ['--expose-gc', '--require', COLLECTOR]);
-  await fill(url);
-  await raiseQuota({ name: server.name, url: running.url });
-  const requests = works.map((work) => prepare(work, running.port));
-  const mixed = requests[0].flatMap((_, i) => requests.map((list) => list[i]));
-  const samples = [];
-  let sent = 0;
-  while (samples.length < SAMPLES) {
-    const run = await load(running.port, mixed, { ...options, seconds: options.seconds / SAMPLES });
-    if (run.failures.size) throw new Error(`failed: ${[...run.failures.keys()][0]}`);
-    sent += run.requests;
-    samples.push(await sample(running));
-  }
-  console.log(`${sent} requests in ${options.seconds} s`);
-  const warm = samples.slice(WARM_UP);
-  const half = Math.floor(warm.length / 2);
-  for (const name of Object.keys(FIGURES)) {
-    const [first, second] = [warm.slice(0, half), warm.slice(-half)].map((part) =>
-      Math.min(...part.map((each) => each[name])),
-    );
-    console.log(
-      `${name}: ${samples.map((each) => each[name].toFixed(0)).join(' ')}; least ${first.toFixed(1)} → ${second.toFixed(1)}`,
-    );
-    if (!(second <= first * MOST + 1)) {
-      console.error(`${name} grew: at most × ${MOST} is allowed`);
-      process.exitCode = 1;
+pinLoad();
+await onStage(
+  [server],
+  options.database,
+  async ({ running: [gateway] }) => {
+    const requests = works.map((work) => prepare(work, gateway.port));
+    const mixed = requests[0].flatMap((_, i) => requests.map((list) => list[i]));
+    const samples = [];
+    let sent = 0;
+    while (samples.length < SAMPLES) {
+      const run = await load(gateway.port, mixed, { ...options, seconds: options.seconds / SAMPLES });
+      if (run.failures.size) throw new Error(`failed: ${[...run.failures.keys()][0]}`);
+      sent += run.requests;
+      samples.push(await sample(gateway));
     }
-  }
-} finally {
-  await stopAll();
-  await dropDatabase(options.database);
-}
+    console.log(`${sent} requests in ${options.seconds} s`);
+    const warm = samples.slice(WARM_UP);
+    const half = Math.floor(warm.length / 2);
+    for (const name of Object.keys(FIGURES)) {
+      const [first, second] = [warm.slice(0, half), warm.slice(-half)].map((part) =>
+        Math.min(...part.map((each) => each[name])),
+      );
+      console.log(
+        `${name}: ${samples.map((each) => each[name].toFixed(0)).join(' ')}; least ${first.toFixed(1)} → ${second.toFixed(1)}`,
+      );
+      if (!(second <= first * MOST + 1)) {
+        console.error(`${name} grew: at most × ${MOST} is allowed`);
+        process.exitCode = 1;
+      }
+    }
+  },
+  ['--expose-gc', '--require', COLLECTOR],
+);

@@ -1,11 +1,9 @@
 // What a second worker brings. See README.md.
 import { costOf } from './lib/cost.mjs';
-import { dropDatabase } from './lib/database.mjs';
 import { load, prepare } from './lib/load.mjs';
 import { readOptions } from './lib/options.mjs';
-import { stopAll } from './lib/process.mjs';
 import { servers } from './lib/servers.mjs';
-import { setStage } from './lib/stage.mjs';
+import { onStage } from './lib/stage.mjs';
 import { works } from './lib/works.mjs';
 
 const options = readOptions();
@@ -29,13 +27,7 @@ const introspection = {
   }),
 };
 
-process.once('SIGINT', async () => {
-  await stopAll();
-  process.exit(130);
-});
-
-try {
-  const { running } = await setStage(crews, options.database);
+await onStage(crews, options.database, async ({ running }) => {
   for (const work of [introspection, ...works.filter(({ name }) => name === 'categories')]) {
     const field = running.map((crew) => ({ ...crew, requests: prepare(work, crew.port), perSecond: 0 }));
     for (const { port, requests } of field)
@@ -61,7 +53,4 @@ try {
     const [one, two] = field;
     console.log(`${work.title}: ${(two.perSecond / one.perSecond).toFixed(2)} times\n`);
   }
-} finally {
-  await stopAll();
-  await dropDatabase(options.database);
-}
+});

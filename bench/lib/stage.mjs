@@ -1,12 +1,26 @@
-import { applyMigrations, createDatabase, databaseUrl, fill } from './database.mjs';
-import { start } from './process.mjs';
+import { applyMigrations, createDatabase, databaseUrl, dropDatabase, fill } from './database.mjs';
+import { start, stopAll } from './process.mjs';
 import { raiseQuota } from './quota.mjs';
 
 /**
- * A fresh, filled database and the servers on it, ready for requests.
- * The gateway migrates an empty database itself; a run without one applies the same files.
+ * Acts on a fresh, filled database with the servers on it, ready for requests; whatever comes of it, nothing is left behind.
+ * @param act gets the `url` of the database, and those `running`, each with its `port`, `url` and `pid`
  */
-export async function setStage(servers, database, nodeFlags) {
+export async function onStage(servers, database, act, nodeFlags) {
+  process.once('SIGINT', async () => {
+    await stopAll();
+    process.exit(130);
+  });
+  try {
+    await act(await setStage(servers, database, nodeFlags));
+  } finally {
+    await stopAll();
+    await dropDatabase(database);
+  }
+}
+
+/** The gateway migrates an empty database itself; a run without one applies the same files. */
+async function setStage(servers, database, nodeFlags) {
   const url = databaseUrl(database);
   await createDatabase(database);
   const ordered = [...servers].sort((a, b) => Number(b.gateway ?? false) - Number(a.gateway ?? false));

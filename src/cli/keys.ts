@@ -92,7 +92,7 @@ const COMMANDS: Readonly<Record<string, (call: Call, options: Options, target: s
       return {
         json: { lifted: liftBan },
         rows: [],
-        remark: liftBan ? `The ban of ${caller} is lifted.` : `${caller} was not banned.`,
+        remark: liftBan ? `The ban of ${caller} is lifted.\n` : `${caller} was not banned.\n`,
       };
     },
   };

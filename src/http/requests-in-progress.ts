@@ -60,6 +60,8 @@ export class RequestsInProgress {
 
   /** Counts a request no more whose answer goes on for as long as the client listens. */
   release(reply: FastifyReply): void {
+    // Of a client that has left meanwhile, the place is free already.
+    if (reply.raw.destroyed) return;
     this.places[this.places.indexOf(reply)] = undefined;
     this.released += 1;
     reply.raw.once('close', () => {

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { statement } from '../../src/database/statement';
 import { createDatabase } from '../helper/database';
 import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../helper/gateway';
+import { socketClient } from '../helper/live';
 import { GatewayProcess } from '../helper/process';
+import { until } from '../helper/until';
 
 jest.setTimeout(120_000);
 
@@ -134,14 +136,27 @@ describe('in what the process writes', () => {
       body: '{',
       headers: { 'x-api-key': whole, 'content-type': 'application/json' },
     });
+    // One who has come by WebSocket before it is banned.
+    const client = socketClient(running.url, { apiKey: whole });
+    client.subscribe('subscription { petChanged { id } }');
+    await until(async () =>
+      (await (await fetch(`${running.url}/metrics`)).text()).includes('petstore_subscriptions 1\n'),
+    );
     for (let i = 0; i < 85; i++)
       await running.graphql('{ __typename pets { totalCount } }', { 'x-api-key': whole });
+    for (let i = 0; i < 10; i++) {
+      const { error } = await client.subscribe('{ pets { totalCount } }').untilOver();
+      expect(error).toMatchObject([{ extensions: { code: 'KEY_BANNED' } }]);
+    }
+    client.close();
 
     const { stdout, stderr } = await running.stop();
     expect(stderr).toBe('');
     const requests = stdout.split('\n').filter((line) => line.includes('"path"'));
     // Of those who go on while banned there is no line.
     expect(requests.length).toBeGreaterThan(75);
+    expect(requests.length).toBeLessThan(95);
+    expect(stdout.match(/"method":"WEBSOCKET"/g)?.length).toBeLessThan(3);
     for (const each of [whole, wrong, ADMIN_KEY]) expectNone(each, stdout);
     expect(stdout).not.toMatch(/x-api-key|authorization/i);
   });

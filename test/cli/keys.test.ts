@@ -117,9 +117,9 @@ test('unban lifts a ban, and says when there was none', async () => {
   const ask = () => gateway.graphql('{ pets { totalCount } }', undefined, headers);
   for (let i = 0; i < 22; i++) await ask();
   expect((await ask()).errors[0]?.extensions?.code).toBe('KEY_BANNED');
-  expect(await run('unban', id)).toBe(`The ban of ${id} is lifted.`);
+  expect(await run('unban', id)).toBe(`The ban of ${id} is lifted.\n`);
   expect((await ask()).errors[0]?.extensions?.code).toBe('RATE_LIMITED');
-  expect(await run('unban', id)).toBe(`${id} was not banned.`);
+  expect(await run('unban', id)).toBe(`${id} was not banned.\n`);
   expect(await json('unban', '192.0.2.1')).toEqual({ lifted: false });
 });
 

@@ -1,5 +1,5 @@
 import type { InjectOptions } from 'fastify';
-import { type Gateway, startGateway } from '../helper/gateway';
+import { type Gateway, type Json, startGateway } from '../helper/gateway';
 
 /**
  * The thirteen checks of graphql-cop (github.com/dolevf/graphql-cop, `lib/tests`), sent as it sends them to a service that
@@ -14,8 +14,7 @@ afterAll(() => gateway.close());
 interface Answer {
   status: number;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: any JSON, or undefined
-  json: any;
+  json: { readonly data?: Json; readonly errors: readonly Json[] };
 }
 
 let callers = 0;
@@ -29,7 +28,11 @@ async function ask(
   const remoteAddress = `192.0.2.${++callers}`;
   const response = await gateway.server.inject({ method, url: '/graphql', remoteAddress, headers, ...rest });
   const isJson = String(response.headers['content-type']).includes('json');
-  return { status: response.statusCode, text: response.body, json: isJson ? response.json() : undefined };
+  return {
+    status: response.statusCode,
+    text: response.body,
+    json: isJson ? response.json() : { errors: [] },
+  };
 }
 
 const JSON_BODY = { 'content-type': 'application/json' };
@@ -50,7 +53,7 @@ describe('graphql-cop finds nothing in', () => {
     const batch = Array(10).fill({ query: 'query { __typename }' });
     const { status, json } = await ask('POST', JSON_BODY, { payload: JSON.stringify(batch) });
     expect([status, Array.isArray(json)]).toEqual([400, false]);
-    expect(json.errors[0].extensions).toMatchObject({
+    expect(json.errors[0]?.extensions).toMatchObject({
       code: 'BAD_REQUEST',
       status: 400,
       requestId: expect.any(String),
@@ -60,7 +63,7 @@ describe('graphql-cop finds nothing in', () => {
   test('3. directive overloading: ten of one field, each reported', async () => {
     const { status, json } = await post('query { __typename @aa@aa@aa@aa@aa@aa@aa@aa@aa@aa }');
     expect([status, json.errors.length]).toEqual([400, 1]);
-    expect(json.errors[0].message).toBe('One place has 10 directives; at most 5 are allowed.');
+    expect(json.errors[0]?.message).toBe('One place has 10 directives; at most 5 are allowed.');
   });
 
   test('4. field duplication: one field 500 times', async () => {
@@ -80,7 +83,7 @@ describe('graphql-cop finds nothing in', () => {
       'query { __schema { ...A } } fragment A on __Schema { __typename ...B } fragment B on __Schema { ...A }',
     );
     expect([status, json.data]).toEqual([400, undefined]);
-    expect(json.errors[0].message).toMatch(/within itself/);
+    expect(json.errors[0]?.message).toMatch(/within itself/);
   });
 
   test('7. mutations by GET', async () => {
@@ -117,7 +120,7 @@ describe('graphql-cop finds nothing in', () => {
   test('10. tracing, and errors with what happened inside', async () => {
     expect((await post('query { __typename }')).text).not.toMatch(/tracing|exception|stacktrace/i);
     const { status, text, json } = await post('qwerty cop { abc }');
-    expect([status, json.errors[0].extensions.code]).toEqual([400, 'GRAPHQL_PARSE_FAILED']);
+    expect([status, json.errors[0]?.extensions?.code]).toEqual([400, 'GRAPHQL_PARSE_FAILED']);
     expect(text).not.toMatch(/exception|stacktrace|node_modules/i);
   });
 });
@@ -125,7 +128,7 @@ describe('graphql-cop finds nothing in', () => {
 describe('graphql-cop reports, and it is meant so:', () => {
   test('11. introspection: the schema is public, and the tools of clients read it', async () => {
     const { status, json } = await post('query { __schema { types { name fields { name } } } }');
-    expect([status, json.data.__schema.types.length > 25]).toEqual([200, true]);
+    expect([status, Number(json.data?.__schema?.types?.length) > 25]).toEqual([200, true]);
   });
 
   test('12. an explorer: a browser gets one', async () => {

@@ -1,6 +1,6 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import type { PreparedOperation } from '../prepare';
-import { REQUEST_ID } from './schemas';
+import { REQUEST_ID } from './values';
 
 type Header = OpenAPIV3.HeaderObject;
 type Schema = OpenAPIV3.SchemaObject;

@@ -3,7 +3,7 @@ import type { OpenAPIV3 } from 'openapi-types';
 import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency-key';
 import type { Input } from '../inputs';
 import type { PreparedOperation } from '../prepare';
-import { INT32, INT64 } from './schemas';
+import { INT32, INT64 } from './values';
 
 /** A parameter, and how far it is settled. */
 type Parameter = OpenAPIV3.ParameterObject & { 'x-stability'?: string };

@@ -1,24 +1,7 @@
-import type { OpenAPIV3 } from 'openapi-types';
 import type { BodySchema, Payload } from '../operation';
+import { SERVICE_SCHEMAS } from './service-schemas';
+import { arrayOf, INT32, INT64, MOMENT, ref, type Schema } from './values';
 
-type Schema = OpenAPIV3.SchemaObject;
-
-/** The largest int64, exact: no JavaScript number is. Writers of JSON and YAML have to know bigints. */
-const MAX_INT64 = 9223372036854775807n as unknown as number;
-const MAX_INT32 = 2147483647;
-
-export const INT64: Schema = { type: 'integer', format: 'int64', minimum: 1, maximum: MAX_INT64 };
-export const INT32: Schema = {
-  type: 'integer',
-  format: 'int32',
-  minimum: -MAX_INT32 - 1,
-  maximum: MAX_INT32,
-};
-export const REQUEST_ID: Schema = { type: 'string', pattern: '^[\\w.:-]{1,128}$', maxLength: 128 };
-/** The longest body, in characters: nothing that is told of a request is longer. */
-const MAX_TEXT = 131_072;
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const arrayOf = (name: string, maxItems = 100): Schema => ({ type: 'array', items: ref(name), maxItems });
 /** A page of a list. */
 const pageOf = (name: string, example: object): Schema => ({
   ...arrayOf(name),
@@ -29,7 +12,6 @@ const pageOf = (name: string, example: object): Schema => ({
 const closed = (schema: Schema): Schema => ({ type: 'object', ...schema, additionalProperties: false });
 
 const id = (description: string): Schema => ({ ...INT64, description, example: 1 });
-const moment: Schema = { type: 'string', format: 'date-time', maxLength: 64 };
 const name = (description: string): Schema => ({
   type: 'string',
   minLength: 1,
@@ -54,7 +36,7 @@ const quantity: Schema = {
   example: 2,
 };
 const shipDate: Schema = {
-  ...moment,
+  ...MOMENT,
   description: 'Expected or actual ship date; answered in UTC with milliseconds',
   example: '2026-12-01T09:30:00.000Z',
 };
@@ -82,8 +64,6 @@ const STOCK = { petId: 1, quantity: 5, status: 'available' };
 const { id: _rexId, ...NEW_PET } = REX;
 const { id: _dogsId, ...NEW_CATEGORY } = DOGS;
 const { id: _orderId, complete: _complete, ...NEW_ORDER } = ORDER;
-const MINUTE = { name: 'minute', limit: 60, remaining: 57, resetAt: '2026-11-21T10:00:30.000Z' };
-const DAY = { name: 'day', limit: 1000, remaining: 997, resetAt: '2026-11-22T09:59:30.000Z' };
 
 /** The payloads of the specification (section 2), and those of changes. */
 export const SCHEMAS: Readonly<
@@ -173,93 +153,5 @@ export const SCHEMAS: Readonly<
     },
   },
   Inventory: pageOf('InventoryItem', STOCK),
-  RateLimit: {
-    type: 'object',
-    description: 'Where the caller stands.',
-    example: { plan: 'FREE', windows: [MINUTE, DAY] },
-    required: ['plan', 'windows'],
-    properties: {
-      plan: {
-        type: 'string',
-        enum: ['FREE', 'PRO', 'BUSINESS', 'ENTERPRISE'],
-        description: 'The plan whose quota is in force',
-        example: 'FREE',
-      },
-      windows: { ...arrayOf('RateLimitWindow', 2), minItems: 2, description: 'The minute and the day' },
-      bannedUntil: {
-        ...moment,
-        description: 'When the ban of this caller ends',
-        example: '2026-11-21T10:01:00.000Z',
-      },
-    },
-  },
-  RateLimitWindow: {
-    type: 'object',
-    description: 'A window of a quota.',
-    example: MINUTE,
-    required: ['name', 'limit', 'remaining', 'resetAt'],
-    properties: {
-      name: { type: 'string', enum: ['minute', 'day'], description: 'Which window', example: 'minute' },
-      limit: { ...INT32, minimum: 0, description: 'How many requests it holds', example: 60 },
-      remaining: { ...INT32, minimum: 0, description: 'How many are left', example: 57 },
-      resetAt: {
-        ...moment,
-        description: 'When it ends',
-        example: '2026-11-21T10:00:30.000Z',
-      },
-    },
-  },
-  Error: {
-    type: 'object',
-    description: 'Why a request was refused, or what failed.',
-    required: ['code', 'message', 'status'],
-    properties: {
-      code: {
-        type: 'string',
-        pattern: '^[A-Z][A-Z_]+$',
-        maxLength: 64,
-        description: 'A machine-readable error code',
-        example: 'BAD_USER_INPUT',
-      },
-      message: {
-        type: 'string',
-        maxLength: MAX_TEXT,
-        description: 'A human-readable description of the error',
-        example: 'name: must not be empty',
-      },
-      status: {
-        ...INT32,
-        minimum: 400,
-        maximum: 599,
-        description: 'The HTTP status code',
-        example: 400,
-      },
-      details: { ...arrayOf('ErrorDetail'), description: 'Each thing that is wrong with the input' },
-      requestId: {
-        ...REQUEST_ID,
-        description:
-          'The id of the request, as in `X-Request-Id`; of the first one on an answer that is replayed',
-        example: '5f0c7f0e-6f1c-4f7e-9a55-0d6d2b8c1a11',
-      },
-    },
-  },
-  ErrorDetail: {
-    type: 'object',
-    description: 'One thing that is wrong.',
-    required: ['path', 'message'],
-    properties: {
-      path: {
-        type: 'string',
-        maxLength: MAX_TEXT,
-        description: 'The parameter or the field of the body',
-        example: 'name',
-      },
-      message: {
-        type: 'string',
-        maxLength: MAX_TEXT,
-        description: 'The rule that it breaks',
-        example: 'must not be empty',
-      },
-    },
-  },
+  ...SERVICE_SCHEMAS,
 };

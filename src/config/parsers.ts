@@ -1,0 +1,79 @@
+import { isIP } from 'node:net';
+import { parseKey } from '../access/secret';
+
+// How the value of a variable is read. Each throws an Error that says what it should be.
+
+export function text(value: string): string {
+  return value;
+}
+
+export function integer(min: number, max: number) {
+  return (value: string): number => {
+    const number = Number(value);
+    if (/^[0-9]+$/.test(value) && number >= min && number <= max) return number;
+    throw new Error(`must be an integer from ${min} to ${max}, not ${JSON.stringify(value)}`);
+  };
+}
+
+export function oneOf<T extends string>(...values: T[]) {
+  return (value: string): T => {
+    const found = values.find((each) => each === value);
+    if (found) return found;
+    throw new Error(`must be one of ${values.join(', ')}, not ${JSON.stringify(value)}`);
+  };
+}
+
+export function url(...protocols: string[]) {
+  return (value: string): string => {
+    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value;
+    // The value may hold a password, so it is not repeated.
+    throw new Error(`must be a URL that starts with ${protocols[0]}//`);
+  };
+}
+
+export function urls(...protocols: string[]) {
+  return (value: string): string[] => list(value).map(url(...protocols));
+}
+
+export function apiKey(value: string): string {
+  if (parseKey(value)) return value;
+  throw new Error('must be of the form ps_<12 digits and lower-case letters>_<32 digits and letters>');
+}
+
+export function proxies(value: string): string[] | number {
+  if (/^[0-9]+$/.test(value)) return Number(value);
+  const ranges = list(value);
+  const wrong = ranges.find((range) => !isRange(range));
+  if (wrong === undefined) return ranges;
+  throw new Error(`must be a number of hops, or addresses and CIDRs; ${JSON.stringify(wrong)} is neither`);
+}
+
+export function origins(value: string): string[] {
+  const given = list(value);
+  const wrong = given.find((origin) => origin !== '*' && !isOrigin(origin));
+  if (wrong === undefined) return given;
+  throw new Error(`must be origins such as https://shop.example; ${JSON.stringify(wrong)} is none`);
+}
+
+/** As browsers send it: scheme, host and port, nothing behind it. */
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text && !text.includes('*');
+}
+
+function isRange(range: string): boolean {
+  const [address = '', bits, ...rest] = range.split('/');
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return (
+    most > 0 && rest.length === 0 && (bits === undefined || (/^[0-9]+$/.test(bits) && Number(bits) <= most))
+  );
+}
+
+/** @throws Error for an empty one: it would refuse everybody, where leaving the variable out was meant. */
+function list(value: string): string[] {
+  const items = value
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean);
+  if (items.length) return items;
+  throw new Error(`must be a list, comma-separated, not ${JSON.stringify(value)}`);
+}

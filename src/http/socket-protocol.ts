@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyBaseLogger } from 'fastify';
+import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema, parse } from 'graphql';
+import { CloseCode, makeServer, type Server, type SubscribePayload } from 'graphql-ws';
+import type { WebSocket } from 'ws';
+import type { Caller } from '../access/caller';
+import type { KeyRing } from '../access/key-ring';
+import type { Database } from '../database/database';
+import { Context } from '../graphql/context';
+import { withText } from '../graphql/document-ids';
+import { ProblemError } from '../graphql/errors';
+import type { KnownDocuments } from '../graphql/known-documents';
+import { refusalOf } from '../graphql/limits';
+import { type Outcome, refusal } from '../graphql/outcome';
+import { RunningSubscription } from '../graphql/running-subscription';
+import { Meter } from '../rate-limit/meter';
+import type { Subject } from '../rate-limit/standing';
+import type { TallyStore } from '../rate-limit/tally-store';
+import { type PresentedKey, presentedKey, WRONG_KEY } from './caller';
+import { type LiveOperations, tooMany } from './live-operations';
+import type { Metrics } from './metrics';
+import { Observation } from './observation';
+
+export interface SocketProtocolOptions {
+  readonly schema: GraphQLSchema;
+  readonly database: Database;
+  readonly keys: KeyRing;
+  readonly limits: TallyStore;
+  /** Whether callers without a key are told less of the schema. */
+  readonly hidesSuggestions?: boolean;
+  readonly live: LiveOperations;
+  readonly documents: KnownDocuments;
+  readonly metrics: Metrics;
+  readonly logger: FastifyBaseLogger;
+}
+
+/** One connection. Who it belongs to is told by the upgrade request, or by the first message after all. */
+export interface Client {
+  readonly socket: WebSocket;
+  /** Whom wrong keys are counted against. */
+  readonly address: Subject;
+  caller: Caller;
+  /** Looked at again for each operation. */
+  key: PresentedKey | undefined;
+  /** Gives back its place among its caller's connections. */
+  leave(): void;
+}
+
+type Params = Record<string, unknown>;
+
+/** How long a client may take to say who it is. */
+const INIT_MS = 3_000;
+const TRY_AGAIN_LATER = 1013;
+
+/** graphql-ws wants to see some document; what runs is decided by {@link SocketProtocol.run}. */
+const ANY_DOCUMENT = parse('{ __typename }');
+
+/**
+ * What clients say over WebSocket by the protocol graphql-transport-ws, and what they are answered: who they are, and
+ * subscriptions, queries and mutations.
+ */
+export class SocketProtocol {
+  readonly server: Server<Client> = makeServer<Params, Client>({
+    connectionInitWaitTimeout: INIT_MS,
+    onConnect: ({ connectionParams, extra }) => this.greet(extra, connectionParams),
+    onSubscribe: ({ extra }, _id, payload) => this.run(extra, payload),
+    execute: ({ contextValue }) => contextValue as never,
+    onNext: (_connection, _id, _payload, _args, result) => result,
+  });
+
+  constructor(private readonly options: SocketProtocolOptions) {}
+
+  /** The first message. It may bring a key, which browsers cannot send along with the request. */
+  private async greet(client: Client, params: Params = {}): Promise<boolean> {
+    const { keys, limits, live, logger } = this.options;
+    const whole = keyIn(params);
+    if (whole === undefined) return true;
+    const key = { whole, address: client.address.id };
+    let caller: Caller | undefined;
+    try {
+      caller = await keys.recognise(whole, key.address);
+    } catch (error) {
+      logger.error(error);
+      client.socket.close(TRY_AGAIN_LATER, 'The key cannot be looked up at present.');
+      return false;
+    }
+    if (!caller) {
+      await limits.take(client.address, 1, 'counted');
+      client.socket.close(CloseCode.Forbidden, WRONG_KEY);
+      return false;
+    }
+    const leave = live.connections.take(caller.id);
+    if (!leave) {
+      client.socket.close(TRY_AGAIN_LATER, tooMany(live.connections.most).message);
+      return false;
+    }
+    client.leave();
+    Object.assign(client, { caller, key, leave });
+    // It may have gone meanwhile.
+    if (client.socket.readyState !== client.socket.OPEN) leave();
+    return true;
+  }
+
+  /**
+   * Runs an operation: as what graphql-ws executes, or as the errors that it is refused with. Who goes on while banned is
+   * refused before anything is done for it, and without a line in the log, as everywhere.
+   */
+  private async run(client: Client, payload: SubscribePayload) {
+    const { live, documents, limits, database, metrics, logger, schema, hidesSuggestions } = this.options;
+    const started = performance.now();
+    const observation = new Observation(logger);
+    const as = (caller: Caller) => {
+      const hides = hidesSuggestions === true && !caller.apiKey;
+      return new Context(database, caller, new Meter(limits, caller), randomUUID(), observation, hides);
+    };
+    let context = as(client.caller);
+    let result: RunningSubscription | Outcome;
+    let banned: ProblemError | undefined;
+    try {
+      context = as(await this.callerOf(client));
+      banned = limits.wasBanned(context.caller.id) ? refusalOf(await context.meter.take(1)) : undefined;
+      if (banned) throw banned;
+      const asked = withText({ ...payload }, documents) as unknown as SubscribePayload;
+      result = await live.run(asked, context, client.key);
+    } catch (error) {
+      result = refusal(error, context);
+    }
+    if (!(result instanceof RunningSubscription) && result.status < 500) {
+      // What was refused before it was charged counts as one request.
+      const refused = refusalOf(await context.meter.take(1));
+      if (refused && result.status !== 429) result = refusal(refused, context);
+    }
+    const status = result instanceof RunningSubscription ? 200 : result.status;
+    const { operation = 'graphql', name } = observation;
+    const ms = performance.now() - started;
+    metrics.observe(operation, status, ms);
+    if (!banned) {
+      const { requestId, caller } = context;
+      const line = {
+        requestId,
+        method: 'WEBSOCKET',
+        caller: caller.id,
+        operation,
+        operationName: name,
+        status,
+      };
+      logger.info({ ...line, ms: Math.round(ms * 10) / 10 }, 'request');
+    }
+    if (result instanceof RunningSubscription) return executing(schema, result);
+    if (result.status === 200) return executing(schema, result.body);
+    return (result.body.errors ?? []).map((error) => new Told(error));
+  }
+
+  /** @throws ProblemError when its key is no longer accepted: the connection is closed. */
+  private async callerOf(client: Client): Promise<Caller> {
+    if (client.key === undefined) return client.caller;
+    const caller = await this.options.keys.recognise(client.key.whole, client.key.address);
+    if (caller) return caller;
+    client.socket.close(CloseCode.Forbidden, WRONG_KEY);
+    throw new ProblemError('UNAUTHENTICATED', WRONG_KEY);
+  }
+}
+
+/** An error in the form that it is told in already. */
+class Told extends GraphQLError {
+  constructor(private readonly formatted: GraphQLFormattedError) {
+    super(formatted.message);
+  }
+
+  override toJSON(): GraphQLFormattedError {
+    return this.formatted;
+  }
+}
+
+function executing(schema: GraphQLSchema, contextValue: unknown) {
+  return { schema, document: ANY_DOCUMENT, contextValue };
+}
+
+/** The key among the parameters of `connection_init`, under the names of the headers in any case, or as `apiKey`. */
+function keyIn(params: Params): string | undefined {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(params)) {
+    if (typeof value === 'string') headers[name.toLowerCase()] = value;
+  }
+  return headers.apikey ?? presentedKey({ headers });
+}

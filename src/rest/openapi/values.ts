@@ -1,0 +1,25 @@
+import type { OpenAPIV3 } from 'openapi-types';
+
+export type Schema = OpenAPIV3.SchemaObject;
+
+/** The largest int64, exact: no JavaScript number is. Writers of JSON and YAML have to know bigints. */
+const MAX_INT64 = 9223372036854775807n as unknown as number;
+const MAX_INT32 = 2147483647;
+
+export const INT64: Schema = { type: 'integer', format: 'int64', minimum: 1, maximum: MAX_INT64 };
+export const INT32: Schema = {
+  type: 'integer',
+  format: 'int32',
+  minimum: -MAX_INT32 - 1,
+  maximum: MAX_INT32,
+};
+export const REQUEST_ID: Schema = { type: 'string', pattern: '^[\\w.:-]{1,128}$', maxLength: 128 };
+/** The longest body, in characters: nothing that is told of a request is longer. */
+export const MAX_TEXT = 131_072;
+export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+export const arrayOf = (name: string, maxItems = 100): Schema => ({
+  type: 'array',
+  items: ref(name),
+  maxItems,
+});
+export const MOMENT: Schema = { type: 'string', format: 'date-time', maxLength: 64 };
