@@ -1,7 +1,7 @@
 import { type ClientConfig, types } from 'pg';
 import { BoundedPool } from './bounded-pool';
 import { connectionTo, sessionOf } from './connection';
-import type { PoolLoad, Statement } from './database';
+import type { PoolLoad, Sharing, Statement } from './database';
 import { failureOf, isTransient } from './failures';
 import { PreparedQuery } from './prepared-query';
 import { SharedConnections } from './shared-connections';
@@ -17,8 +17,10 @@ export interface ConnectionsOptions {
   readonly connectMs: number;
 }
 
-/** Connections that short reads share; more of them would gather fewer statements each. */
+/** Connections that quick reads share, and as many that quick writes do; more would gather fewer statements each. */
 const MAX_SHARED = 2;
+/** The part of all connections that these are at most. */
+const SHARE = 1 / 5;
 
 const INT8 = 20;
 
@@ -28,47 +30,50 @@ const typeParsers = {
   },
 } as ClientConfig['types'];
 
-/** The connections to one server: those that are taken one by one, and those that short reads share. */
+/** The connections to one server: those that are taken one by one, and those that quick statements share. */
 export class Connections {
   readonly pool: BoundedPool;
-  private readonly shared: SharedConnections;
+  private readonly shared: Readonly<Record<Sharing, SharedConnections>>;
 
   constructor(url: string, { size, queue, statementMs, connectMs }: ConnectionsOptions) {
-    const shared = Math.min(MAX_SHARED, Math.floor(size / 4));
+    const shared = Math.min(MAX_SHARED, Math.floor(size * SHARE));
     const session = sessionOf(statementMs);
     const config = { ...connectionTo(url), types: typeParsers };
     this.pool = new BoundedPool(
       { ...config, idleTimeoutMillis: 30_000 },
-      { size: size - shared, queue, connectMs, ...session },
+      { size: size - 2 * shared, queue, connectMs, ...session },
     );
-    this.shared = new SharedConnections(
-      { ...config, connectionTimeoutMillis: connectMs },
-      { size: shared, ...session },
-    );
+    const share = () =>
+      new SharedConnections({ ...config, connectionTimeoutMillis: connectMs }, { size: shared, ...session });
+    this.shared = { read: share(), write: share() };
   }
 
   get load(): PoolLoad {
     const { totalCount, idleCount, waitingCount } = this.pool;
-    const { total, idle } = this.shared.load;
-    return { total: totalCount + total, idle: idleCount + idle, waiting: waitingCount };
+    const { read, write } = this.shared;
+    return {
+      total: totalCount + read.load.total + write.load.total,
+      idle: idleCount + read.load.idle + write.load.idle,
+      waiting: waitingCount,
+    };
   }
 
   /** Runs one prepared statement: see {@link Session.query}. */
-  async query<Row>(statement: Statement, values: readonly unknown[], isShortRead = false): Promise<Row[]> {
+  async query<Row>(statement: Statement, values: readonly unknown[], sharing?: Sharing): Promise<Row[]> {
     const exact = values.map(exactDate);
-    const shared = isShortRead ? this.shared.read(new PreparedQuery(statement, exact)) : undefined;
+    const shared = sharing && this.shared[sharing].query(new PreparedQuery(statement, exact));
     try {
       return (await (shared ?? this.run(statement, exact))) as Row[];
     } catch (error) {
       // A read that lost the connection it shared, like a statement that lost a deadlock, has changed nothing.
-      if (isTransient(error) || (shared && failureOf(error) !== 'timeout'))
+      if (isTransient(error) || (shared && sharing === 'read' && failureOf(error) !== 'timeout'))
         return (await this.run(statement, exact)) as Row[];
       throw error;
     }
   }
 
   async close(): Promise<void> {
-    await this.shared.close();
+    await Promise.all([this.shared.read.close(), this.shared.write.close()]);
     // Prisma may have ended it, if it has used it; what is idle would keep the process alive.
     if (!this.pool.ended) await this.pool.end();
   }

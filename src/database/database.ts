@@ -7,6 +7,9 @@ export interface Statement {
   readonly text: string;
 }
 
+/** Why a statement is quick: it reads few rows by an index, or changes few by one, and waits for no other statement. */
+export type Sharing = 'read' | 'write';
+
 /**
  * Where a unit of work runs: on the database at large, or inside a transaction. Services take one as their first
  * argument, so whoever calls them decides what shares a transaction.
@@ -16,10 +19,10 @@ export interface Session {
   readonly prisma: Prisma.TransactionClient;
   /**
    * Runs one prepared statement. `int8` comes back as `bigint`, `timestamptz` as `Date`.
-   * @param isShortRead whether it changes nothing and finds few rows by an index: it may then share a connection.
+   * @param sharing what makes it quick, so that it may share a connection with others; left out where nothing does.
    * @throws the driver's error: see {@link failureOf}.
    */
-  query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]>;
+  query<Row>(statement: Statement, values: readonly unknown[], sharing?: Sharing): Promise<Row[]>;
   /**
    * Runs `work` in one transaction (inside a transaction: behind a savepoint). What it throws undoes what it did.
    * Serialization failures and deadlocks are tried again a few times, so `work` has no effects of its own.

@@ -1,3 +1,4 @@
+import type { Sharing } from './database';
 import type { Projection } from './projection';
 import type { Table } from './tables';
 
@@ -24,9 +25,10 @@ export interface PageQuery {
 /** Rows of a read that may be waited for by others. */
 export const SHORT = 500;
 
-/** Whether a page is read off an index: a filter may have to pass over any number of rows before it is full. */
-export function isShort({ filters, limit }: PageQuery, parents = 1): boolean {
-  return limit * parents <= SHORT && Object.values(filters).every((value) => value == null);
+/** Whether a page is quickly read off an index: a filter may have to pass over any number of rows before it is full. */
+export function sharingOf({ filters, limit }: PageQuery, parents = 1): Sharing | undefined {
+  const isShort = limit * parents <= SHORT && Object.values(filters).every((value) => value == null);
+  return isShort ? 'read' : undefined;
 }
 
 /** The statement of a page; appends its values, the limit last. */

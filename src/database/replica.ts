@@ -1,6 +1,6 @@
 import { placeOf } from './connection';
 import { Connections, type ConnectionsOptions } from './connections';
-import type { Statement } from './database';
+import type { Sharing, Statement } from './database';
 import { LogPosition } from './log-position';
 
 /** Where the primary's log was. `at`: a moment of `performance.now()` before it was asked. */
@@ -63,11 +63,11 @@ export class Replica {
   }
 
   /** @throws what the driver throws, or why the replica was given up meanwhile. */
-  query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]> {
+  query<Row>(statement: Statement, values: readonly unknown[], sharing?: Sharing): Promise<Row[]> {
     return new Promise<Row[]>((resolve, reject) => {
       this.waiting.add(reject);
       this.connections
-        .query<Row>(statement, values, isShortRead)
+        .query<Row>(statement, values, sharing)
         .then((rows) => {
           this.answered += 1;
           resolve(rows);

@@ -1,5 +1,5 @@
 import type { Session } from './database';
-import { isShort, orderOf, type PageQuery, pageOf } from './page-statement';
+import { orderOf, type PageQuery, pageOf, sharingOf } from './page-statement';
 import { type Fields, projectionOf } from './projection';
 import { statement } from './statement';
 import type { Spelled, Table } from './tables';
@@ -35,7 +35,7 @@ export async function selectList<Row>(
 ): Promise<List> {
   const values: unknown[] = [];
   const select = statement(listOf(table, page, fields, values));
-  const [list] = await session.query<List>(select, values, isShort(page));
+  const [list] = await session.query<List>(select, values, sharingOf(page));
   return list as List;
 }
 
@@ -54,7 +54,7 @@ export async function selectLists<Row>(
   const lists = await session.query<List & { parent: bigint }>(
     statement(text),
     values,
-    isShort(page, parents.length),
+    sharingOf(page, parents.length),
   );
   return new Map(lists.map((list) => [list.parent, list]));
 }

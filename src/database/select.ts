@@ -2,11 +2,11 @@ import type { Session } from './database';
 import {
   conditions,
   type Filters,
-  isShort,
   orderOf,
   type PageQuery,
   pageOf,
   SHORT,
+  sharingOf,
   where,
 } from './page-statement';
 import { type Fields, projectionOf } from './projection';
@@ -25,7 +25,7 @@ export async function selectByIds<Row>(
   const id = table.columns[table.idField];
   const [text, value] = ids.length === 1 ? [`${id} = $1`, ids[0]] : [`${id} = any($1::bigint[])`, ids];
   const select = statement(`select ${columns} from ${from} where ${text}`);
-  const rows = await session.query<Row>(select, [value], ids.length <= SHORT);
+  const rows = await session.query<Row>(select, [value], ids.length <= SHORT ? 'read' : undefined);
   return new Map(projection.shape(rows).map((row) => [table.idOf(row), row]));
 }
 
@@ -39,7 +39,7 @@ export async function selectPage<Row>(
   const values: unknown[] = [];
   const projection = projectionOf(table, fields, orderOf(table, page.order).field);
   const select = statement(pageOf(table, projection, page, values));
-  const rows = await session.query<Row>(select, values, isShort(page));
+  const rows = await session.query<Row>(select, values, sharingOf(page));
   return projection.shape(page.backward ? rows.reverse() : rows);
 }
 
@@ -61,7 +61,7 @@ export async function selectPages<Row>(
   // The nested loop that a lateral join is keeps the order of each parent's rows.
   const lateral = pageOf(table, projection, page, values, `${table.columns[column]} = parent.id`);
   const text = `select page.* from unnest($1::bigint[]) as parent(id) cross join lateral (${lateral}) as page`;
-  const rows = await session.query<Row>(statement(text), values, isShort(page, parents.length));
+  const rows = await session.query<Row>(statement(text), values, sharingOf(page, parents.length));
   const pages = new Map<bigint, Row[]>();
   for (const row of projection.shape(rows)) {
     const parent = row[column as keyof Row] as bigint;

@@ -4,6 +4,10 @@ import type { PreparedQuery } from './prepared-query';
 
 /** A connection that is at one statement for longer, in milliseconds, takes no more: they would wait behind it. */
 const STUCK_MS = 20;
+/** Nor does one that has so much to do already, at its pace of late. */
+const BUSY_MS = 10;
+/** How much of a connection's pace its last statement makes. */
+const LATEST = 1 / 8;
 const RECONNECT_MS = 1_000;
 
 export interface SharedConnectionsOptions {
@@ -15,12 +19,12 @@ export interface SharedConnectionsOptions {
 }
 
 /**
- * Connections that many short reads share: none waits for the answer to the one before (pipelining), and all that are asked
- * for in one turn of the event loop leave in one packet. To a process that serves thousands of small requests, a write to a
- * socket costs more than everything else that it does for a statement.
+ * Connections that many quick statements share: none waits for the answer to the one before (pipelining), and all that are
+ * asked for in one turn of the event loop leave in one packet. To a process that serves thousands of small requests, a write
+ * to a socket costs more than everything else that it does for a statement. Each statement is a transaction of its own.
  *
- * Nothing depends on them: where none is ready, or those that are have something slow to do, {@link read} declines, and
- * the statement takes a connection of its own.
+ * Nothing depends on them: where none is ready, or those that are have enough or something slow to do (a disk that takes
+ * its time to commit, a lock), {@link query} declines, and the statement takes a connection of its own.
  */
 export class SharedConnections {
   private readonly open: SharedConnection[] = [];
@@ -41,10 +45,10 @@ export class SharedConnections {
     return { total: this.open.length, idle: idle.length };
   }
 
-  /** The rows of a short read; `undefined` where it should rather take a connection of its own. */
-  read(statement: PreparedQuery): Promise<unknown[]> | undefined {
+  /** The rows of a quick statement; `undefined` where it should rather take a connection of its own. */
+  query(statement: PreparedQuery): Promise<unknown[]> | undefined {
     this.current ??= this.begin();
-    return this.current?.query(statement);
+    return this.current?.isBusy ? undefined : this.current?.query(statement);
   }
 
   async close(): Promise<void> {
@@ -95,6 +99,10 @@ class SharedConnection {
   waiting = 0;
   /** Since when the server is at the first of them. */
   private since = 0;
+  /** How long the server was at one lately, in milliseconds; the way there and back does not count where others wait. */
+  private pace = 0;
+  /** Whether the server has answered since nothing was waiting. */
+  private isUnderWay = false;
   private readonly socket: Socket;
 
   constructor(
@@ -110,6 +118,10 @@ class SharedConnection {
     return this.waiting > 0 && now - this.since > STUCK_MS;
   }
 
+  get isBusy(): boolean {
+    return this.waiting * this.pace > BUSY_MS;
+  }
+
   /** Holds back what is written until the end of this turn of the event loop, and then calls `done`. */
   gather(done: () => void): void {
     this.socket.cork();
@@ -123,7 +135,7 @@ class SharedConnection {
     return new Promise((resolve, reject) => {
       if (this.waiting++ === 0) this.start();
       this.client.query(statement, (error, result) => {
-        this.since = performance.now();
+        this.took(performance.now());
         if (--this.waiting === 0) this.socket.setTimeout(0);
         if (error) reject(error);
         else resolve(result.rows);
@@ -131,7 +143,15 @@ class SharedConnection {
     });
   }
 
+  private took(now: number): void {
+    const latest = now - this.since;
+    if (this.isUnderWay || latest < this.pace) this.pace += (latest - this.pace) * LATEST;
+    this.isUnderWay = true;
+    this.since = now;
+  }
+
   private start(): void {
+    this.isUnderWay = false;
     this.since = performance.now();
     this.socket.setTimeout(this.silenceMs);
   }

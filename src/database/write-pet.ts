@@ -33,7 +33,7 @@ export async function insertPet(
   status: PetStatus,
   categoryId: bigint,
 ): Promise<PetRow> {
-  const [pet] = await session.query<PetRow>(INSERT, [name, status, categoryId]);
+  const [pet] = await session.query<PetRow>(INSERT, [name, status, categoryId], 'write');
   return pet as PetRow;
 }
 
@@ -52,7 +52,11 @@ export async function updatePet(
   { name, status, categoryId }: Partial<PetContent>,
 ): Promise<UpdatedPet | undefined> {
   type Row = PetRow & { statusBefore: PetStatus; categoryBefore: bigint };
-  const [row] = await session.query<Row>(UPDATE, [id, name ?? null, status ?? null, categoryId ?? null]);
+  const [row] = await session.query<Row>(
+    UPDATE,
+    [id, name ?? null, status ?? null, categoryId ?? null],
+    'write',
+  );
   if (!row) return undefined;
   const { statusBefore, categoryBefore, ...pet } = row;
   return { pet, before: { status: statusBefore, categoryId: categoryBefore } };
@@ -66,7 +70,7 @@ export async function deletePet(
   session: Session,
   id: bigint,
 ): Promise<{ pet: PetRow; quantity: number | null } | undefined> {
-  const [row] = await session.query<PetRow & { quantity: number | null }>(DELETE, [id]);
+  const [row] = await session.query<PetRow & { quantity: number | null }>(DELETE, [id], 'write');
   if (!row) return undefined;
   const { quantity, ...pet } = row;
   return { pet, quantity };
