@@ -35,8 +35,7 @@ export class Overload {
   notice(app: FastifyInstance): void {
     app.decorateRequest('isShed', false);
     app.addHook('onRequest', (request, _reply, done) => {
-      if (this.requests.count > this.limits.inProgress || this.lag.ms > this.limits.lagMs)
-        request.isShed = true;
+      request.isShed = this.isTooMuch;
       done();
     });
     // What the start itself takes is no overload.
@@ -53,8 +52,21 @@ export class Overload {
   shed(app: FastifyInstance): void {
     app.addHook('onRequest', (request, _reply, done) => {
       if (!request.isShed || request.routeOptions.config.metering === 'unmetered') return done();
-      this.refused += 1;
-      done(new ProblemError('SERVICE_UNAVAILABLE', 'The service has too much to do. Try again shortly.'));
+      done(this.refuse());
     });
+  }
+
+  /** @throws ProblemError `SERVICE_UNAVAILABLE` for what comes otherwise than as a request, while it is too much. */
+  check(): void {
+    if (this.isTooMuch) throw this.refuse();
+  }
+
+  private get isTooMuch(): boolean {
+    return this.requests.count > this.limits.inProgress || this.lag.ms > this.limits.lagMs;
+  }
+
+  private refuse(): ProblemError {
+    this.refused += 1;
+    return new ProblemError('SERVICE_UNAVAILABLE', 'The service has too much to do. Try again shortly.');
   }
 }

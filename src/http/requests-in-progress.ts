@@ -15,6 +15,8 @@ export class RequestsInProgress {
   private readonly places: (FastifyReply | undefined)[] = [];
   private readonly free: number[] = [];
   private released = 0;
+  /** Operations that came otherwise than as a request. */
+  private others = 0;
   /** Whether the process is about to end. */
   isDraining = false;
   /** Whether a request is the last one of its connection. */
@@ -30,7 +32,7 @@ export class RequestsInProgress {
   ) {}
 
   get count(): number {
-    return this.places.length - this.free.length - this.released;
+    return this.places.length - this.free.length - this.released + this.others;
   }
 
   /** To be the first hook of all. One look at all of them now and then costs less than a timer for each. */
@@ -56,6 +58,14 @@ export class RequestsInProgress {
       clearInterval(sweep);
       done();
     });
+  }
+
+  /** Counts an operation that came on a connection of its own, until what it answers is called. */
+  begin(): () => void {
+    this.others += 1;
+    return () => {
+      this.others -= 1;
+    };
   }
 
   /** Counts a request no more whose answer goes on for as long as the client listens. */

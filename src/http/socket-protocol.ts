@@ -20,6 +20,8 @@ import { type PresentedKey, presentedKey, WRONG_KEY } from './caller';
 import { type LiveOperations, tooMany } from './live-operations';
 import type { Metrics } from './metrics';
 import { Observation } from './observation';
+import type { Overload } from './overload';
+import type { RequestsInProgress } from './requests-in-progress';
 
 export interface SocketProtocolOptions {
   readonly schema: GraphQLSchema;
@@ -30,6 +32,8 @@ export interface SocketProtocolOptions {
   readonly hidesSuggestions?: boolean;
   readonly live: LiveOperations;
   readonly documents: KnownDocuments;
+  readonly requests: RequestsInProgress;
+  readonly overload: Overload;
   readonly metrics: Metrics;
   readonly logger: FastifyBaseLogger;
 }
@@ -63,10 +67,22 @@ export class SocketProtocol {
   readonly server: Server<Client> = makeServer<Params, Client>({
     connectionInitWaitTimeout: INIT_MS,
     onConnect: ({ connectionParams, extra }) => this.greet(extra, connectionParams),
-    onSubscribe: ({ extra }, _id, payload) => this.run(extra, payload),
+    onSubscribe: async ({ extra }, _id, payload) => {
+      const finish = this.options.requests.begin();
+      this.running += 1;
+      try {
+        return await this.run(extra, payload);
+      } finally {
+        this.running -= 1;
+        finish();
+      }
+    },
     execute: ({ contextValue }) => contextValue as never,
     onNext: (_connection, _id, _payload, _args, result) => result,
   });
+
+  /** Operations that are worked on: queries and mutations, and subscriptions that begin. */
+  running = 0;
 
   constructor(private readonly options: SocketProtocolOptions) {}
 
@@ -117,6 +133,7 @@ export class SocketProtocol {
     let result: RunningSubscription | Outcome;
     let banned: ProblemError | undefined;
     try {
+      this.options.overload.check();
       context = as(await this.callerOf(client));
       banned = limits.wasBanned(context.caller.id) ? refusalOf(await context.meter.take(1)) : undefined;
       if (banned) throw banned;

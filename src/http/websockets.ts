@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CloseCode, handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -23,6 +24,7 @@ const GOODBYE_MS = 1_000;
 /** Bytes that may wait for a client that goes on sending without reading. */
 const MAX_UNREAD = 1024 * 1024;
 const GOING_AWAY = 1001;
+const LOOK_MS = 20;
 
 /** The connections of GraphQL over WebSocket at `/graphql`: who may have one, and when it ends. */
 export class WebSockets {
@@ -36,7 +38,7 @@ export class WebSockets {
     const { live, maxMessage } = options;
     this.server = new WebSocketServer({ noServer: true, maxPayload: maxMessage, handleProtocols });
     this.protocol = new SocketProtocol(options);
-    live.onClose(() => this.close());
+    live.onClose(() => void this.close());
   }
 
   /**
@@ -117,8 +119,11 @@ export class WebSockets {
     }
   }
 
-  private close(): void {
+  /** What is worked on is answered first; nothing new begins. */
+  private async close(): Promise<void> {
     clearInterval(this.pinging);
+    const end = performance.now() + GOODBYE_MS;
+    while (this.protocol.running > 0 && performance.now() < end) await sleep(LOOK_MS);
     for (const socket of this.server.clients) socket.close(GOING_AWAY, 'Going away');
     setTimeout(() => {
       for (const socket of this.server.clients) socket.terminate();

@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createApp } from '../../src/app';
 import { readConfig } from '../../src/config';
 import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
+import { socketClient } from '../helper/live';
 import { toldBy } from '../helper/standing';
 import { until } from '../helper/until';
 
@@ -95,4 +97,24 @@ test('once the process is about to end, readiness is off', async () => {
   expect((await fetch(`${url}/pets`)).status).toBe(200);
   await ended;
   await expect(fetch(`${url}/livez`)).rejects.toThrow();
+});
+
+test('what was asked over WebSocket is answered before its connection goes', async () => {
+  const config = readConfig({ LOG_LEVEL: 'silent', ADMIN_API_KEY: ADMIN_KEY });
+  const { server, drain } = await createApp(config, gateway.database);
+  const client = socketClient(await server.listen({ port: 0, host: '127.0.0.1' }), { apiKey: ADMIN_KEY });
+  client.subscribe('subscription { petChanged { id } }');
+  const query = gateway.database.query.bind(gateway.database);
+  const slow = jest.spyOn(gateway.database, 'query').mockImplementation(async (...args) => {
+    await sleep(150);
+    return query(...args) as Promise<never[]>;
+  });
+  const asked = client.subscribe('{ pets { totalCount } }');
+  await until(async () => slow.mock.calls.length > 0);
+  const ended = drain.finish();
+  const refused = client.subscribe('{ pets { totalCount } }');
+  expect(await asked.until(1)).toMatchObject([{ data: { pets: { totalCount: expect.any(Number) } } }]);
+  expect((await refused.untilOver()).error).toMatchObject([{ extensions: { code: 'SERVICE_UNAVAILABLE' } }]);
+  await ended;
+  slow.mockRestore();
 });

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Gateway, startGateway } from '../helper/gateway';
+import { running, socketClient } from '../helper/live';
 import { ask } from '../helper/load';
 import { toldBy } from '../helper/standing';
+import { until } from '../helper/until';
 import { exchange, parseResponse } from '../helper/wire';
 
 let gateway: Gateway;
@@ -80,6 +82,25 @@ test('more requests at once than it may work on are refused at once; the others 
   expect((await ask(url, { path: '/livez' })).status).toBe(200);
   await Promise.all(held);
   expect((await ask(url, { path: '/pets' })).status).toBe(200);
+  await small.server.close();
+});
+
+test('operations over WebSocket count as requests, and are refused like them', async () => {
+  const small = await gateway.another({ MAX_REQUESTS_IN_PROGRESS: '3' });
+  const url = await small.listen();
+  const client = socketClient(url);
+  const query = '{ pets { totalCount } }';
+  // It keeps the connection.
+  client.subscribe('subscription { petChanged { id } }');
+  await until(async () => (await running(small)) === 1);
+  const held = Array.from({ length: 3 }, () => exchange(url, UNFINISHED));
+  await sleep(100);
+  const { error, answers } = await client.subscribe(query).untilOver();
+  expect(error).toMatchObject([{ extensions: { code: 'SERVICE_UNAVAILABLE', status: 503 } }]);
+  expect(answers).toEqual([]);
+  await Promise.all(held);
+  expect(await client.subscribe(query).until(1)).toMatchObject([{ data: { pets: { totalCount: 0 } } }]);
+  client.close();
   await small.server.close();
 });
 
