@@ -25,6 +25,8 @@ interface Entry {
 /** Recognises callers by their keys. */
 export class KeyRing {
   private readonly entries = new LRUCache<string, Entry>({ max: MAX_KEYS, ttl: BELIEVED_MS });
+  /** Look-ups that are under way: a busy key whose entry has just run out is looked up once. */
+  private readonly fetching = new Map<string, Promise<Entry>>();
   /** Keys that there were when they were last looked up. */
   private readonly existing = new LRUCache<string, true>({ max: MAX_KEYS });
   /** How many look-ups of an address found nothing. */
@@ -52,13 +54,15 @@ export class KeyRing {
     const entry = this.entries.get(parsed.id);
     if (entry) return this.admit(entry, parsed.secret);
     if (!this.existing.has(parsed.id) && !this.mayGuess(address)) return undefined;
-    return this.fetch(parsed.id, address).then((fetched) => this.admit(fetched, parsed.secret));
+    const fetched = this.fetching.get(parsed.id) ?? this.fetch(parsed.id, address);
+    return fetched.then((fresh) => this.admit(fresh, parsed.secret));
   }
 
   /** Makes the next look-up of a key read it anew: after it was changed here. */
   forget(id: string): void {
     this.changes += 1;
     this.entries.delete(id);
+    this.fetching.delete(id);
   }
 
   private admit(entry: Entry, secret: string): Caller | undefined {
@@ -75,7 +79,15 @@ export class KeyRing {
     return (this.guesses.get(address) ?? 0) < MAX_GUESSES;
   }
 
-  private async fetch(id: string, address: string): Promise<Entry> {
+  private fetch(id: string, address: string): Promise<Entry> {
+    const fetched = this.read(id, address).finally(() => {
+      if (this.fetching.get(id) === fetched) this.fetching.delete(id);
+    });
+    this.fetching.set(id, fetched);
+    return fetched;
+  }
+
+  private async read(id: string, address: string): Promise<Entry> {
     const { changes } = this;
     const key = await this.database.prisma.apiKey.findUnique({ where: { id } });
     const entry = key

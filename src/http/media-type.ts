@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -12,7 +13,7 @@ export function prefersPage(accept: string | undefined): boolean {
 }
 
 /** A client sends the same `Accept` with every request, and there are few clients: each is read once. */
-const known = new Map<string, string | undefined>();
+const known = new LRUCache<string, { readonly type: string | undefined }>({ max: MAX_KNOWN });
 
 /**
  * The media type that a GraphQL answer has for this `Accept` (GraphQL over HTTP, section 6.4), as Apollo chooses it;
@@ -20,8 +21,9 @@ const known = new Map<string, string | undefined>();
  */
 export function answerType(accept: string | undefined): string | undefined {
   if (accept === undefined) return JSON_TYPE;
-  if (known.has(accept)) return known.get(accept);
+  const before = known.get(accept);
+  if (before) return before.type;
   const type = new Negotiator({ headers: { accept } }).mediaType([JSON_TYPE, RESPONSE_TYPE]);
-  if (known.size < MAX_KNOWN) known.set(accept, type);
+  known.set(accept, { type });
   return type;
 }
