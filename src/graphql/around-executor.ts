@@ -1,7 +1,8 @@
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import type { Context } from './context';
-import type { OperationRunner, Variables } from './executor';
+import type { OperationRunner } from './executor';
 import type { Outcome } from './outcome';
+import type { Variables } from './variables';
 
 /** What stands around an executor: it does something before and after each operation, and is used as the executor is. */
 export abstract class AroundExecutor implements OperationRunner {

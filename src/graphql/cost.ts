@@ -17,7 +17,8 @@ import { collectFields, collectSubfields } from 'graphql/execution/collectFields
 import { getFieldDef } from 'graphql/execution/execute';
 import { MAX_PAGE } from '../domain/connection';
 import { listSizeOf, weightOf } from './cost-directives';
-import { constant, type Estimate, sum, times, type Variables } from './estimate';
+import { constant, type Estimate, sum, times } from './estimate';
+import type { Variables } from './variables';
 
 /** The length of a list that nothing tells: those of introspection, and those without pages. */
 const ASSUMED_LENGTH = 7;

@@ -1,10 +1,8 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, specifiedRules, validate } from 'graphql';
-import { type DocumentLimits, excessesOf } from './document-limits';
+import { type DocumentLimits, excessesOf, INVALID } from './document-limits';
 
 /** How many faults of one document are reported. */
 const MAX_FAULTS = 20;
-
-const INVALID = { code: 'GRAPHQL_VALIDATION_FAILED' };
 
 /**
  * Why a parsed document may not run; nothing where it may.

@@ -21,7 +21,8 @@ export interface DocumentLimits {
 }
 
 const TOO_COMPLEX = { code: 'OPERATION_TOO_COMPLEX' };
-const INVALID = { code: 'GRAPHQL_VALIDATION_FAILED' };
+/** The extensions of a fault of a document. */
+export const INVALID = { code: 'GRAPHQL_VALIDATION_FAILED' };
 
 /** Why a document is too large to be looked at any further: to validate it could take long, to measure it does not. */
 export function excessesOf(document: DocumentNode, limits: DocumentLimits): GraphQLError[] {

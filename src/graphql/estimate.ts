@@ -1,4 +1,4 @@
-export type Variables = Readonly<Record<string, unknown>>;
+import type { Variables } from './variables';
 
 /** A number that may depend on the variables of a request. */
 export interface Estimate {

@@ -19,8 +19,7 @@ import { RunOnce } from './run-once';
 import { RunningSubscription } from './running-subscription';
 import { Uses } from './uses';
 import { variableErrors } from './variable-errors';
-
-export type Variables = Readonly<Record<string, unknown>>;
+import type { Variables } from './variables';
 
 /** What runs operations: the executor, or what stands around it. */
 export type OperationRunner = Pick<Executor, 'schema' | 'prepareForRest' | 'run'>;

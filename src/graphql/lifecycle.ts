@@ -16,8 +16,7 @@ import {
 import { type Notice, noticeOf } from './lifecycle-notice';
 import { collectMarks, holdsMarks } from './marked-values';
 import { type Mark, type Marks, marksOf } from './marks';
-
-type Variables = Readonly<Record<string, unknown>>;
+import type { Variables } from './variables';
 
 /** A place of an operation that uses something marked; where it holds a variable, only if that is given. */
 export interface Use {

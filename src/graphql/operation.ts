@@ -24,8 +24,7 @@ import { estimateCost } from './cost';
 import type { Estimate } from './estimate';
 import { Lifecycle } from './lifecycle';
 import { Plan } from './plan';
-
-type Variables = Readonly<Record<string, unknown>>;
+import type { Variables } from './variables';
 
 /** What running an operation takes: how many counted root fields, and which scopes. */
 export interface Demand {

@@ -3,8 +3,9 @@ import type { RecentWriters } from '../access/recent-writers';
 import type { Replicas } from '../database/replicas';
 import { AroundExecutor } from './around-executor';
 import type { Context } from './context';
-import type { OperationRunner, Variables } from './executor';
+import type { OperationRunner } from './executor';
 import type { Outcome } from './outcome';
+import type { Variables } from './variables';
 
 /**
  * Lets queries read from replicas, so that nobody misses a write of its own. A replica may lag by less than a window, and

@@ -8,8 +8,7 @@ import {
   typeFromAST,
 } from 'graphql';
 import type { ErrorDetail } from '../domain/errors';
-
-type Variables = Readonly<Record<string, unknown>>;
+import type { Variables } from './variables';
 
 /** More wrong things than this in one value are not listed. */
 const MAX_ERRORS = 100;

@@ -6,12 +6,14 @@ import type { DocumentNode, FormattedExecutionResult } from 'graphql';
 import type { Context } from '../graphql/context';
 import { withText } from '../graphql/document-ids';
 import { ProblemError } from '../graphql/errors';
-import type { OperationRunner, Variables } from '../graphql/executor';
-import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-headers';
+import type { OperationRunner } from '../graphql/executor';
+import { idempotencyHeaders } from '../graphql/idempotency-headers';
 import type { KnownDocuments } from '../graphql/known-documents';
 import { textOf } from '../graphql/row-text';
+import type { Variables } from '../graphql/variables';
 import { type Page, sendPage } from '../pages/page';
 import { answerOtherMethods } from '../rest/methods';
+import { withIdempotencyKey } from './idempotency-key';
 import { statusFor } from './legacy-status';
 import { answerType, prefersPage } from './media-type';
 import { GRAPHQL_PATH } from './paths';
@@ -112,13 +114,6 @@ function withRequestId(answer: string, requestId: string): string {
   const body = JSON.parse(answer) as FormattedExecutionResult;
   const errors = body.errors?.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
   return JSON.stringify({ ...body, errors });
-}
-
-/** The context with the idempotency key that the request came with, if it did. */
-export function withIdempotencyKey(context: Context, { headers }: FastifyRequest): Context {
-  const header = headers[IDEMPOTENCY_KEY];
-  if (header !== undefined) context.idempotency = { header: String(header) };
-  return context;
 }
 
 interface PlainRequest {

@@ -3,11 +3,12 @@ import type { KeyRing } from '../access/key-ring';
 import type { Context } from '../graphql/context';
 import type { DocumentLimits } from '../graphql/document-limits';
 import { ProblemError } from '../graphql/errors';
-import type { Executor, OperationRunner, Variables } from '../graphql/executor';
+import type { Executor, OperationRunner } from '../graphql/executor';
 import type { KnownDocuments } from '../graphql/known-documents';
 import { type Outcome, refusal, refuseDocument } from '../graphql/outcome';
 import { readDocument } from '../graphql/read-document';
 import { RunningSubscription } from '../graphql/running-subscription';
+import type { Variables } from '../graphql/variables';
 import { type PresentedKey, WRONG_KEY } from './caller';
 import { PerCaller } from './per-caller';
 

@@ -11,7 +11,7 @@ import { textOf } from '../graphql/row-text';
 import { RunningSubscription } from '../graphql/running-subscription';
 import { answerOtherMethods } from '../rest/methods';
 import { keyOf } from './caller';
-import { withIdempotencyKey } from './graphql-route';
+import { withIdempotencyKey } from './idempotency-key';
 import type { LiveOperations, LiveRequest } from './live-operations';
 import type { Metrics } from './metrics';
 import { operationOf } from './observation';

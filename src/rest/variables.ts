@@ -1,8 +1,8 @@
 import { isLosslessNumber } from 'lossless-json';
 import type { ErrorDetail } from '../domain/errors';
 import { ProblemError } from '../graphql/errors';
-import type { Variables } from '../graphql/executor';
 import { valueErrors } from '../graphql/variable-errors';
+import type { Variables } from '../graphql/variables';
 import type { Input, Inputs } from './inputs';
 
 /** What a request gives an operation, as it came. */

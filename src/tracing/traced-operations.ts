@@ -2,8 +2,8 @@ import { SpanStatusCode, trace } from '@opentelemetry/api';
 import { type DocumentNode, getOperationAST } from 'graphql';
 import { AroundExecutor } from '../graphql/around-executor';
 import type { Context } from '../graphql/context';
-import type { Variables } from '../graphql/executor';
 import type { Outcome } from '../graphql/outcome';
+import type { Variables } from '../graphql/variables';
 
 /** A client may call its operation anything. */
 const MAX_NAME = 100;
