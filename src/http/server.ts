@@ -96,7 +96,7 @@ const EXPOSED_HEADERS = [
   'X-Stability',
   'WWW-Authenticate',
   IDEMPOTENT_REPLAYED,
-];
+].join(', ');
 
 /** The HTTP server with both doors, ready to listen or to be injected into. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
