@@ -106,6 +106,7 @@ const SETTINGS = {
   ),
   GRAPHQL_MAX_DIRECTIVES: setting(integer(0, 10_000), 50, 'directives of a document'),
   GRAPHQL_MAX_DIRECTIVES_AT_ONCE: setting(integer(0, 100), 5, 'directives of one field or fragment'),
+  GRAPHQL_MAX_ERRORS: setting(integer(1, 100), 20, 'errors that are told of one document'),
   GRAPHQL_MAX_COST: setting(
     integer(100, 10_000_000),
     50_000,

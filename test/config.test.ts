@@ -21,6 +21,7 @@ test('without any variable it is what the documentation says', () => {
     GRAPHQL_MAX_REPEATS: 50,
     GRAPHQL_MAX_DIRECTIVES: 50,
     GRAPHQL_MAX_DIRECTIVES_AT_ONCE: 5,
+    GRAPHQL_MAX_ERRORS: 20,
     GRAPHQL_MAX_COST: 50_000,
     TRUSTED_DOCUMENTS: undefined,
     TRUSTED_DOCUMENTS_ONLY: false,

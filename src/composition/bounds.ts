@@ -14,6 +14,7 @@ export function documentLimits(config: Config): DocumentLimits {
     repeats: config.GRAPHQL_MAX_REPEATS,
     directives: config.GRAPHQL_MAX_DIRECTIVES,
     directivesAtOnce: config.GRAPHQL_MAX_DIRECTIVES_AT_ONCE,
+    errors: config.GRAPHQL_MAX_ERRORS,
   };
 }
 

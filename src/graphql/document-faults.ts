@@ -1,9 +1,6 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, specifiedRules, validate } from 'graphql';
 import { type DocumentLimits, excessesOf, INVALID } from './document-limits';
 
-/** How many faults of one document are reported. */
-const MAX_FAULTS = 20;
-
 /**
  * Why a parsed document may not run; nothing where it may.
  * @param hideSuggestions whether names of the schema that resemble a wrong one are kept back.
@@ -15,8 +12,11 @@ export function faultsOf(
   hideSuggestions: boolean,
 ): readonly GraphQLError[] {
   const excesses = excessesOf(document, limits);
-  if (excesses.length) return excesses.slice(0, MAX_FAULTS);
-  const errors = validate(schema, document, specifiedRules, { maxErrors: MAX_FAULTS, hideSuggestions });
+  if (excesses.length) return excesses.slice(0, limits.errors);
+  const errors = validate(schema, document, specifiedRules, {
+    maxErrors: limits.errors,
+    hideSuggestions,
+  });
   return errors.map(
     ({ message, nodes, extensions }) =>
       new GraphQLError(message, { nodes, extensions: { ...INVALID, ...extensions } }),

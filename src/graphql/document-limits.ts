@@ -18,6 +18,8 @@ export interface DocumentLimits {
   readonly fragments: number;
   /** How often one place may ask for the same, from all fragments that are spread there. */
   readonly repeats: number;
+  /** How many errors are told of one document, beside that there are more. */
+  readonly errors: number;
 }
 
 const TOO_COMPLEX = { code: 'OPERATION_TOO_COMPLEX' };

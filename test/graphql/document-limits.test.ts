@@ -236,6 +236,7 @@ test('the limits are settings', async () => {
     GRAPHQL_MAX_REPEATS: '3',
     GRAPHQL_MAX_DIRECTIVES: '2',
     GRAPHQL_MAX_DIRECTIVES_AT_ONCE: '1',
+    GRAPHQL_MAX_ERRORS: '2',
     GRAPHQL_MAX_COST: '100',
   });
   const messagesOf = async (query: string) =>
@@ -270,6 +271,11 @@ test('the limits are settings', async () => {
   ).toEqual(['The document has 3 directives; at most 2 are allowed.']);
   expect(await messagesOf('{ pets { nodes { id name status categoryId } } }')).toEqual([
     expect.stringContaining('an estimated cost of 101 values; at most 100 are allowed'),
+  ]);
+  expect(await messagesOf('{ pet(id: 1) { a b c } }')).toEqual([
+    'Cannot query field "a" on type "Pet".',
+    'Cannot query field "b" on type "Pet".',
+    'Too many validation errors, error limit reached. Validation aborted.',
   ]);
   await strict.close();
 });

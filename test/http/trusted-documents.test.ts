@@ -287,6 +287,7 @@ const BOUNDS = {
     repeats: 50,
     directives: 50,
     directivesAtOnce: 5,
+    errors: 20,
   },
   maxCost: 50_000,
 };
