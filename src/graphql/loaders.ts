@@ -9,11 +9,13 @@ export type Batch<Value> = (keys: readonly bigint[]) => Promise<ReadonlyMap<bigi
  * same arguments and columns. So a field costs one statement, however many rows it stands under.
  */
 export class Loaders {
-  private readonly byField = new Map<FieldNode | undefined, DataLoader<bigint, unknown>>();
+  /** Most operations load nothing. */
+  private byField: Map<FieldNode | undefined, DataLoader<bigint, unknown>> | undefined;
 
   /** Loads the value of `key` for the field of `info`, together with those of its siblings. */
   load<Value>(info: GraphQLResolveInfo, key: bigint, batch: Batch<Value>): Promise<Value | undefined> {
     const field = info.fieldNodes[0];
+    this.byField ??= new Map();
     let loader = this.byField.get(field);
     if (!loader) {
       loader = new DataLoader(

@@ -46,26 +46,32 @@ export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymous
     request.caller = caller;
     request.meter = new Meter(limits, caller);
   };
-  const settle = (request: FastifyRequest, caller: Caller | undefined) => {
-    if (caller) admit(request, caller);
-    else request.keyProblem = new ProblemError('UNAUTHENTICATED', WRONG_KEY);
+  // A wrong key is counted against the address that it came from: guessing uses up the guesser's own quota.
+  const admitAddress = (request: FastifyRequest, address: string, keyProblem?: unknown) => {
+    request.keyProblem = keyProblem;
+    admit(request, anonymousCaller(address, anonymousAccess));
   };
 
   app.addHook('onRequest', (request, _reply, done) => {
-    // A wrong key is counted against the address that it came from: guessing uses up the guesser's own quota.
     const address = subjectOfAddress(request.ip);
-    admit(request, anonymousCaller(address, anonymousAccess));
     const presented = presentedKey(request);
-    if (presented === undefined || request.isShed) return done();
-    const caller = keys.recognise(presented, address);
-    if (!(caller instanceof Promise)) {
-      settle(request, caller);
+    const settle = (caller: Caller | undefined) => {
+      if (caller) admit(request, caller);
+      else admitAddress(request, address, new ProblemError('UNAUTHENTICATED', WRONG_KEY));
+      done();
+    };
+    if (presented === undefined || request.isShed) {
+      admitAddress(request, address);
       return done();
     }
-    const fail = (error: unknown) => {
+    const caller = keys.recognise(presented, address);
+    if (!(caller instanceof Promise)) return settle(caller);
+    // It may have to be answered before that is known.
+    admitAddress(request, address);
+    caller.then(settle, (error) => {
       request.keyProblem = error;
-    };
-    caller.then((recognised) => settle(request, recognised), fail).then(() => done(), done);
+      done();
+    });
   });
 }
 

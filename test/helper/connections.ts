@@ -4,11 +4,21 @@ import { Socket } from 'node:net';
 import { requestsIn, responsesIn } from './messages';
 import type { RestAnswer } from './openapi';
 
+/** From here on a connection carries messages for as long as somebody listens: WebSocket's, or a stream of events. */
+const LIVE = /^HTTP\/1\.1 101 |\r\ncontent-type: text\/event-stream/i;
+
 /** What went over a connection, in bytes as characters (latin1). */
 class Connection {
   sent = '';
   received = '';
+  private isLive = false;
   private taken = 0;
+
+  hear(direction: 'sent' | 'received', text: string): void {
+    if (this.isLive) return;
+    this[direction] += text;
+    this.isLive = direction === 'received' && LIVE.test(text);
+  }
 
   /** The answers that have become whole since this was asked last. */
   take(): RestAnswer[] {
@@ -24,6 +34,8 @@ class Connection {
 }
 
 const connections = new Map<Socket, Connection>();
+/** Those that have been closed since they were held last. */
+let closed: Connection[] = [];
 
 /** Begins to listen in on the connections of this process: what it asks, by whatever client, and what it is asked over HTTP. */
 export function listenIn(): void {
@@ -35,6 +47,7 @@ export function stopListening(): void {
   unsubscribe('net.client.socket', onClient);
   unsubscribe('http.server.request.start', onRequest);
   connections.clear();
+  closed = [];
 }
 
 /** Lets no answer pass that has come or gone since this was asked last and is not as the OpenAPI document has it. */
@@ -48,10 +61,9 @@ export function holdWhatWasHeard(): void {
 
 /** Of what goes between two ends in this process, both. */
 function answersHeard(): RestAnswer[] {
-  return [...connections].flatMap(([socket, connection]) => {
-    if (socket.closed) connections.delete(socket);
-    return connection.take();
-  });
+  const heard = [...connections.values(), ...closed];
+  closed = [];
+  return heard.flatMap((connection) => connection.take());
 }
 
 function onClient(message: unknown): void {
@@ -60,7 +72,7 @@ function onClient(message: unknown): void {
   socket.push = (chunk, encoding) => {
     const text: string = chunk?.toString('latin1') ?? '';
     if (!connection.received && !'HTTP/'.startsWith(text.slice(0, 5))) leave(socket);
-    connection.received += text;
+    connection.hear('received', text);
     return Socket.prototype.push.call(socket, chunk, encoding);
   };
 }
@@ -69,20 +81,23 @@ function onClient(message: unknown): void {
 function onRequest(message: unknown): void {
   const { socket, request } = message as { socket: Socket; request: IncomingMessage };
   const connection = connections.get(socket) ?? begin(socket, 'received');
-  connection.sent += `${request.method} ${request.url} HTTP/1.1\r\n\r\n`;
+  connection.hear('sent', `${request.method} ${request.url} HTTP/1.1\r\n\r\n`);
 }
 
 /** @param written what is written to the socket: it is `sent` by a client, and `received` from a server. */
 function begin(socket: Socket, written: 'sent' | 'received'): Connection {
   const connection = new Connection();
   connections.set(socket, connection);
+  socket.once('close', () => {
+    if (connections.delete(socket)) closed.push(connection);
+  });
   const { _write, _writev } = Socket.prototype;
   socket._write = (chunk, encoding, done) => {
-    connection[written] += latin1(chunk, encoding);
+    connection.hear(written, latin1(chunk, encoding));
     _write.call(socket, chunk, encoding, done);
   };
   socket._writev = (chunks, done) => {
-    for (const { chunk, encoding } of chunks) connection[written] += latin1(chunk, encoding);
+    for (const { chunk, encoding } of chunks) connection.hear(written, latin1(chunk, encoding));
     _writev?.call(socket, chunks, done);
   };
   return connection;
