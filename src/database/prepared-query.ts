@@ -37,7 +37,10 @@ export class PreparedQuery extends Query {
     const described = describedOn(connection);
     const columns = described.columns.get(this.name);
     if (columns) {
-      Object.assign(this._result, columns);
+      const result = this._result;
+      result.fields = columns.fields;
+      result._parsers = columns._parsers;
+      result._prebuiltEmptyResultObject = columns._prebuiltEmptyResultObject;
       this._accumulateRows = true;
     } else this.described = described;
     internals.prepare.call(this, columns ? described.taciturn : connection);

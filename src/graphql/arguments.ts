@@ -1,49 +1,94 @@
-import { type FieldNode, type GraphQLField, isNonNullType, Kind } from 'graphql';
+import {
+  type ArgumentNode,
+  type FieldNode,
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLInputType,
+  getNullableType,
+  isInputObjectType,
+  isNonNullType,
+  Kind,
+  type ObjectFieldNode,
+  type ValueNode,
+  valueFromAST,
+} from 'graphql';
 import { getArgumentValues } from 'graphql/execution/values';
+import { Misfit, present } from './input-values';
 
 type Values = Record<string, unknown>;
+/** What stands in a document comes to in a run with these variables, coerced; `undefined` for a variable that is not given. */
+type Evaluate = (variables: Values) => unknown;
 
 /** Whether the arguments of a field are the same in each run of its document. */
 export function hasConstantArguments(node: FieldNode): boolean {
-  return !JSON.stringify(node.arguments, (key, value) => (key === 'loc' ? undefined : value)).includes(
-    '"Variable"',
-  );
-}
-
-interface Given {
-  readonly name: string;
-  readonly variable: string;
-  readonly isRequired: boolean;
-  readonly defaultValue: unknown;
+  return !node.arguments?.some(({ value }) => holdsVariable(value));
 }
 
 /**
- * The arguments of a field of a validated document, as graphql-js coerces them (GraphQL, section 6.4.1). Variables have been
- * coerced: those that are arguments as they stand are handed on. Where there is a literal beside them, or something is wrong,
- * graphql-js is asked.
+ * The arguments of a field of a validated document, as graphql-js coerces them (GraphQL, section 6.4.1), which reads the
+ * document anew for each. Where something is wrong, graphql-js is asked.
  */
 export function argumentsOf(
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
 ): (variables: Values) => Values {
-  const values = new Map(node.arguments?.map(({ name, value }) => [name.value, value]));
-  const defaults: Values = {};
-  const given: Given[] = [];
-  const ask = (variables: Values) => getArgumentValues(field, node, variables);
-  for (const { name, type, defaultValue } of field.args) {
-    const value = values.get(name);
-    if (value?.kind === Kind.VARIABLE)
-      given.push({ name, variable: value.name.value, isRequired: isNonNullType(type), defaultValue });
-    else if (value) return ask;
-    else if (defaultValue !== undefined) defaults[name] = defaultValue;
-  }
+  const evaluate = membersEvaluator(field.args, node.arguments ?? []);
   return (variables) => {
-    const args = { ...defaults };
-    for (const { name, variable, isRequired, defaultValue } of given) {
-      const value = Object.hasOwn(variables, variable) ? variables[variable] : defaultValue;
-      if (isRequired && (value === undefined || value === null)) return ask(variables);
-      if (value !== undefined) args[name] = value;
+    try {
+      return evaluate(variables);
+    } catch {
+      return getArgumentValues(field, node, variables);
     }
-    return args;
   };
+}
+
+/** @param given the members of an object as the document has them, or the arguments of a field. */
+function membersEvaluator(
+  members: readonly (GraphQLArgument | GraphQLInputField)[],
+  given: readonly (ArgumentNode | ObjectFieldNode)[],
+): (variables: Values) => Values {
+  const nodes = new Map(given.map(({ name, value }) => [name.value, value]));
+  const readers = members.map(({ name, type, defaultValue }) => {
+    const node = nodes.get(name);
+    const evaluate = node && evaluatorOf(node, type);
+    return { name, evaluate, defaultValue, isRequired: isNonNullType(type) };
+  });
+  return (variables) => {
+    const values: Values = {};
+    for (const { name, evaluate, defaultValue, isRequired } of readers) {
+      const given = evaluate?.(variables);
+      const value = given === undefined ? defaultValue : given;
+      if (value !== undefined) values[name] = value;
+      else if (isRequired) throw new Misfit();
+    }
+    return values;
+  };
+}
+
+function evaluatorOf(node: ValueNode, type: GraphQLInputType): Evaluate {
+  if (node.kind === Kind.VARIABLE) return variableReader(node.name.value, isNonNullType(type));
+  if (!holdsVariable(node)) {
+    const constant = present(valueFromAST(node, type));
+    return () => constant;
+  }
+  const nullable = getNullableType(type);
+  if (node.kind === Kind.OBJECT && isInputObjectType(nullable) && !nullable.isOneOf)
+    return membersEvaluator(Object.values(nullable.getFields()), node.fields);
+  return (variables) => present(valueFromAST(node, type, variables));
+}
+
+function variableReader(name: string, isRequired: boolean): Evaluate {
+  return (variables) => {
+    if (!Object.hasOwn(variables, name)) return undefined;
+    const value = variables[name];
+    if (value === null && isRequired) throw new Misfit();
+    return value;
+  };
+}
+
+function holdsVariable(node: ValueNode): boolean {
+  if (node.kind === Kind.LIST) return node.values.some(holdsVariable);
+  if (node.kind === Kind.OBJECT) return node.fields.some(({ value }) => holdsVariable(value));
+  return node.kind === Kind.VARIABLE;
 }

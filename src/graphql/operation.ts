@@ -1,7 +1,5 @@
 import {
   BREAK,
-  type ConstValueNode,
-  coerceInputValue,
   type DocumentNode,
   type FragmentDefinitionNode,
   type GraphQLField,
@@ -22,6 +20,7 @@ import type { Scope } from '../database/generated/enums';
 import type { Spelling } from '../database/row-json';
 import { estimateCost } from './cost';
 import type { Estimate } from './estimate';
+import { coercerOf } from './input-values';
 import { Lifecycle } from './lifecycle';
 import { Plan } from './plan';
 import type { Variables } from './variables';
@@ -34,9 +33,10 @@ export interface Demand {
 
 interface Variable {
   readonly name: string;
-  readonly type: GraphQLInputType;
+  readonly coerce: (value: unknown) => unknown;
   readonly isRequired: boolean;
-  readonly defaultValue: ConstValueNode | undefined;
+  /** `undefined` without one, and for one that does not fit. */
+  readonly defaultValue: unknown;
 }
 
 /** One operation of a validated document, with what can be known of it before it runs. */
@@ -69,7 +69,12 @@ export class Operation {
     this.hasDirectives = hasDirectives(document);
     this.variables = (node.variableDefinitions ?? []).map(({ variable, type: typeNode, defaultValue }) => {
       const type = typeFromAST(schema, typeNode as TypeNode) as GraphQLInputType;
-      return { name: variable.name.value, type, isRequired: isNonNullType(type), defaultValue };
+      return {
+        name: variable.name.value,
+        coerce: coercerOf(type),
+        isRequired: isNonNullType(type),
+        defaultValue: defaultValue && valueFromAST(defaultValue, type),
+      };
     });
     this.constant = this.hasDirectives ? undefined : this.demandOf({});
     this.size = estimateCost(schema, document, node);
@@ -99,10 +104,9 @@ export class Operation {
   coerce(variables: Variables): Record<string, unknown> | undefined {
     const coerced: Record<string, unknown> = {};
     try {
-      for (const { name, type, isRequired, defaultValue } of this.variables) {
-        if (Object.hasOwn(variables, name))
-          coerced[name] = coerceInputValue(variables[name], type, misfit, true);
-        else if (defaultValue) coerced[name] = valueFromAST(defaultValue, type);
+      for (const { name, coerce, isRequired, defaultValue } of this.variables) {
+        if (Object.hasOwn(variables, name)) coerced[name] = coerce(variables[name]);
+        else if (defaultValue !== undefined) coerced[name] = defaultValue;
         else if (isRequired) return undefined;
       }
     } catch {
@@ -162,10 +166,6 @@ export class Operations {
     operations.set(name, operation);
     return operation;
   }
-}
-
-function misfit(): never {
-  throw new Error('misfit');
 }
 
 /** Whether a document, validated or not, plainly asks only for what counts nothing: introspection, `rateLimit`, `viewer`. */

@@ -11,27 +11,26 @@ export interface Outcome {
   readonly replayed?: boolean;
 }
 
+type Body = { -readonly [member in keyof FormattedExecutionResult]: FormattedExecutionResult[member] };
+
 /** The body of an answer to what has been executed. @param cost how many requests it was counted as. */
 export function bodyOf(
   { errors, data }: ExecutionResult,
   context: Context,
   cost: number,
 ): FormattedExecutionResult {
+  const body = eventOf({ errors, data }, context);
   const { standing } = context.meter;
-  return {
-    ...eventOf({ errors, data }, context),
-    ...(standing && { extensions: { cost: costOf(cost, standing), ...context.notice?.extensions } }),
-  };
+  if (standing) body.extensions = { cost: costOf(cost, standing), ...body.extensions };
+  return body;
 }
 
 /** One answer of a subscription, which was counted when it began: it tells of no cost. */
-export function eventOf({ errors, data }: ExecutionResult, context: Context): FormattedExecutionResult {
+export function eventOf({ errors, data }: ExecutionResult, context: Context): Body {
+  const body: Body = errors ? { errors: errors.map((error) => present(error, context)), data } : { data };
   const extensions = context.notice?.extensions;
-  return {
-    ...(errors && { errors: errors.map((error) => present(error, context)) }),
-    data,
-    ...(extensions && { extensions }),
-  };
+  if (extensions) body.extensions = extensions;
+  return body;
 }
 
 /** The answer to an operation that is refused as a whole: no data, and the error's own status. */

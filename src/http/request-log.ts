@@ -42,7 +42,7 @@ export class RequestLog extends LogController {
         path: request.url.split('?', 1)[0],
         caller: request.caller?.id,
         operation,
-        ...(name !== operation && { operationName: name }),
+        operationName: name === operation ? undefined : name,
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
       },
