@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Database } from '../database/database';
 import type { ApiKey } from '../database/generated/client';
 import { type Caller, keyCaller } from './caller';
-import { isSecret, parseKey } from './secret';
+import { isSame, isSecret, parseKey } from './secret';
 
 /** How long a key is believed to be what it was: a revocation on another instance takes effect within it. */
 const BELIEVED_MS = 5_000;
@@ -19,12 +19,21 @@ const NOBODY = new Uint8Array(32);
 interface Entry {
   readonly key?: ApiKey;
   readonly caller?: Caller;
+  /** Until when it is believed, on the clock of {@link performance.now}. */
+  readonly until: number;
   useNotedAt: number;
+}
+
+/** A key that was right, and how often something had been forgotten then. */
+interface Shown {
+  readonly whole: string;
+  readonly entry: Entry;
+  readonly changes: number;
 }
 
 /** Recognises callers by their keys. */
 export class KeyRing {
-  private readonly entries = new LRUCache<string, Entry>({ max: MAX_KEYS, ttl: BELIEVED_MS });
+  private readonly entries = new LRUCache<string, Entry>({ max: MAX_KEYS });
   /** Look-ups that are under way: a busy key whose entry has just run out is looked up once. */
   private readonly fetching = new Map<string, Promise<Entry>>();
   /** Keys that there were when they were last looked up. */
@@ -35,6 +44,8 @@ export class KeyRing {
     ttl: GUESSES_FORGOTTEN_MS,
     noUpdateTTL: true,
   });
+  /** What each connection showed last: most send the same key with every request, which need not be hashed each time. */
+  private readonly shown = new WeakMap<object, Shown>();
   /** How often something was forgotten: what was read meanwhile may be what it was before. */
   private changes = 0;
 
@@ -47,15 +58,27 @@ export class KeyRing {
    * The caller of a whole key as it was presented; `undefined` when it is malformed, unknown, wrong, revoked or expired.
    * Answers at once for a key that was seen within seconds, existing or not, and for one that is only guessed.
    * @param address where it comes from. Where many were guessed only keys that were right here before are looked up.
+   * @param connection what it came on, for as long as which it is remembered.
    */
-  recognise(presented: string, address: string): Caller | undefined | Promise<Caller | undefined> {
+  recognise(
+    presented: string,
+    address: string,
+    connection?: object,
+  ): Caller | undefined | Promise<Caller | undefined> {
+    const shown = connection && this.shown.get(connection);
+    if (shown && this.isCurrent(shown) && isSame(shown.whole, presented)) return this.admit(shown.entry);
     const parsed = parseKey(presented);
     if (!parsed) return undefined;
+    const check = (entry: Entry) => {
+      if (!isSecret(parsed.secret, entry.key?.secretHash ?? NOBODY)) return undefined;
+      if (connection) this.shown.set(connection, { whole: presented, entry, changes: this.changes });
+      return this.admit(entry);
+    };
     const entry = this.entries.get(parsed.id);
-    if (entry) return this.admit(entry, parsed.secret);
+    if (entry && performance.now() < entry.until) return check(entry);
     if (!this.existing.has(parsed.id) && !this.mayGuess(address)) return undefined;
     const fetched = this.fetching.get(parsed.id) ?? this.fetch(parsed.id, address);
-    return fetched.then((fresh) => this.admit(fresh, parsed.secret));
+    return fetched.then(check);
   }
 
   /** Makes the next look-up of a key read it anew: after it was changed here. */
@@ -65,10 +88,14 @@ export class KeyRing {
     this.fetching.delete(id);
   }
 
-  private admit(entry: Entry, secret: string): Caller | undefined {
+  private isCurrent({ entry, changes }: Shown): boolean {
+    return changes === this.changes && performance.now() < entry.until;
+  }
+
+  /** The caller whose key this is, unless it has been revoked or has expired. */
+  private admit(entry: Entry): Caller | undefined {
     const { key, caller } = entry;
-    const isRight = isSecret(secret, key?.secretHash ?? NOBODY);
-    if (!isRight || !key || !caller) return undefined;
+    if (!key || !caller) return undefined;
     const now = this.now();
     if (key.revokedAt || (key.expiresAt && key.expiresAt.getTime() <= now)) return undefined;
     if (now - entry.useNotedAt > USE_NOTED_MS) this.noteUse(key.id, entry, now);
@@ -90,9 +117,10 @@ export class KeyRing {
   private async read(id: string, address: string): Promise<Entry> {
     const { changes } = this;
     const key = await this.database.prisma.apiKey.findUnique({ where: { id } });
+    const until = performance.now() + BELIEVED_MS;
     const entry = key
-      ? { key, caller: keyCaller(withoutHash(key)), useNotedAt: key.lastUsedAt?.getTime() ?? 0 }
-      : { useNotedAt: 0 };
+      ? { key, caller: keyCaller(withoutHash(key)), until, useNotedAt: key.lastUsedAt?.getTime() ?? 0 }
+      : { until, useNotedAt: 0 };
     if (key) this.existing.set(id, true);
     else this.guesses.set(address, (this.guesses.get(address) ?? 0) + 1);
     if (changes === this.changes) this.entries.set(id, entry);

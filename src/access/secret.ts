@@ -37,6 +37,14 @@ export function isSecret(secret: string, hash: Uint8Array): boolean {
   return timingSafeEqual(digest(secret), hash);
 }
 
+/** Compares texts in constant time: how long it takes tells at most how long they are. */
+export function isSame(a: string, b: string): boolean {
+  if (a.length !== b.length) return false;
+  let difference = 0;
+  for (let at = 0; at < a.length; at++) difference |= a.charCodeAt(at) ^ b.charCodeAt(at);
+  return difference === 0;
+}
+
 /** OpenSSL's bytes by way of a string, which takes Node half as long as a buffer of their own. */
 function digest(secret: string): Buffer {
   return Buffer.from(hash('sha256', secret, 'binary'), 'binary');

@@ -64,7 +64,7 @@ export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymous
       admitAddress(request, address);
       return done();
     }
-    const caller = keys.recognise(presented, address);
+    const caller = keys.recognise(presented, address, request.raw.socket);
     if (!(caller instanceof Promise)) return settle(caller);
     // It may have to be answered before that is known.
     admitAddress(request, address);

@@ -60,3 +60,62 @@ test('a look-up that fails is tried again by the next request', async () => {
   fails = false;
   expect(await keys.recognise(whole, ADDRESS)).toBeUndefined();
 });
+
+describe('on a connection that has shown a right key', () => {
+  const connection = {};
+
+  /** The caller, once the one look-up that it may take is answered. */
+  async function recognise({ keys, answers }: ReturnType<typeof slowRing>, key: string, revokedAt?: Date) {
+    const asked = keys.recognise(key, ADDRESS, connection);
+    answers.pop()?.(revokedAt);
+    return (await asked)?.id;
+  }
+
+  test('another one with any other secret is refused, and the right one still accepted', async () => {
+    const ring = slowRing();
+    expect(await recognise(ring, whole)).toBe(presented.id);
+    for (const at of [0, 15, 31]) {
+      const { secret } = presented;
+      const other = secret.slice(0, at) + (secret[at] === 'a' ? 'b' : 'a') + secret.slice(at + 1);
+      expect(await recognise(ring, formatKey({ ...presented, secret: other }))).toBeUndefined();
+      expect(await recognise(ring, whole)).toBe(presented.id);
+    }
+    expect(await recognise(ring, `${whole}a`)).toBeUndefined();
+    expect(await recognise(ring, whole.slice(0, -1))).toBeUndefined();
+  });
+
+  test('it is looked up anew once it was changed', async () => {
+    const ring = slowRing();
+    expect(await recognise(ring, whole)).toBe(presented.id);
+    ring.keys.forget(presented.id);
+    expect(await recognise(ring, whole, new Date())).toBeUndefined();
+    expect(ring.keys.recognise(whole, ADDRESS, connection)).toBeUndefined();
+  });
+
+  test('it is looked up anew after seconds', async () => {
+    const ring = slowRing();
+    expect(await recognise(ring, whole)).toBe(presented.id);
+    jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 5_001);
+    expect(await recognise(ring, whole, new Date())).toBeUndefined();
+    jest.restoreAllMocks();
+  });
+
+  test('it expires at its moment', async () => {
+    let now = 1_000;
+    const key = {
+      id: presented.id,
+      secretHash: hashSecret(presented.secret),
+      plan: 'FREE',
+      scopes: ['READ'],
+      expiresAt: new Date(2_000),
+      lastUsedAt: new Date(1_000),
+    };
+    const database = { prisma: { apiKey: { findUnique: async () => key } } } as unknown as Database;
+    const keys = new KeyRing(database, () => now);
+    expect((await keys.recognise(whole, ADDRESS, connection))?.id).toBe(presented.id);
+    now = 1_999;
+    expect((await keys.recognise(whole, ADDRESS, connection))?.id).toBe(presented.id);
+    now = 2_000;
+    expect(await keys.recognise(whole, ADDRESS, connection)).toBeUndefined();
+  });
+});
