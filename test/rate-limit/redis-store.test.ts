@@ -123,6 +123,16 @@ for (const url of REDIS_URLS) {
       expect(await redis.exists(`${prefix}stranger`)).toBe(0);
     });
 
+    test('what is asked in one turn of the event loop leaves together', async () => {
+      const stream = redis.stream as unknown as Record<'_write' | '_writev', () => void>;
+      const one = jest.spyOn(stream, '_write');
+      const many = jest.spyOn(stream, '_writev');
+      await Promise.all(['a', 'b', 'c'].map((id) => store.take({ ...subject, id }, 1, 'counted')));
+      expect([one.mock.calls.length, many.mock.calls.length]).toEqual([0, 1]);
+      one.mockRestore();
+      many.mockRestore();
+    });
+
     test('an operation is one round trip', async () => {
       await store.take(subject, 1, 'counted');
       await store.peek(subject);
