@@ -17,10 +17,10 @@ export interface ConnectionsOptions {
   readonly connectMs: number;
 }
 
-/** Connections that quick reads share, and as many that quick writes do; more would gather fewer statements each. */
-const MAX_SHARED = 2;
+/** Connections that quick statements share: more would gather fewer statements each, fewer would wait for each commit. */
+const MAX_SHARED = { read: 2, write: 3 };
 /** The part of all connections that these are at most. */
-const SHARE = 1 / 5;
+const SHARES = { read: 0.2, write: 0.3 };
 
 const INT8 = 20;
 
@@ -36,16 +36,19 @@ export class Connections {
   private readonly shared: Readonly<Record<Sharing, SharedConnections>>;
 
   constructor(url: string, { size, queue, statementMs, connectMs }: ConnectionsOptions) {
-    const shared = Math.min(MAX_SHARED, Math.floor(size * SHARE));
+    const sharedBy = (sharing: Sharing) => Math.min(MAX_SHARED[sharing], Math.floor(size * SHARES[sharing]));
     const session = sessionOf(statementMs);
     const config = { ...connectionTo(url), types: typeParsers };
     this.pool = new BoundedPool(
       { ...config, idleTimeoutMillis: 30_000 },
-      { size: size - 2 * shared, queue, connectMs, ...session },
+      { size: size - sharedBy('read') - sharedBy('write'), queue, connectMs, ...session },
     );
-    const share = () =>
-      new SharedConnections({ ...config, connectionTimeoutMillis: connectMs }, { size: shared, ...session });
-    this.shared = { read: share(), write: share() };
+    const share = (sharing: Sharing) =>
+      new SharedConnections(
+        { ...config, connectionTimeoutMillis: connectMs },
+        { size: sharedBy(sharing), ...session },
+      );
+    this.shared = { read: share('read'), write: share('write') };
   }
 
   get load(): PoolLoad {
