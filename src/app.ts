@@ -20,6 +20,7 @@ import { Executor } from './graphql/executor';
 import { ReplicaReads } from './graphql/replica-reads';
 import { buildSchema } from './graphql/schema';
 import { Drain } from './http/drain';
+import { Journal } from './http/journal';
 import { LiveOperations } from './http/live-operations';
 import { createLogger } from './http/logger';
 import { type Exposition, Metrics } from './http/metrics';
@@ -100,6 +101,8 @@ export async function createApp(
     requests,
     overload,
     metrics,
+    // With tracing a line names the trace that it is written in.
+    journal: new Journal(logger, tracing === undefined),
     exposition: config.METRICS_PORT === undefined ? (exposition ?? metrics) : undefined,
     anonymousAccess,
     logger,

@@ -26,6 +26,9 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 type Child = { observe(seconds: number): void };
 
+/** How many observations are counted at once: one by one, between other things, each would take several times as long. */
+const AT_ONCE = 256;
+
 /** Metrics as Prometheus reads them: of this process, or of all that serve together. */
 export interface Exposition {
   readonly contentType: string;
@@ -45,6 +48,7 @@ export class Metrics implements Exposition {
   private readonly durations: Histogram<'operation' | 'status'>;
   /** By operation, then by the first digit of the status. */
   private readonly children = new Map<string, Child[]>();
+  private observed: { readonly child: Child; readonly seconds: number }[] = [];
   private hasProcessMetrics = false;
 
   constructor(observed: Observed) {
@@ -75,8 +79,9 @@ export class Metrics implements Exposition {
     return this.complete().getMetricsAsJSON();
   }
 
-  /** What Node tells of itself costs something from then on that somebody asks. */
+  /** With what has been observed meanwhile. What Node tells of itself costs something from then on that somebody asks. */
   private complete(): Registry {
+    this.count();
     if (!this.hasProcessMetrics) {
       this.hasProcessMetrics = true;
       collectDefaultMetrics({ register: this.registry });
@@ -86,7 +91,13 @@ export class Metrics implements Exposition {
 
   /** @param ms how long it took, from its head to the end of its answer. */
   observe(operation: string, status: number, ms: number): void {
-    this.child(operation, Math.floor(status / 100)).observe(ms / 1000);
+    const child = this.child(operation, Math.floor(status / 100));
+    if (this.observed.push({ child, seconds: ms / 1000 }) === AT_ONCE) this.count();
+  }
+
+  private count(): void {
+    for (const { child, seconds } of this.observed) child.observe(seconds);
+    this.observed = [];
   }
 
   private child(operation: string, statusClass: number): Child {

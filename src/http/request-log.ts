@@ -1,4 +1,5 @@
-import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import type { Journal } from './journal';
 import type { Metrics } from './metrics';
 import { operationOf } from './observation';
 
@@ -9,7 +10,7 @@ import { operationOf } from './observation';
  */
 export class RequestLog extends LogController {
   constructor(
-    private readonly logger: FastifyBaseLogger,
+    private readonly journal: Journal,
     private readonly metrics: Metrics,
   ) {
     super({ requestIdLogLabel: 'requestId' });
@@ -35,18 +36,15 @@ export class RequestLog extends LogController {
     const isStream = reply.statusCode === 200 && operation.startsWith('subscription ');
     if (!isStream) this.metrics.observe(operation, reply.statusCode, reply.elapsedTime);
     if (request.isTurnedAway) return;
-    this.logger.info(
-      {
-        requestId: request.id,
-        method: request.method,
-        path: request.url.split('?', 1)[0],
-        caller: request.caller?.id,
-        operation,
-        operationName: name === operation ? undefined : name,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
-      },
-      'request',
-    );
+    this.journal.note({
+      requestId: request.id,
+      method: request.method,
+      path: request.url.split('?', 1)[0],
+      caller: request.caller?.id,
+      operation,
+      operationName: name === operation ? undefined : name,
+      status: reply.statusCode,
+      ms: reply.elapsedTime,
+    });
   }
 }

@@ -26,6 +26,7 @@ import { refuseBrokenHttp } from './broken-http';
 import { type Recognition, recogniseCallers, refuseBanned, refuseWrongKeys } from './caller';
 import { graphqlRoute } from './graphql-route';
 import { health } from './health';
+import type { Journal } from './journal';
 import { lazyChildren } from './lazy-logger';
 import type { LiveOperations } from './live-operations';
 import type { Exposition, Metrics } from './metrics';
@@ -51,6 +52,7 @@ export interface ServerOptions extends Recognition {
   readonly requests: RequestsInProgress;
   readonly overload: Overload;
   readonly metrics: Metrics;
+  readonly journal: Journal;
   /** What `/metrics` tells here; without it, it is on a port of its own. */
   readonly exposition: Exposition | undefined;
   /** The clock of limits, milliseconds of the Unix epoch. */
@@ -100,11 +102,12 @@ const EXPOSED_HEADERS = [
 
 /** The HTTP server with both doors, ready to listen or to be injected into. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { database, executor, documents, live, requests, overload, metrics, limits, connections } = options;
+  const { database, executor, documents, live, requests, overload, metrics, journal, limits, connections } =
+    options;
   const childOf = lazyChildren(options.logger);
   const app = fastify({
     loggerInstance: options.logger,
-    logController: new RequestLog(options.logger, metrics),
+    logController: new RequestLog(journal, metrics),
     childLoggerFactory: (_logger, bindings) => childOf(bindings),
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
@@ -123,6 +126,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   });
   app.server.maxConnections = connections.most;
   app.decorateRequest('observation', undefined);
+  journal.closeWith(app);
   requests.track(app);
   overload.notice(app);
   recogniseCallers(app, options);

@@ -17,6 +17,7 @@ import { Meter } from '../rate-limit/meter';
 import type { Subject } from '../rate-limit/standing';
 import type { TallyStore } from '../rate-limit/tally-store';
 import { type PresentedKey, presentedKey, WRONG_KEY } from './caller';
+import type { Journal } from './journal';
 import { type LiveOperations, tooMany } from './live-operations';
 import type { Metrics } from './metrics';
 import { Observation } from './observation';
@@ -35,6 +36,7 @@ export interface SocketProtocolOptions {
   readonly requests: RequestsInProgress;
   readonly overload: Overload;
   readonly metrics: Metrics;
+  readonly journal: Journal;
   readonly logger: FastifyBaseLogger;
 }
 
@@ -122,7 +124,8 @@ export class SocketProtocol {
    * refused before anything is done for it, and without a line in the log, as everywhere.
    */
   private async run(client: Client, payload: SubscribePayload) {
-    const { live, documents, limits, database, metrics, logger, schema, hidesSuggestions } = this.options;
+    const { live, documents, limits, database, metrics, journal, logger, schema, hidesSuggestions } =
+      this.options;
     const started = performance.now();
     const observation = new Observation(logger);
     const as = (caller: Caller) => {
@@ -153,15 +156,8 @@ export class SocketProtocol {
     metrics.observe(operation, status, ms);
     if (!banned) {
       const { requestId, caller } = context;
-      const line = {
-        requestId,
-        method: 'WEBSOCKET',
-        caller: caller.id,
-        operation,
-        operationName: name,
-        status,
-      };
-      logger.info({ ...line, ms: Math.round(ms * 10) / 10 }, 'request');
+      const method = 'WEBSOCKET';
+      journal.note({ requestId, method, caller: caller.id, operation, operationName: name, status, ms });
     }
     if (result instanceof RunningSubscription) return executing(schema, result);
     if (result.status === 200) return executing(schema, result.body);
