@@ -34,7 +34,7 @@ export class CategoryService {
     fields?: Fields,
   ): Promise<Connection<CategoryRow>> {
     const filters = { ids: filter?.ids, name: nameFilter(filter?.name) };
-    return connect(session, CATEGORIES, { ...page, filters }, fields);
+    return connect(session, CATEGORIES, page, filters, fields);
   }
 
   /** @throws DomainError `BAD_USER_INPUT`. */

@@ -10,13 +10,12 @@ import { decodeCursor, encodeCursor } from './cursor';
 export const DEFAULT_PAGE = 20;
 export const MAX_PAGE = 100;
 
-/** Which slice of a list (GraphQL Cursor Connections Specification, section 4), filtered how, in which order. */
+/** Which slice of a list (GraphQL Cursor Connections Specification, section 4), in which order. */
 export interface PageArgs {
   readonly first?: number | null;
   readonly after?: string | null;
   readonly last?: number | null;
   readonly before?: string | null;
-  readonly filters?: Filters;
   readonly order: string;
   readonly descending: boolean;
 }
@@ -58,9 +57,10 @@ export async function connect<Row>(
   session: Session,
   table: Table<Row>,
   args: PageArgs,
+  filters: Filters,
   fields?: Fields,
 ): Promise<Connection<Row>> {
-  const page = pageQuery(table, args);
+  const page = pageQuery(table, args, filters);
   const asked = oneMore(page);
   const count = () => countRows(session, table, page.filters);
   return isList(table, asked, fields)
@@ -75,9 +75,10 @@ export async function connectAll<Row>(
   column: string,
   parents: readonly bigint[],
   args: PageArgs,
+  filters: Filters,
   fields?: Fields,
 ): Promise<Map<bigint, Connection<Row>>> {
-  const page = pageQuery(table, args);
+  const page = pageQuery(table, args, filters);
   const asked = oneMore(page);
   let counts: Promise<Map<bigint, number>> | undefined;
   const countOf = (parent: bigint) => async () => {
@@ -94,12 +95,13 @@ export async function connectAll<Row>(
   );
 }
 
-function pageQuery<Row>(table: Table<Row>, args: PageArgs): PageQuery {
-  const { first, last, after, before, order, descending } = args;
+function pageQuery<Row>(table: Table<Row>, args: PageArgs, filters: Filters): PageQuery {
+  const { first, last, order, descending } = args;
   const list = listName(table, order, descending);
   const type = table.orders[order]?.type ?? 'bigint';
   const checks = new Checks();
-  const bound = (path: 'after' | 'before', cursor: string | null | undefined) => {
+  const bound = (path: 'after' | 'before') => {
+    const cursor = args[path];
     if (cursor === undefined || cursor === null) return undefined;
     const decoded = decodeCursor(list, type, cursor);
     if (!decoded) checks.fail(path, 'is not a cursor of this list in this order');
@@ -108,16 +110,11 @@ function pageQuery<Row>(table: Table<Row>, args: PageArgs): PageQuery {
   if (first != null) checks.integer('first', first, 1, MAX_PAGE);
   if (last != null) checks.integer('last', last, 1, MAX_PAGE);
   if (first != null && last != null) checks.fail('last', 'must not be given together with first');
-  const bounds = { after: bound('after', after), before: bound('before', before) };
+  const after = bound('after');
+  const before = bound('before');
   checks.done();
-  return {
-    ...bounds,
-    filters: args.filters ?? {},
-    order,
-    descending,
-    limit: first ?? last ?? DEFAULT_PAGE,
-    backward: last != null,
-  };
+  const limit = first ?? last ?? DEFAULT_PAGE;
+  return { after, before, filters, order, descending, limit, backward: last != null };
 }
 
 /** One row more than the page tells whether there is a next one. */

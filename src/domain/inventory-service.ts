@@ -28,7 +28,7 @@ export class InventoryService {
     fields?: Fields,
   ): Promise<Connection<InventoryRow>> {
     const filters = { status: filter?.status, maxQuantity: filter?.maxQuantity };
-    return connect(session, INVENTORY, { ...page, filters }, fields);
+    return connect(session, INVENTORY, page, filters, fields);
   }
 
   /** Sets the stock of a pet, whatever it was. @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND` (the pet). */

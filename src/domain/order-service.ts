@@ -41,7 +41,7 @@ export class OrderService {
     page: PageArgs,
     fields?: Fields,
   ): Promise<Connection<OrderRow>> {
-    return connect(session, ORDERS, { ...page, filters: filtersOf(filter) }, fields);
+    return connect(session, ORDERS, page, filtersOf(filter), fields);
   }
 
   /** The same page of the orders of each pet. */
@@ -52,7 +52,7 @@ export class OrderService {
     page: PageArgs,
     fields?: Fields,
   ): Promise<Map<bigint, Connection<OrderRow>>> {
-    return connectAll(session, ORDERS, 'petId', pets, { ...page, filters: filtersOf(filter) }, fields);
+    return connectAll(session, ORDERS, 'petId', pets, page, filtersOf(filter), fields);
   }
 
   /**

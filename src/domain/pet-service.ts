@@ -38,7 +38,7 @@ export class PetService {
     page: PageArgs,
     fields?: Fields,
   ): Promise<Connection<PetRow>> {
-    return connect(session, PETS, { ...page, filters: filtersOf(filter) }, fields);
+    return connect(session, PETS, page, filtersOf(filter), fields);
   }
 
   /** The same page of the pets of each category. */
@@ -49,14 +49,7 @@ export class PetService {
     page: PageArgs,
     fields?: Fields,
   ): Promise<Map<bigint, Connection<PetRow>>> {
-    return connectAll(
-      session,
-      PETS,
-      'categoryId',
-      categories,
-      { ...page, filters: filtersOf(filter) },
-      fields,
-    );
+    return connectAll(session, PETS, 'categoryId', categories, page, filtersOf(filter), fields);
   }
 
   /** A pet that is `available` unless the input says otherwise. @throws DomainError `BAD_USER_INPUT`, `UNKNOWN_REFERENCE`. */

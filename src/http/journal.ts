@@ -56,7 +56,9 @@ export class Journal {
     clearTimeout(this.timer);
     this.timer = undefined;
     this.lines = [];
-    for (const { ms, ...line } of lines)
-      this.logger.info({ ...line, ms: Math.round(ms * 10) / 10 }, 'request');
+    for (const line of lines) {
+      line.ms = Math.round(line.ms * 10) / 10;
+      this.logger.info(line, 'request');
+    }
   }
 }

@@ -34,5 +34,6 @@ export function markerOf(operation: PreparedOperation): Marker | undefined {
   const dates = dateHeaders(deprecation.since, deprecation.sunset);
   const documentation = `<${documentationOf(operation)}>; rel="deprecation"; type="text/html"`;
   const link = filler(`<${deprecation.successor}>; rel="successor-version", ${documentation}`);
-  return (path) => ({ ...dates, link: link(path) });
+  const headers = { ...dates, link: '' };
+  return (path) => ({ ...headers, link: link(path) });
 }
