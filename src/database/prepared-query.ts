@@ -9,6 +9,10 @@ interface Columns {
 }
 
 /** What node-postgres' own types keep to themselves. */
+interface Sending {
+  _send(message: Buffer): void;
+  sync(): void;
+}
 interface Internals {
   prepare(connection: Connection): void;
   handleRowDescription(message: unknown): void;
@@ -56,7 +60,7 @@ export class PreparedQuery extends Query {
 /** What has been described on one connection. */
 interface Described {
   readonly columns: Map<string, Columns>;
-  /** The connection, which does as it is told but describes nothing. */
+  /** The connection, which describes nothing, and says all the rest at once. */
   readonly taciturn: Connection;
 }
 
@@ -65,9 +69,24 @@ const connections = new WeakMap<Connection, Described>();
 function describedOn(connection: Connection): Described {
   let described = connections.get(connection);
   if (!described) {
-    const taciturn = Object.create(connection, { describe: { value: () => undefined } });
-    described = { columns: new Map(), taciturn };
+    described = { columns: new Map(), taciturn: taciturn(connection) };
     connections.set(connection, described);
   }
   return described;
+}
+
+/** A statement is sent in three messages, of which `sync` is the last. */
+function taciturn(connection: Connection): Connection {
+  const sending = connection as unknown as Sending;
+  const messages: Buffer[] = [];
+  const own: Sending & { describe(): void } = {
+    describe: () => undefined,
+    _send: (message) => void messages.push(message),
+    sync() {
+      sending.sync.call(this);
+      sending._send(Buffer.concat(messages));
+      messages.length = 0;
+    },
+  };
+  return Object.setPrototypeOf(own, connection) as Connection;
 }
