@@ -7,6 +7,15 @@ export function inTime<T>(work: Promise<T>, limitMs: number): Promise<T> {
     const giveUp = () => reject(new Error(`no answer within ${limitMs} ms`));
     // A busy process may run a late timer before it reads its sockets. An answer that is already there still wins.
     const timer = setTimeout(() => setImmediate(giveUp), limitMs);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
+    work.then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (error) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
 }

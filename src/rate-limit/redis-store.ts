@@ -15,8 +15,11 @@ export interface RedisStoreOptions {
 
 /** The scripts, as ioredis adds them to a client: sent whole once per connection, then by their hash. */
 interface Commands {
-  rateLimitTake(key: string, ...args: (string | number)[]): Promise<[Verdict, ...number[]]>;
-  rateLimitPeek(key: string): Promise<number[]>;
+  rateLimitTake(
+    key: string,
+    ...args: (string | number)[]
+  ): Promise<[verdict: Verdict, clock: number, ...state: number[]]>;
+  rateLimitPeek(key: string): Promise<[clock: number, ...state: number[]]>;
   rateLimitLift(key: string): Promise<number>;
 }
 
@@ -53,7 +56,7 @@ export class RedisStore implements SharedStore {
   async take({ id, quota }: Subject, cost: number, kind: Kind): Promise<Standing> {
     const { banAfter, banSeconds, banMaxSeconds } = this.bans;
     this.gather();
-    const [verdict, clock = 0, ...fields] = await this.commands.rateLimitTake(
+    const reply = await this.commands.rateLimitTake(
       this.prefix + id,
       quota.perMinute,
       quota.perDay,
@@ -63,14 +66,16 @@ export class RedisStore implements SharedStore {
       banSeconds * 1000,
       banMaxSeconds * 1000,
     );
+    const [verdict, clock] = reply;
     const ahead = this.aheadOf(clock);
-    return standingOf(verdict, stateOf(fields, ahead), quota, cost, kind, clock + ahead);
+    return standingOf(verdict, stateOf(reply, 2, ahead), quota, cost, kind, clock + ahead);
   }
 
   async peek({ id, quota }: Subject): Promise<Standing> {
-    const [clock = 0, ...fields] = await this.commands.rateLimitPeek(this.prefix + id);
+    const reply = await this.commands.rateLimitPeek(this.prefix + id);
+    const [clock] = reply;
     const ahead = this.aheadOf(clock);
-    const state = stateOf(fields, ahead);
+    const state = stateOf(reply, 1, ahead);
     return standingOf(look(state, clock + ahead), state, quota, 1, 'counted', clock + ahead);
   }
 
@@ -110,16 +115,14 @@ export class RedisStore implements SharedStore {
   }
 }
 
-/** The state as Redis told it, its moments by this instance's clock. */
-function stateOf(fields: readonly number[], ahead: number): State {
+const MOMENTS = STATE_FIELDS.map((field) => /Ends?$|Until$/.test(field));
+
+/** The state that stands `at` a place of a reply of Redis, its moments by this instance's clock. */
+function stateOf(reply: readonly unknown[], at: number, ahead: number): State {
   const state = newState();
   STATE_FIELDS.forEach((field, i) => {
-    const value = fields[i] ?? 0;
-    state[field] = value > 0 && isMoment(field) ? value + ahead : value;
+    const value = reply[at + i] as number;
+    state[field] = value > 0 && MOMENTS[i] ? value + ahead : value;
   });
   return state;
-}
-
-function isMoment(field: keyof State): boolean {
-  return field.endsWith('Ends') || field.endsWith('End') || field === 'bannedUntil';
 }

@@ -11,6 +11,7 @@ import {
   typeFromAST,
   type VariableDefinitionNode,
 } from 'graphql';
+import { coercerOf } from '../graphql/input-values';
 import { readJson, readText } from './input-values';
 import { type Operation, routeOf } from './operation';
 import { type Sort, sortsOf } from './sorts';
@@ -29,6 +30,8 @@ export interface Input {
   readonly rule: string;
   /** The variable for a value as it came; for what cannot be one, something that does not fit the type. */
   read(raw: unknown): unknown;
+  /** What the variable comes to. @throws whatever, where it does not fit the type. */
+  readonly coerce: (value: unknown) => unknown;
 }
 
 /** The inputs of an operation by where they stand. */
@@ -68,6 +71,7 @@ function inputOf(schema: GraphQLSchema, operation: Operation, definition: Variab
     ...(sorts && { sorts }),
     rule: sorts ? oneOf([...sorts.keys()]) : ruleOf(named),
     read,
+    coerce: coercerOf(type),
   };
 }
 

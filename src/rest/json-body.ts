@@ -16,15 +16,25 @@ export function acceptJsonBodies(app: FastifyInstance): void {
   app.addContentTypeParser(
     [...PATCH_TYPES],
     { parseAs: 'buffer' },
-    async (request: FastifyRequest, bytes: Buffer) => {
-      // A DELETE has no body here, but clients that say so in a Content-Type all the same.
-      if (request.method === 'DELETE') return undefined;
-      checkType(request);
-      if (bytes.length === 0) throw emptyBody();
-      if (!isUtf8(bytes)) throw new ProblemError('BAD_REQUEST', 'The body is not valid UTF-8.');
-      return parseJson(bytes.toString());
+    (request: FastifyRequest, bytes: Buffer, done) => {
+      let body: unknown;
+      try {
+        body = readBody(request, bytes);
+      } catch (error) {
+        return done(error as ProblemError);
+      }
+      done(null, body);
     },
   );
+}
+
+function readBody(request: FastifyRequest, bytes: Buffer): unknown {
+  // A DELETE has no body here, but clients that say so in a Content-Type all the same.
+  if (request.method === 'DELETE') return undefined;
+  checkType(request);
+  if (bytes.length === 0) throw emptyBody();
+  if (!isUtf8(bytes)) throw new ProblemError('BAD_REQUEST', 'The body is not valid UTF-8.');
+  return parseJson(bytes.toString());
 }
 
 export function emptyBody(): ProblemError {

@@ -59,8 +59,12 @@ class Reading {
 
   take(input: Input, raw: unknown): void {
     const value = input.read(raw);
-    for (const { path } of valueErrors(input.type, value, input.name)) this.refuse(path, input.rule);
     this.variables[input.name] = value;
+    try {
+      input.coerce(value);
+    } catch {
+      for (const { path } of valueErrors(input.type, value, input.name)) this.refuse(path, input.rule);
+    }
   }
 
   refuse(path: string, message: string): void {
