@@ -21,14 +21,15 @@ interface Entry {
   readonly caller?: Caller;
   /** Until when it is believed, on the clock of {@link performance.now}. */
   readonly until: number;
+  /** How often something had been forgotten when it was read. */
+  readonly changes: number;
   useNotedAt: number;
 }
 
-/** A key that was right, and how often something had been forgotten then. */
+/** A whole key that was right. */
 interface Shown {
   readonly whole: string;
   readonly entry: Entry;
-  readonly changes: number;
 }
 
 /** Recognises callers by their keys. */
@@ -66,12 +67,13 @@ export class KeyRing {
     connection?: object,
   ): Caller | undefined | Promise<Caller | undefined> {
     const shown = connection && this.shown.get(connection);
-    if (shown && this.isCurrent(shown) && isSame(shown.whole, presented)) return this.admit(shown.entry);
+    if (shown && this.isCurrent(shown.entry) && isSame(shown.whole, presented))
+      return this.admit(shown.entry);
     const parsed = parseKey(presented);
     if (!parsed) return undefined;
     const check = (entry: Entry) => {
       if (!isSecret(parsed.secret, entry.key?.secretHash ?? NOBODY)) return undefined;
-      if (connection) this.shown.set(connection, { whole: presented, entry, changes: this.changes });
+      if (connection) this.shown.set(connection, { whole: presented, entry });
       return this.admit(entry);
     };
     const entry = this.entries.get(parsed.id);
@@ -88,8 +90,9 @@ export class KeyRing {
     this.fetching.delete(id);
   }
 
-  private isCurrent({ entry, changes }: Shown): boolean {
-    return changes === this.changes && performance.now() < entry.until;
+  /** Whether what was read can be believed without asking what has been forgotten: that may have been this key. */
+  private isCurrent({ changes, until }: Entry): boolean {
+    return changes === this.changes && performance.now() < until;
   }
 
   /** The caller whose key this is, unless it has been revoked or has expired. */
@@ -119,8 +122,14 @@ export class KeyRing {
     const key = await this.database.prisma.apiKey.findUnique({ where: { id } });
     const until = performance.now() + BELIEVED_MS;
     const entry = key
-      ? { key, caller: keyCaller(withoutHash(key)), until, useNotedAt: key.lastUsedAt?.getTime() ?? 0 }
-      : { until, useNotedAt: 0 };
+      ? {
+          key,
+          caller: keyCaller(withoutHash(key)),
+          until,
+          changes,
+          useNotedAt: key.lastUsedAt?.getTime() ?? 0,
+        }
+      : { until, changes, useNotedAt: 0 };
     if (key) this.existing.set(id, true);
     else this.guesses.set(address, (this.guesses.get(address) ?? 0) + 1);
     if (changes === this.changes) this.entries.set(id, entry);

@@ -92,6 +92,15 @@ describe('on a connection that has shown a right key', () => {
     expect(ring.keys.recognise(whole, ADDRESS, connection)).toBeUndefined();
   });
 
+  test('it is looked up anew if it was changed while it was looked up', async () => {
+    const ring = slowRing();
+    const before = ring.keys.recognise(whole, ADDRESS, connection);
+    ring.keys.forget(presented.id);
+    ring.answers.pop()?.();
+    expect((await before)?.id).toBe(presented.id);
+    expect(await recognise(ring, whole, new Date())).toBeUndefined();
+  });
+
   test('it is looked up anew after seconds', async () => {
     const ring = slowRing();
     expect(await recognise(ring, whole)).toBe(presented.id);
