@@ -7,7 +7,7 @@ export function readOptions() {
   const { values } = parseArgs({
     options: {
       rounds: { type: 'string', default: '3' },
-      seconds: { type: 'string', default: '2' },
+      seconds: { type: 'string', default: '3' },
       warmup: { type: 'string', default: '6' },
       connections: { type: 'string', default: '16' },
       database: { type: 'string', default: 'petstore_bench' },

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 const gateway = at('../dist/main.js');
-const redis = process.env.BENCH_REDIS_URL ?? 'redis://127.0.0.1:6379/9';
+/** Where the gateway counts that has its limits in Redis. */
+export const redis = process.env.BENCH_REDIS_URL ?? 'redis://127.0.0.1:6379/9';
 
 /** The key that every request carries, to the baselines too. */
 export const API_KEY = `ps_benchbench00_${'0'.repeat(32)}`;

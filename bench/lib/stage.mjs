@@ -1,6 +1,6 @@
 import { applyMigrations, createDatabase, databaseUrl, dropDatabase, fill } from './database.mjs';
 import { start, stopAll } from './process.mjs';
-import { raiseQuota } from './quota.mjs';
+import { forgetUse, raiseQuota } from './quota.mjs';
 
 /**
  * Acts on a fresh, filled database with the servers on it, ready for requests; whatever comes of it, nothing is left behind.
@@ -23,6 +23,7 @@ export async function onStage(servers, database, act, nodeFlags) {
 async function setStage(servers, database, nodeFlags) {
   const url = databaseUrl(database);
   await createDatabase(database);
+  await forgetUse();
   const ordered = [...servers].sort((a, b) => Number(b.gateway ?? false) - Number(a.gateway ?? false));
   if (!ordered[0].gateway) await applyMigrations(url);
   const running = [];
