@@ -38,7 +38,8 @@ export function callDirectly(schema: GraphQLSchema, resolvers: Resolvers): Graph
 function directCall(handler: Handler, resolvers: Resolvers): Resolve {
   const { target, methodName, params = [], middlewares = [], roles } = handler;
   const instance = resolvers.get(target) as Record<string, (...values: unknown[]) => unknown>;
-  if (middlewares.length || roles) throw new Error(`${target.name}.${methodName} asks for what is not done`);
+  if (middlewares.length || roles)
+    throw new Error(`${target.name}.${methodName} has a middleware or roles, which would be passed by`);
   const reads = [...params].sort((a, b) => a.index - b.index).map(reader);
   return (source, args, context, info) =>
     instance[methodName]?.(...reads.map((read) => read(source, args, context, info)));

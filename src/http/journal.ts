@@ -30,7 +30,7 @@ export class Journal {
   /** @param isPatient whether lines may wait; where they belong to what runs, such as a trace, they may not. */
   constructor(
     private readonly logger: FastifyBaseLogger,
-    private readonly isPatient = true,
+    private isPatient = true,
   ) {}
 
   note(answered: Answered): void {
@@ -47,6 +47,8 @@ export class Journal {
     app.addHook('onClose', (_app, done) => {
       process.removeListener('exit', write);
       write();
+      // Who is answered after that has nothing to wait for.
+      this.isPatient = false;
       done();
     });
   }

@@ -1,10 +1,11 @@
-import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Database } from '../database/database';
 import type { Replicas } from '../database/replicas';
 import type { Hub } from '../events/hub';
 import type { RedisRelay } from '../events/redis-relay';
 import type { Uses } from '../graphql/uses';
 import type { TallyStore } from '../rate-limit/tally-store';
+import { Durations } from './durations';
 import type { LiveOperations } from './live-operations';
 import type { Overload } from './overload';
 import type { RequestsInProgress } from './requests-in-progress';
@@ -20,14 +21,6 @@ export interface Observed {
   readonly hub: Hub;
   readonly relay?: RedisRelay;
 }
-
-/** Seconds. */
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-
-type Child = { observe(seconds: number): void };
-
-/** How many observations are counted at once: one by one, between other things, each would take several times as long. */
-const AT_ONCE = 256;
 
 /** Metrics as Prometheus reads them: of this process, or of all that serve together. */
 export interface Exposition {
@@ -45,20 +38,10 @@ export type Samples = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
  */
 export class Metrics implements Exposition {
   private readonly registry = new Registry();
-  private readonly durations: Histogram<'operation' | 'status'>;
-  /** By operation, then by the first digit of the status. */
-  private readonly children = new Map<string, Child[]>();
-  private observed: { readonly child: Child; readonly seconds: number }[] = [];
+  private readonly durations = new Durations(this.registry);
   private hasProcessMetrics = false;
 
   constructor(observed: Observed) {
-    this.durations = new Histogram({
-      name: 'petstore_request_duration_seconds',
-      help: 'How long requests took, by operation (operationId, or GraphQL root field) and status class.',
-      labelNames: ['operation', 'status'],
-      buckets: BUCKETS,
-      registers: [this.registry],
-    });
     this.addRequests(observed);
     this.addLimits(observed.limits);
     this.addUses(observed.uses);
@@ -81,7 +64,7 @@ export class Metrics implements Exposition {
 
   /** With what has been observed meanwhile. What Node tells of itself costs something from then on that somebody asks. */
   private complete(): Registry {
-    this.count();
+    this.durations.count();
     if (!this.hasProcessMetrics) {
       this.hasProcessMetrics = true;
       collectDefaultMetrics({ register: this.registry });
@@ -91,23 +74,7 @@ export class Metrics implements Exposition {
 
   /** @param ms how long it took, from its head to the end of its answer. */
   observe(operation: string, status: number, ms: number): void {
-    const child = this.child(operation, Math.floor(status / 100));
-    if (this.observed.push({ child, seconds: ms / 1000 }) === AT_ONCE) this.count();
-  }
-
-  private count(): void {
-    for (const { child, seconds } of this.observed) child.observe(seconds);
-    this.observed = [];
-  }
-
-  private child(operation: string, statusClass: number): Child {
-    let byStatus = this.children.get(operation);
-    if (!byStatus) {
-      byStatus = [];
-      this.children.set(operation, byStatus);
-    }
-    byStatus[statusClass] ??= this.durations.labels(operation, `${statusClass}xx`);
-    return byStatus[statusClass];
+    this.durations.observe(operation, status, ms);
   }
 
   private addRequests({ requests, overload }: Observed): void {

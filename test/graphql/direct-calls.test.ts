@@ -108,5 +108,5 @@ test.each(['id: "abcdefghijkl", wish: {}', 'id: 1, wish: { id: "abcdefghijkl" }'
 );
 
 test('what would be left out, such as a middleware, stops the start', () => {
-  expect(() => schemaOf(Guarded, new Guarded())).toThrow('Guarded.secret asks for what is not done');
+  expect(() => schemaOf(Guarded, new Guarded())).toThrow('Guarded.secret has a middleware or roles');
 });

@@ -63,4 +63,6 @@ test('what waits is written with the end of the server, and of the process', asy
   await app.close();
   expect(lines).toHaveLength(2);
   expect(process.listeners('exit')).toEqual(before);
+  note('three');
+  expect(lines).toHaveLength(3);
 });
