@@ -18,6 +18,7 @@ export async function openReplicas(
     poolSize: config.DATABASE_POOL_SIZE,
     queue: config.DATABASE_QUEUE,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    isTraced: config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
     onChange: (replica, isUsed, reason) =>
       isUsed
         ? logger.info({ replica }, 'a replica is read from')

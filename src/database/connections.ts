@@ -5,6 +5,7 @@ import type { PoolLoad, Sharing, Statement } from './database';
 import { failureOf, isTransient } from './failures';
 import { PreparedQuery } from './prepared-query';
 import { SharedConnections } from './shared-connections';
+import { UndoneError } from './statement-group';
 
 export interface ConnectionsOptions {
   /** Connections at most. */
@@ -15,12 +16,14 @@ export interface ConnectionsOptions {
   readonly statementMs: number;
   /** How long to wait for a connection, free or new. */
   readonly connectMs: number;
+  /** Whether each statement leaves alone, so that it has a span of its own. */
+  readonly isTraced?: boolean;
 }
 
-/** Connections that quick statements share: more would gather fewer statements each, fewer would wait for each commit. */
-const MAX_SHARED = { read: 2, write: 3 };
+/** Connections that quick statements share: more would gather fewer statements each. */
+const MAX_SHARED = { reads: 2, inserts: 1 };
 /** The part of all connections that these are at most. */
-const SHARES = { read: 0.2, write: 0.3 };
+const SHARES = { reads: 0.2, inserts: 0.1 };
 
 const INT8 = 20;
 
@@ -33,30 +36,31 @@ const typeParsers = {
 /** The connections to one server: those that are taken one by one, and those that quick statements share. */
 export class Connections {
   readonly pool: BoundedPool;
-  private readonly shared: Readonly<Record<Sharing, SharedConnections>>;
+  private readonly shared: Readonly<Record<keyof typeof MAX_SHARED, SharedConnections>>;
 
-  constructor(url: string, { size, queue, statementMs, connectMs }: ConnectionsOptions) {
-    const sharedBy = (sharing: Sharing) => Math.min(MAX_SHARED[sharing], Math.floor(size * SHARES[sharing]));
+  constructor(url: string, { size, queue, statementMs, connectMs, isTraced }: ConnectionsOptions) {
+    const sharedBy = (kind: keyof typeof MAX_SHARED) =>
+      isTraced ? 0 : Math.min(MAX_SHARED[kind], Math.floor(size * SHARES[kind]));
     const session = sessionOf(statementMs);
     const config = { ...connectionTo(url), types: typeParsers };
     this.pool = new BoundedPool(
       { ...config, idleTimeoutMillis: 30_000 },
-      { size: size - sharedBy('read') - sharedBy('write'), queue, connectMs, ...session },
+      { size: size - sharedBy('reads') - sharedBy('inserts'), queue, connectMs, ...session },
     );
-    const share = (sharing: Sharing) =>
+    const share = (kind: keyof typeof MAX_SHARED) =>
       new SharedConnections(
         { ...config, connectionTimeoutMillis: connectMs },
-        { size: sharedBy(sharing), ...session },
+        { size: sharedBy(kind), ...session },
       );
-    this.shared = { read: share('read'), write: share('write') };
+    this.shared = { reads: share('reads'), inserts: share('inserts') };
   }
 
   get load(): PoolLoad {
     const { totalCount, idleCount, waitingCount } = this.pool;
-    const { read, write } = this.shared;
+    const { reads, inserts } = this.shared;
     return {
-      total: totalCount + read.load.total + write.load.total,
-      idle: idleCount + read.load.idle + write.load.idle,
+      total: totalCount + reads.load.total + inserts.load.total,
+      idle: idleCount + reads.load.idle + inserts.load.idle,
       waiting: waitingCount,
     };
   }
@@ -64,21 +68,30 @@ export class Connections {
   /** Runs one prepared statement: see {@link Session.query}. */
   async query<Row>(statement: Statement, values: readonly unknown[], sharing?: Sharing): Promise<Row[]> {
     const exact = values.map(exactDate);
-    const shared = sharing && this.shared[sharing].query(new PreparedQuery(statement, exact));
+    const shared = sharing && this.share(new PreparedQuery(statement, exact), sharing);
     try {
       return (await (shared ?? this.run(statement, exact))) as Row[];
     } catch (error) {
-      // A read that lost the connection it shared, like a statement that lost a deadlock, has changed nothing.
-      if (isTransient(error) || (shared && sharing === 'read' && failureOf(error) !== 'timeout'))
+      // What was undone with others, or lost a deadlock, has changed nothing; nor has a read that lost its connection.
+      if (
+        error instanceof UndoneError ||
+        isTransient(error) ||
+        (shared && sharing === 'read' && failureOf(error) !== 'timeout')
+      )
         return (await this.run(statement, exact)) as Row[];
       throw error;
     }
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.shared.read.close(), this.shared.write.close()]);
+    await Promise.all([this.shared.reads.close(), this.shared.inserts.close()]);
     // Prisma may have ended it, if it has used it; what is idle would keep the process alive.
     if (!this.pool.ended) await this.pool.end();
+  }
+
+  private share(query: PreparedQuery, sharing: Sharing): Promise<unknown[]> | undefined {
+    const { reads, inserts } = this.shared;
+    return sharing === 'read' ? reads.query(query) : inserts.query(query, sharing.stockOf);
   }
 
   private run(statement: Statement, values: unknown[]): Promise<unknown[]> {

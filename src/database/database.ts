@@ -7,8 +7,17 @@ export interface Statement {
   readonly text: string;
 }
 
-/** Why a statement is quick: it reads few rows by an index, or changes few by one, and waits for no other statement. */
-export type Sharing = 'read' | 'write';
+/**
+ * Why a statement is quick, so that it may share a transaction with others that are asked for at the same time: it reads few
+ * rows by an index, or it inserts and changes no row but one.
+ */
+export type Sharing = 'read' | Insertion;
+
+/** A statement that inserts. */
+export interface Insertion {
+  /** The pet whose stock it changes, null for none. Those that share a transaction lock stock in the order of these ids. */
+  readonly stockOf: bigint | null;
+}
 
 /**
  * Where a unit of work runs: on the database at large, or inside a transaction. Services take one as their first

@@ -18,6 +18,7 @@ export interface PostgresOptions {
   readonly queue?: number;
   /** How long a request may take, in milliseconds: its statements get a little less, so that they end before it does. */
   readonly requestTimeoutMs?: number;
+  readonly isTraced?: boolean;
 }
 
 const STATEMENT_SHARE = 0.9;
@@ -47,7 +48,7 @@ export class PostgresDatabase implements Database {
    * @throws Error in one line that says where, without the password of `url`.
    */
   static async open(options: PostgresOptions): Promise<PostgresDatabase> {
-    const { url, poolSize = 10, queue = 1000, requestTimeoutMs = 10_000 } = options;
+    const { url, poolSize = 10, queue = 1000, requestTimeoutMs = 10_000, isTraced } = options;
     const description = `PostgreSQL at ${placeOf(url)}`;
     const statementMs = Math.ceil(requestTimeoutMs * STATEMENT_SHARE);
     const connectMs = Math.min(MAX_CONNECT_MS, Math.ceil(requestTimeoutMs * CONNECT_SHARE));
@@ -56,7 +57,7 @@ export class PostgresDatabase implements Database {
     } catch (error) {
       throw new Error(`${description} cannot be opened: ${reasonOf(error)}`, { cause: error });
     }
-    const connections = new Connections(url, { size: poolSize, queue, statementMs, connectMs });
+    const connections = new Connections(url, { size: poolSize, queue, statementMs, connectMs, isTraced });
     return new PostgresDatabase(connections, description, statementMs);
   }
 

@@ -1,4 +1,4 @@
-import { type Connection, Query } from 'pg';
+import { type Client, type Connection, Query } from 'pg';
 import type { Statement } from './database';
 
 /** What node-postgres knows of the rows of an answer. */
@@ -9,10 +9,6 @@ interface Columns {
 }
 
 /** What node-postgres' own types keep to themselves. */
-interface Sending {
-  _send(message: Buffer): void;
-  sync(): void;
-}
 interface Internals {
   prepare(connection: Connection): void;
   handleRowDescription(message: unknown): void;
@@ -28,65 +24,77 @@ const internals = Query.prototype as unknown as Internals;
 export class PreparedQuery extends Query {
   declare readonly text: string;
   declare name: string;
-  declare private readonly _result: Columns;
+  declare callback: (error: Error | null, result: { rows: unknown[] }) => void;
+  declare private readonly _result: Columns & { _types: Client };
   declare private _accumulateRows: boolean;
-  private described: Described | undefined;
+  private described: Map<string, Columns> | undefined;
 
   constructor({ name, text }: Statement, values: unknown[]) {
     super(text, values);
     this.name = name;
   }
 
+  /** Has its values read as a client reads them, which says so itself of what it is given alone. */
+  readAs(client: Client): void {
+    this._result._types = client;
+  }
+
   prepare(connection: Connection): void {
-    const described = describedOn(connection);
-    const columns = described.columns.get(this.name);
+    send(connection, [this]);
+  }
+
+  /** Says all but the last message, `sync`. */
+  sayTo(outbox: Outbox): void {
+    const columns = outbox.columns.get(this.name);
     if (columns) {
       const result = this._result;
       result.fields = columns.fields;
       result._parsers = columns._parsers;
       result._prebuiltEmptyResultObject = columns._prebuiltEmptyResultObject;
       this._accumulateRows = true;
-    } else this.described = described;
-    internals.prepare.call(this, columns ? described.taciturn : connection);
+    } else this.described = outbox.columns;
+    internals.prepare.call(this, columns ? outbox.undescribed : outbox.described);
   }
 
   handleRowDescription(message: unknown): void {
     internals.handleRowDescription.call(this, message);
     const { fields, _parsers, _prebuiltEmptyResultObject } = this._result;
-    this.described?.columns.set(this.name, { fields, _parsers, _prebuiltEmptyResultObject });
+    this.described?.set(this.name, { fields, _parsers, _prebuiltEmptyResultObject });
   }
 }
 
-/** What has been described on one connection. */
-interface Described {
-  readonly columns: Map<string, Columns>;
-  /** The connection, which describes nothing, and says all the rest at once. */
-  readonly taciturn: Connection;
-}
-
-const connections = new WeakMap<Connection, Described>();
-
-function describedOn(connection: Connection): Described {
-  let described = connections.get(connection);
-  if (!described) {
-    described = { columns: new Map(), taciturn: taciturn(connection) };
-    connections.set(connection, described);
+/** Sends statements in one piece, with one `sync` for them all: together they are a transaction. */
+export function send(connection: Connection, queries: readonly PreparedQuery[]): void {
+  let outbox = outboxes.get(connection);
+  if (!outbox) {
+    outbox = new Outbox(connection);
+    outboxes.set(connection, outbox);
   }
-  return described;
+  for (const query of queries) query.sayTo(outbox);
+  outbox.send();
 }
 
-/** A statement is sent in three messages, of which `sync` is the last. */
-function taciturn(connection: Connection): Connection {
-  const sending = connection as unknown as Sending;
-  const messages: Buffer[] = [];
-  const own: Sending & { describe(): void } = {
-    describe: () => undefined,
-    _send: (message) => void messages.push(message),
-    sync() {
-      sending.sync.call(this);
-      sending._send(Buffer.concat(messages));
-      messages.length = 0;
-    },
-  };
-  return Object.setPrototypeOf(own, connection) as Connection;
+const outboxes = new WeakMap<Connection, Outbox>();
+
+/** Gathers what is said to a connection, and knows what has been described on it. */
+class Outbox {
+  readonly columns = new Map<string, Columns>();
+  /** The connection, for a statement whose columns are wanted, and for one whose columns are known. */
+  readonly described: Connection;
+  readonly undescribed: Connection;
+  private readonly messages: Buffer[] = [];
+  private readonly connection: { _send(message: Buffer): void; sync(): void };
+
+  constructor(connection: Connection) {
+    const gathering = { _send: (message: Buffer) => void this.messages.push(message), sync: () => undefined };
+    this.described = Object.setPrototypeOf(gathering, connection);
+    this.undescribed = Object.setPrototypeOf({ ...gathering, describe: () => undefined }, connection);
+    this.connection = connection as unknown as typeof this.connection;
+  }
+
+  send(): void {
+    this.connection.sync.call(this.described);
+    this.connection._send(Buffer.concat(this.messages));
+    this.messages.length = 0;
+  }
 }

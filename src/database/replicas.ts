@@ -15,6 +15,7 @@ export interface ReplicasOptions {
   readonly queue: number;
   /** How long a request may take. A replica gets less than half of that, so that the primary can still answer. */
   readonly requestTimeoutMs: number;
+  readonly isTraced?: boolean;
   /** Told once per change, and at the start; `reason` is given for one that is not read from. Must not throw. */
   onChange(replica: string, isUsed: boolean, reason?: string): void;
 }
@@ -118,11 +119,12 @@ export class Replicas {
   }
 }
 
-function boundsOf({ poolSize, queue, requestTimeoutMs }: ReplicasOptions): ConnectionsOptions {
+function boundsOf({ poolSize, queue, requestTimeoutMs, isTraced }: ReplicasOptions): ConnectionsOptions {
   return {
     size: poolSize,
     queue,
     statementMs: Math.ceil(requestTimeoutMs * STATEMENT_SHARE),
     connectMs: Math.ceil(requestTimeoutMs * CONNECT_SHARE),
+    isTraced,
   };
 }

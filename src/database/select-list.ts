@@ -4,13 +4,17 @@ import { type Fields, projectionOf } from './projection';
 import { statement } from './statement';
 import type { Spelled, Table } from './tables';
 
-/** A page as one JSON array, written by the database; its other members are there where its ends were asked for. */
+/** A page as one JSON array, written by the database. */
 export interface List extends Required<Spelled> {
-  /** Whether there was the row more that was asked for; it is not in the array. */
-  readonly isMore?: boolean;
-  /** The ids at the two ends; null where the page is empty. */
-  readonly least?: bigint | null;
-  readonly greatest?: bigint | null;
+  /** Whether the list goes on after the page; known where the ends were asked for. */
+  readonly isMore: boolean;
+  /** The ids of the first and the last row; none where the page is empty, or nobody asked for them. */
+  readonly ends: readonly bigint[];
+}
+
+/** A list as the database gives it: where its ends are asked for, with the ids of all its rows, and one row more. */
+interface Answer extends Required<Spelled> {
+  readonly ids?: string | null;
 }
 
 /** Whether a page can be read as a list: its rows are asked for as nothing but JSON, in the order of their ids. */
@@ -26,7 +30,7 @@ export function isList<Row>(
   );
 }
 
-/** One page. @param page asks for one row more than the list is to have. */
+/** One page. */
 export async function selectList<Row>(
   session: Session,
   table: Table<Row>,
@@ -35,8 +39,8 @@ export async function selectList<Row>(
 ): Promise<List> {
   const values: unknown[] = [];
   const select = statement(listOf(table, page, fields, values));
-  const [list] = await session.query<List>(select, values, sharingOf(page));
-  return list as List;
+  const [answer] = await session.query<Answer>(select, values, sharingOf(page));
+  return cut(answer as Answer, page, fields);
 }
 
 /** The same page for each of many parents, in one statement: see {@link selectPages}. */
@@ -51,14 +55,15 @@ export async function selectLists<Row>(
   const values: unknown[] = [parents];
   const lateral = listOf(table, page, fields, values, `${table.columns[column]} = parent.id`);
   const text = `select parent.id as parent, list.* from unnest($1::bigint[]) as parent(id) cross join lateral (${lateral}) as list`;
-  const lists = await session.query<List & { parent: bigint }>(
+  const answers = await session.query<Answer & { parent: bigint }>(
     statement(text),
     values,
     sharingOf(page, parents.length),
   );
-  return new Map(lists.map((list) => [list.parent, list]));
+  return new Map(answers.map((answer) => [answer.parent, cut(answer, page, fields)]));
 }
 
+/** The rows of a page are read in its order; what is read from the end has to be turned round. */
 function listOf<Row>(
   table: Table<Row>,
   page: PageQuery,
@@ -66,18 +71,28 @@ function listOf<Row>(
   values: unknown[],
   parent?: string,
 ): string {
-  const rows = pageOf(table, projectionOf(table, fields, table.idField), page, values, parent);
-  const limit = `$${values.length}`;
-  const id = `numbered."${table.idField}"`;
-  const onPage = `filter (where numbered.n < ${limit})`;
-  const array = `string_agg(numbered.json, ',' order by numbered.n${page.backward ? ' desc' : ''}) ${onPage}`;
-  const columns = [`coalesce('[' || ${array} || ']', '[]') as json`];
-  if (fields.has('pageInfo'))
-    columns.push(
-      `coalesce(bool_or(numbered.n = ${limit}), false) as "isMore"`,
-      `min(${id}) ${onPage} as least`,
-      `max(${id}) ${onPage} as greatest`,
-    );
-  const numbered = `select row_number() over () as n, page.* from (${rows}) as page`;
-  return `select ${columns.join(', ')} from (${numbered}) as numbered`;
+  const areEndsAsked = fields.has('pageInfo');
+  const asked = areEndsAsked ? { ...page, limit: page.limit + 1 } : page;
+  const rows = pageOf(table, projectionOf(table, fields, table.idField), asked, values, parent);
+  const id = `page."${table.idField}"`;
+  const order = page.backward ? ` order by ${id}${page.descending ? ' desc' : ''}` : '';
+  const columns = [`coalesce('[' || string_agg(page.json, ','${order}) || ']', '[]') as json`];
+  if (areEndsAsked) columns.push(`string_agg(${id}::text, ','${order}) as ids`);
+  return `select ${columns.join(', ')} from (${rows}) as page`;
+}
+
+/** Without the row that was read only to know whether there is one. */
+function cut({ json, ids }: Answer, { limit, backward }: PageQuery, { shape }: Fields): List {
+  if (ids == null) return { json, isMore: false, ends: [] };
+  const all = ids.split(',');
+  const isMore = all.length > limit;
+  const first = all[isMore && backward ? 1 : 0] as string;
+  const last = all[isMore && !backward ? limit - 1 : all.length - 1] as string;
+  const ends = [BigInt(first), BigInt(last)];
+  if (!isMore) return { json, isMore, ends };
+  // In a text there is no quote without a backslash before it, and after the one that ends it no name.
+  const border = `},{"${shape?.members[0]?.key}":`;
+  return backward
+    ? { json: `[${json.slice(json.indexOf(border) + 2)}`, isMore, ends }
+    : { json: `${json.slice(0, json.lastIndexOf(border) + 1)}]`, isMore, ends };
 }

@@ -1,12 +1,13 @@
 import type { Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
 import type { PreparedQuery } from './prepared-query';
+import { StatementGroup } from './statement-group';
 
-/** A connection that is at one statement for longer, in milliseconds, takes no more: they would wait behind it. */
+/** A connection that is at one group of statements for longer, in milliseconds, takes no more: they would wait behind it. */
 const STUCK_MS = 20;
 /** Nor does one that has so much to do already, at its pace of late. */
 const BUSY_MS = 10;
-/** How much of a connection's pace its last statement makes. */
+/** How much of a connection's pace its last group makes. */
 const LATEST = 1 / 8;
 const RECONNECT_MS = 1_000;
 
@@ -19,20 +20,20 @@ export interface SharedConnectionsOptions {
 }
 
 /**
- * Connections that many quick statements share: none waits for the answer to the one before (pipelining), and all that are
- * asked for in one turn of the event loop leave in one packet. To a process that serves thousands of small requests, a write
- * to a socket costs more than everything else that it does for a statement. Each statement is a transaction of its own.
+ * Connections that many quick statements share. What is asked for in one turn of the event loop, or while a connection is at
+ * work, leaves together, and is one transaction: one packet there and one back, one commit (group commit). To a process that
+ * serves thousands of small requests, to write to a socket costs more than everything else that it does for a statement, and
+ * to the server, to commit.
  *
  * Nothing depends on them: where none is ready, or those that are have enough or something slow to do (a disk that takes
- * its time to commit, a lock), {@link query} declines, and the statement takes a connection of its own.
+ * its time to commit, a lock), {@link query} declines, and the statement takes a connection of its own. So it does when
+ * another one failed that it shared a transaction with.
  */
 export class SharedConnections {
   private readonly open: SharedConnection[] = [];
   private connecting = 0;
   private triedAt = Number.NEGATIVE_INFINITY;
   private isClosed = false;
-  /** Where this turn's statements go. */
-  private current: SharedConnection | undefined;
 
   constructor(
     private readonly config: ClientConfig,
@@ -45,10 +46,14 @@ export class SharedConnections {
     return { total: this.open.length, idle: idle.length };
   }
 
-  /** The rows of a quick statement; `undefined` where it should rather take a connection of its own. */
-  query(statement: PreparedQuery): Promise<unknown[]> | undefined {
-    this.current ??= this.begin();
-    return this.current?.isBusy ? undefined : this.current?.query(statement);
+  /**
+   * The rows of a quick statement; `undefined` where it should rather take a connection of its own.
+   * @param place in its transaction: what locks rows in the order of their ids waits for nobody who waits for it.
+   * @throws UndoneError where it may be run again alone.
+   */
+  query(query: PreparedQuery, place: bigint | null = null): Promise<unknown[]> | undefined {
+    const connection = this.least();
+    return connection?.isBusy ? undefined : connection?.query(query, place);
   }
 
   async close(): Promise<void> {
@@ -56,23 +61,24 @@ export class SharedConnections {
     await Promise.all(this.open.map(({ client }) => client.end()));
   }
 
-  private begin(): SharedConnection | undefined {
+  /** The one where a group gathers, else the one that has least to do. */
+  private least(): SharedConnection | undefined {
     const now = performance.now();
     if (this.open.length + this.connecting < this.options.size && now - this.triedAt > RECONNECT_MS)
       void this.connect(now);
     let least: SharedConnection | undefined;
-    for (const connection of this.open)
-      if (!connection.isStuck(now) && (!least || connection.waiting < least.waiting)) least = connection;
-    least?.gather(() => {
-      this.current = undefined;
-    });
+    for (const connection of this.open) {
+      if (connection.isStuck(now)) continue;
+      if (connection.isGathering) return connection;
+      if (!least || connection.waiting < least.waiting) least = connection;
+    }
     return least;
   }
 
   private async connect(now: number): Promise<void> {
     this.triedAt = now;
     this.connecting++;
-    const client = new Client({ ...this.config, pipeline: true });
+    const client = new Client(this.config);
     // Whoever waits is told by node-postgres; an event that nobody listens to would end the process.
     client.on('error', () => this.drop(client)).on('end', () => this.drop(client));
     try {
@@ -90,19 +96,25 @@ export class SharedConnections {
   private drop(client: Client): void {
     const at = this.open.findIndex((connection) => connection.client === client);
     if (at >= 0) this.open.splice(at, 1);
-    if (this.current?.client === client) this.current = undefined;
   }
+}
+
+/** What is to be sent. */
+interface Asked {
+  readonly query: PreparedQuery;
+  readonly place: bigint | null;
 }
 
 class SharedConnection {
   /** Statements that have not been answered yet. */
   waiting = 0;
-  /** Since when the server is at the first of them. */
+  /** Those of them that have not been sent. */
+  private next: Asked[] = [];
+  private isAtWork = false;
+  /** Since when the server is at a group. */
   private since = 0;
-  /** How long the server was at one lately, in milliseconds; the way there and back does not count where others wait. */
+  /** How long the server was at one statement lately, in milliseconds. */
   private pace = 0;
-  /** Whether the server has answered since nothing was waiting. */
-  private isUnderWay = false;
   private readonly socket: Socket;
 
   constructor(
@@ -114,45 +126,52 @@ class SharedConnection {
     this.socket.on('timeout', () => this.socket.destroy());
   }
 
+  get isGathering(): boolean {
+    return this.next.length > 0;
+  }
+
   isStuck(now: number): boolean {
-    return this.waiting > 0 && now - this.since > STUCK_MS;
+    return this.waiting > this.next.length && now - this.since > STUCK_MS;
   }
 
   get isBusy(): boolean {
     return this.waiting * this.pace > BUSY_MS;
   }
 
-  /** Holds back what is written until the end of this turn of the event loop, and then calls `done`. */
-  gather(done: () => void): void {
-    this.socket.cork();
-    setImmediate(() => {
-      done();
-      this.socket.uncork();
-    });
-  }
-
-  query(statement: PreparedQuery): Promise<unknown[]> {
+  query(query: PreparedQuery, place: bigint | null): Promise<unknown[]> {
     return new Promise((resolve, reject) => {
-      if (this.waiting++ === 0) this.start();
-      this.client.query(statement, (error, result) => {
-        this.took(performance.now());
-        if (--this.waiting === 0) this.socket.setTimeout(0);
-        if (error) reject(error);
-        else resolve(result.rows);
-      });
+      query.callback = (error, result) => (error ? reject(error) : resolve(result.rows));
+      this.waiting++;
+      this.next.push({ query, place });
+      if (this.isAtWork) return;
+      this.isAtWork = true;
+      setImmediate(() => this.send());
     });
   }
 
-  private took(now: number): void {
-    const latest = now - this.since;
-    if (this.isUnderWay || latest < this.pace) this.pace += (latest - this.pace) * LATEST;
-    this.isUnderWay = true;
-    this.since = now;
-  }
-
-  private start(): void {
-    this.isUnderWay = false;
+  /** Sends what has been asked for since the last group left. */
+  private send(): void {
+    const group = this.next.sort(byPlace);
+    this.next = [];
     this.since = performance.now();
     this.socket.setTimeout(this.silenceMs);
+    const queries = group.map(({ query }) => query);
+    this.client.query(new StatementGroup(this.client, queries, () => this.goOn(queries.length)));
   }
+
+  /** @param done how many statements the last group had. */
+  private goOn(done: number): void {
+    this.waiting -= done;
+    const latest = (performance.now() - this.since) / done;
+    // The way there and back is no work of the server's, and hardly counts where it is shared.
+    if (done > 1 || latest < this.pace) this.pace += (latest - this.pace) * LATEST;
+    this.isAtWork = this.isGathering;
+    if (this.isAtWork) this.send();
+    else this.socket.setTimeout(0);
+  }
+}
+
+function byPlace({ place: a }: Asked, { place: b }: Asked): number {
+  if (a === b || a === null) return a === b ? 0 : -1;
+  return b === null || a > b ? 1 : -1;
 }

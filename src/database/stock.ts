@@ -66,7 +66,8 @@ export async function insertOrder(
   order: OrderContent,
 ): Promise<ReservingOrder | undefined> {
   const { petId, quantity, shipDate, complete } = order;
-  const place = () => session.query<ReservingOrder>(PLACE, [petId, quantity, shipDate, complete], 'write');
+  const place = () =>
+    session.query<ReservingOrder>(PLACE, [petId, quantity, shipDate, complete], { stockOf: petId });
   const [placed] = await place();
   if (placed) return placed;
   // The stock that it was refused by may have been removed, or its pet deleted, while it waited for the row.
@@ -115,7 +116,7 @@ export async function updateOrder(session: Session, order: ReservingOrder): Prom
 
 /** Deletes the order and gives back what it held, unless it was complete; `undefined` if there is none. */
 export async function deleteOrder(session: Session, id: bigint): Promise<ReservingOrder | undefined> {
-  const [cancelled] = await session.query<ReservingOrder>(CANCEL, [id], 'write');
+  const [cancelled] = await session.query<ReservingOrder>(CANCEL, [id]);
   return cancelled;
 }
 
@@ -125,16 +126,12 @@ export async function setStock(
   petId: bigint,
   quantity: number,
 ): Promise<(InventoryRow & { isNew: boolean }) | undefined> {
-  const [item] = await session.query<InventoryRow & { isNew: boolean }>(
-    SET_STOCK,
-    [petId, quantity],
-    'write',
-  );
+  const [item] = await session.query<InventoryRow & { isNew: boolean }>(SET_STOCK, [petId, quantity]);
   return item;
 }
 
 /** Stops tracking the stock of a pet; `undefined` if it was not tracked. */
 export async function removeStock(session: Session, petId: bigint): Promise<InventoryRow | undefined> {
-  const [item] = await session.query<InventoryRow>(REMOVE_STOCK, [petId], 'write');
+  const [item] = await session.query<InventoryRow>(REMOVE_STOCK, [petId]);
   return item;
 }

@@ -18,9 +18,15 @@ export type KeyType = 'bigint' | 'text' | 'integer' | 'timestamptz';
 
 /** What a column holds. `word`: text that needs no escape in JSON. */
 export type Kind = 'id' | 'text' | 'word' | 'integer' | 'boolean' | 'moment';
+/** Of a column that may be null. */
+export type OptionalKind = `${Kind}?`;
 
 /** A column for every field of a row that is not a relation. */
 type Columns<Row> = { [field in keyof Row as undefined extends Row[field] ? never : field]: string };
+/** What each of them holds. */
+type Kinds<Row> = {
+  [field in keyof Columns<Row> & keyof Row]: null extends Row[field] ? OptionalKind : Kind;
+};
 
 /** One order of a table: the expression it sorts by, and its key in a row as text for a cursor. */
 export interface OrderKey<Row> {
@@ -37,6 +43,8 @@ export interface Relation {
   readonly field: string;
   /** How it is read along; empty where the table's own `from` has it already. */
   readonly join: string;
+  /** Whether there may be none. */
+  readonly isOptional?: boolean;
   table(): Table<object>;
 }
 
@@ -47,7 +55,7 @@ export interface Table<Row> {
   readonly idField: string;
   readonly columns: Readonly<Record<string, string>>;
   /** What each column holds. */
-  readonly kinds: Readonly<Record<string, Kind>>;
+  readonly kinds: Readonly<Record<string, Kind | OptionalKind>>;
   /** Relations to one row of another table. */
   readonly relations: Readonly<Record<string, Relation>>;
   readonly orders: Readonly<Record<string, OrderKey<Row>>>;
@@ -66,7 +74,7 @@ export const PETS: Table<PetRow> = {
     status: 'pets.status',
     categoryId: 'pets.category_id',
   } satisfies Columns<Pet>,
-  kinds: { id: 'id', name: 'text', status: 'word', categoryId: 'id' },
+  kinds: { id: 'id', name: 'text', status: 'word', categoryId: 'id' } satisfies Kinds<Pet>,
   relations: {
     category: {
       field: 'categoryId',
@@ -76,6 +84,7 @@ export const PETS: Table<PetRow> = {
     inventory: {
       field: 'id',
       join: 'left join inventory on inventory.pet_id = pets.id',
+      isOptional: true,
       table: () => INVENTORY,
     },
   },
@@ -101,7 +110,7 @@ export const CATEGORIES: Table<CategoryRow> = {
     name: 'categories.name',
     description: 'categories.description',
   } satisfies Columns<Category>,
-  kinds: { id: 'id', name: 'text', description: 'text' },
+  kinds: { id: 'id', name: 'text', description: 'text?' } satisfies Kinds<Category>,
   relations: {},
   orders: {
     ID: {
@@ -130,9 +139,20 @@ export const ORDERS: Table<OrderRow> = {
     shipDate: 'orders.ship_date',
     complete: 'orders.complete',
   } satisfies Columns<Omit<Order, 'reserved'>>,
-  kinds: { id: 'id', petId: 'id', quantity: 'integer', shipDate: 'moment', complete: 'boolean' },
+  kinds: {
+    id: 'id',
+    petId: 'id?',
+    quantity: 'integer?',
+    shipDate: 'moment?',
+    complete: 'boolean',
+  } satisfies Kinds<Omit<Order, 'reserved'>>,
   relations: {
-    pet: { field: 'petId', join: 'left join pets on pets.id = orders.pet_id', table: () => PETS },
+    pet: {
+      field: 'petId',
+      join: 'left join pets on pets.id = orders.pet_id',
+      isOptional: true,
+      table: () => PETS,
+    },
   },
   orders: {
     ID: { expression: 'orders.id', type: 'bigint', field: 'id', keyOf: (order) => String(order.id) },
@@ -159,7 +179,7 @@ export const INVENTORY: Table<InventoryRow> = {
     quantity: 'inventory.quantity',
     status: 'pets.status',
   } satisfies Columns<InventoryRow>,
-  kinds: { petId: 'id', quantity: 'integer', status: 'word' },
+  kinds: { petId: 'id', quantity: 'integer', status: 'word' } satisfies Kinds<InventoryRow>,
   relations: { pet: { field: 'petId', join: '', table: () => PETS } },
   orders: {
     PET_ID: {

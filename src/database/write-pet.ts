@@ -33,7 +33,7 @@ export async function insertPet(
   status: PetStatus,
   categoryId: bigint,
 ): Promise<PetRow> {
-  const [pet] = await session.query<PetRow>(INSERT, [name, status, categoryId], 'write');
+  const [pet] = await session.query<PetRow>(INSERT, [name, status, categoryId], { stockOf: null });
   return pet as PetRow;
 }
 
@@ -52,11 +52,7 @@ export async function updatePet(
   { name, status, categoryId }: Partial<PetContent>,
 ): Promise<UpdatedPet | undefined> {
   type Row = PetRow & { statusBefore: PetStatus; categoryBefore: bigint };
-  const [row] = await session.query<Row>(
-    UPDATE,
-    [id, name ?? null, status ?? null, categoryId ?? null],
-    'write',
-  );
+  const [row] = await session.query<Row>(UPDATE, [id, name ?? null, status ?? null, categoryId ?? null]);
   if (!row) return undefined;
   const { statusBefore, categoryBefore, ...pet } = row;
   return { pet, before: { status: statusBefore, categoryId: categoryBefore } };
@@ -70,7 +66,7 @@ export async function deletePet(
   session: Session,
   id: bigint,
 ): Promise<{ pet: PetRow; quantity: number | null } | undefined> {
-  const [row] = await session.query<PetRow & { quantity: number | null }>(DELETE, [id], 'write');
+  const [row] = await session.query<PetRow & { quantity: number | null }>(DELETE, [id]);
   if (!row) return undefined;
   const { quantity, ...pet } = row;
   return { pet, quantity };

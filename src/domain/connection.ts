@@ -61,11 +61,10 @@ export async function connect<Row>(
   fields?: Fields,
 ): Promise<Connection<Row>> {
   const page = pageQuery(table, args, filters);
-  const asked = oneMore(page);
   const count = () => countRows(session, table, page.filters);
-  return isList(table, asked, fields)
-    ? listed(table, page, await selectList(session, table, asked, fields), count)
-    : connection(table, page, await selectPage(session, table, asked, fields), count);
+  return isList(table, page, fields)
+    ? listed(table, page, await selectList(session, table, page, fields), count)
+    : connection(table, page, await selectPage(session, table, oneMore(page), fields), count);
 }
 
 /** The same page of each of many parents, in one statement; the totals in another, once one of them is asked for. */
@@ -79,17 +78,16 @@ export async function connectAll<Row>(
   fields?: Fields,
 ): Promise<Map<bigint, Connection<Row>>> {
   const page = pageQuery(table, args, filters);
-  const asked = oneMore(page);
   let counts: Promise<Map<bigint, number>> | undefined;
   const countOf = (parent: bigint) => async () => {
     counts ??= countRowsByParent(session, table, column, parents, page.filters);
     return (await counts).get(parent) ?? 0;
   };
-  if (isList(table, asked, fields)) {
-    const lists = await selectLists(session, table, column, parents, asked, fields);
+  if (isList(table, page, fields)) {
+    const lists = await selectLists(session, table, column, parents, page, fields);
     return new Map([...lists].map(([parent, list]) => [parent, listed(table, page, list, countOf(parent))]));
   }
-  const rows = await selectPages(session, table, column, parents, asked, fields);
+  const rows = await selectPages(session, table, column, parents, oneMore(page), fields);
   return new Map(
     parents.map((parent) => [parent, connection(table, page, rows.get(parent) ?? [], countOf(parent))]),
   );
@@ -139,11 +137,8 @@ function listed<Row>(
   list: List,
   count: () => Promise<number>,
 ): Connection<Row> {
-  const { isMore = false, least, greatest } = list;
-  const ends = (page.descending ? [greatest, least] : [least, greatest])
-    .filter((id) => id != null)
-    .map((id) => ({ [table.idField]: id }) as Row);
-  return new Connection(ends, cursorsOf(table, page), beyond(page, isMore), count, list);
+  const ends = list.ends.map((id) => ({ [table.idField]: id }) as Row);
+  return new Connection(ends, cursorsOf(table, page), beyond(page, list.isMore), count, list);
 }
 
 /** Whether the list goes on at either end. */

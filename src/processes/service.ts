@@ -26,6 +26,7 @@ export async function prepare(config: Config, exposition?: Exposition): Promise<
     poolSize: config.DATABASE_POOL_SIZE,
     queue: config.DATABASE_QUEUE,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    isTraced: config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
   });
   const { server, anonymousAccess, newAdminKey, metrics, drain } = await createApp(
     config,

@@ -9,7 +9,7 @@ onPostgres('a prepared statement on PostgreSQL', () => {
   let client: Client;
   let descriptions = 0;
   beforeEach(async () => {
-    client = new Client({ connectionString: TEST_DATABASE_URL, pipeline: true });
+    client = new Client({ connectionString: TEST_DATABASE_URL });
     await client.connect();
     await client.query('create temporary table things (id int, name text)');
     await client.query("insert into things values (1, 'one'), (2, null)");
@@ -37,7 +37,11 @@ onPostgres('a prepared statement on PostgreSQL', () => {
   });
 
   test('has its own columns, whatever runs before it on the connection', async () => {
-    const both = () => Promise.all([run(THING, 1), run('select $1::text as word', 'w'), run(THING, 2)]);
+    const both = async () => [
+      await run(THING, 1),
+      await run('select $1::text as word', 'w'),
+      await run(THING, 2),
+    ];
     const expected = [[{ id: 1, name: 'one' }], [{ word: 'w' }], [{ id: 2, name: null }]];
     expect(await both()).toEqual(expected);
     expect(await both()).toEqual(expected);

@@ -80,38 +80,97 @@ onPostgres('quick statements on PostgreSQL', () => {
     expect(performance.now() - begun).toBeLessThan(700);
   });
 
-  describe('writes', () => {
-    const write = async <Row>(text: string) =>
-      (await database.query<Row>(statement(text), [], 'write'))[0] as Row;
-    const writer = async () => (await write<{ pid: number }>('select pg_backend_pid() as pid')).pid;
-    beforeEach(() => until(async () => new Set(await all(20, writer)).size === 1));
+  describe('inserts', () => {
+    const insert = async <Row>(text: string, values: unknown[] = [], stockOf: bigint | null = null) =>
+      (await database.query<Row>(statement(text), values, { stockOf }))[0] as Row;
+    const inserter = async () => (await insert<{ pid: number }>('select pg_backend_pid() as pid')).pid;
+    const count = async () =>
+      (await home.database.query<{ n: number }>(statement('select count(*)::int as n from things'), []))[0]
+        ?.n;
+    const half = (i: number) => insert('insert into things values (10 / ($1::int - 3)) returning i', [i]);
+    beforeEach(async () => {
+      await home.database.query(statement('create table things (i int)'), []);
+      await until(async () => new Set(await all(20, inserter)).size === 1);
+    });
+    afterEach(() => home.database.query(statement('drop table things'), []));
 
-    test('share connections of their own, so that no read waits for them', async () => {
-      const writers = new Set(await all(20, writer));
-      for (const reader of await all(20, pid)) expect(writers).not.toContain(reader);
+    test('share a connection of their own, so that no read waits for them', async () => {
+      const inserters = new Set(await all(20, inserter));
+      for (const reader of await all(20, pid)) expect(inserters).not.toContain(reader);
     });
 
-    test('that are slow to commit spread over all connections', async () => {
-      const commits = (count: number) => all(count, () => write('select pg_sleep(0.02)'));
-      await commits(16);
+    test('that are asked for together commit together', async () => {
+      const transactions = await all(20, async (i) => {
+        const text = 'insert into things values ($1) returning i, txid_current() as transaction';
+        return insert<{ i: number; transaction: bigint }>(text, [i]);
+      });
+      expect(transactions.map(({ i }) => i)).toEqual(Array.from({ length: 20 }, (_, i) => i));
+      expect(new Set(transactions.map(({ transaction }) => transaction)).size).toBe(1);
+      expect(await count()).toBe(20);
+    });
+
+    test('that fail are told why, and the others are done once nevertheless', async () => {
+      for (let times = 1; times <= 3; times++) {
+        const settled = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => half(i)));
+        expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(7);
+        expect(settled[3]).toMatchObject({ reason: { code: '22012' } });
+        expect(await count()).toBe(7 * times);
+      }
+    });
+
+    test('are prepared again where an error kept them from it', async () => {
+      const failing = expect(half(3)).rejects.toMatchObject({ code: '22012' });
+      const text = 'insert into things values ($1::int + 1) returning i';
+      expect(await insert(text, [1])).toEqual({ i: 2 });
+      await failing;
+      const pids = await Promise.all([insert(text, [2]), inserter(), inserter()]);
+      expect(pids[0]).toEqual({ i: 3 });
+      expect(pids[1]).toBe(pids[2]);
+    });
+
+    test('lock stock in the order of its ids', async () => {
+      await home.database.query(statement('create sequence turns'), []);
+      const ids = [5n, null, 3n, 9n, 3n, 1n, null];
+      const turns = await Promise.all(
+        ids.map((id) => insert<{ turn: bigint }>("select nextval('turns') as turn", [], id)),
+      );
+      const inTurn = ids
+        .map((id, at) => ({ id, turn: turns[at]?.turn ?? 0n }))
+        .sort((a, b) => Number(a.turn - b.turn));
+      expect(inTurn.map(({ id }) => id)).toEqual([null, null, 1n, 3n, 3n, 5n, 9n]);
+      await home.database.query(statement('drop sequence turns'), []);
+    });
+
+    test('that are slow spread over all connections', async () => {
+      const slow = (times: number) => all(times, () => insert('select pg_sleep(0.02)'));
+      await slow(16);
       const begun = performance.now();
-      await commits(16);
+      await slow(16);
       // One after the other they would take 320 ms.
       expect(performance.now() - begun).toBeLessThan(200);
     });
 
-    test('are not run again when their connection is lost', async () => {
-      await write('create table runs (id int)');
-      const lost = write('insert into runs select 1 from pg_sleep(0.5)');
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      const [{ pid } = { pid: 0 }] = await home.database.query<{ pid: number }>(
-        statement("select pid from pg_stat_activity where query like 'insert into runs%'"),
-        [],
+    test('are not run again when their connection is lost, but for those that it was not sent', async () => {
+      const lost = expect(insert('insert into things select 1 from pg_sleep(0.5)')).rejects.toThrow(
+        'terminat',
       );
-      await home.database.query(statement('select pg_terminate_backend($1)'), [pid]);
-      await expect(lost).rejects.toThrow('terminat');
+      const shared = await new Promise<number>((resolve) => setImmediate(() => resolve(lostPid())));
+      const behind = insert('insert into things values (2) returning i');
+      await home.database.query(statement('select pg_terminate_backend($1)'), [shared]);
+      await lost;
+      expect(await behind).toEqual({ i: 2 });
       await new Promise((resolve) => setTimeout(resolve, 600));
-      expect(await write('select count(*)::int as count from runs')).toEqual({ count: 0 });
+      expect(await count()).toBe(1);
     });
+
+    async function lostPid(): Promise<number> {
+      const text = "select pid from pg_stat_activity where query like 'insert into things select%'";
+      let found: { pid: number } | undefined;
+      await until(async () => {
+        [found] = await home.database.query<{ pid: number }>(statement(text), []);
+        return found !== undefined;
+      });
+      return found?.pid ?? 0;
+    }
   });
 });

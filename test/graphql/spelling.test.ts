@@ -10,6 +10,9 @@ const TEXTS = [
   '🐕‍🦺 "Rex" \\ \\u0041 \' {} $1 %s',
   'null',
   '{"id":1}',
+  'x},{',
+  'x"},{"id":"1","name":"y"},{"name":"',
+  "%%s%1$s''",
 ];
 const MOMENTS = ['0001-01-01T00:00:00.000Z', '1850-06-01T12:00:00.001Z', '9999-12-31T23:59:59.999Z'];
 const LARGEST = '9223372036854775807';
@@ -49,6 +52,36 @@ const categories = [
 test('texts are escaped as JSON.stringify does', async () => {
   expect(await known('{ categories { nodes { id name description } } }')).toBe(
     JSON.stringify({ data: { categories: { nodes: categories } } }),
+  );
+});
+
+test('a page ends where its rows do, whatever they say', async () => {
+  for (const first of ['id name', 'name id'])
+    for (let size = 1; size <= categories.length; size++) {
+      const ends = `{ nodes { ${first} } pageInfo { hasNextPage hasPreviousPage } }`;
+      const answer = JSON.parse(
+        await known(`{ start: categories(first: ${size}) ${ends} end: categories(last: ${size}) ${ends} }`),
+      );
+      const named = categories.map(({ id, name }) => ({ id, name }));
+      const isMore = size < categories.length;
+      expect(answer.data).toEqual({
+        start: { nodes: named.slice(0, size), pageInfo: { hasNextPage: isMore, hasPreviousPage: false } },
+        end: { nodes: named.slice(-size), pageInfo: { hasNextPage: false, hasPreviousPage: isMore } },
+      });
+    }
+});
+
+test.each([49, 50])('as many members come as are asked for: %i pairs', async (pairs) => {
+  const members = Array.from({ length: pairs }, (_, i) => `i${i}: id d${i}: description`).join(' ');
+  const [first] = categories;
+  const row = Object.fromEntries(
+    Array.from({ length: pairs }, (_, i) => [
+      [`i${i}`, first?.id],
+      [`d${i}`, first?.description],
+    ]).flat(),
+  );
+  expect(await known(`{ categories(first: 1) { nodes { ${members} } } }`)).toBe(
+    JSON.stringify({ data: { categories: { nodes: [row] } } }),
   );
 });
 

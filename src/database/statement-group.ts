@@ -1,0 +1,86 @@
+import type { Client, Connection, Submittable } from 'pg';
+import { failureOf } from './failures';
+import { type PreparedQuery, send } from './prepared-query';
+
+/** Why a statement was undone that did not fail itself, or was never sent. */
+export class UndoneError extends Error {}
+
+/** What node-postgres' own types keep to themselves. */
+interface Answering extends PreparedQuery {
+  handleDataRow(message: unknown): void;
+  handleCommandComplete(message: unknown, connection: Connection): void;
+  handleReadyForQuery(connection: Connection): void;
+  handleError(error: Error, connection: Connection): void;
+}
+interface Submitted extends Connection {
+  /** Texts by name. */
+  readonly submittedNamedStatements: Record<string, string>;
+}
+
+/**
+ * Statements that are sent, answered and committed together, as one transaction with one `sync` (PostgreSQL documentation,
+ * 55.2.4: Pipelining). If one fails, all are undone: it is told why, the others that they may be run again. What became of
+ * those that a lost connection was at, nobody knows, and they are told so.
+ */
+export class StatementGroup implements Submittable {
+  private readonly queries: readonly Answering[];
+  /** The first that is not yet answered, once they are sent. */
+  private at: number | undefined;
+
+  /** @param done called before any of them is told what it comes to. */
+  constructor(
+    client: Client,
+    queries: readonly PreparedQuery[],
+    private readonly done: () => void,
+  ) {
+    this.queries = queries as readonly Answering[];
+    for (const query of queries) query.readAs(client);
+  }
+
+  /** What node-postgres notes as parsed. */
+  get name(): string {
+    return this.current.name;
+  }
+
+  get text(): string {
+    return this.current.text;
+  }
+
+  submit(connection: Connection): void {
+    this.at = 0;
+    send(connection, this.queries);
+  }
+
+  handleRowDescription(message: unknown): void {
+    this.current.handleRowDescription(message);
+  }
+
+  handleDataRow(message: unknown): void {
+    this.current.handleDataRow(message);
+  }
+
+  handleCommandComplete(message: unknown, connection: Connection): void {
+    this.current.handleCommandComplete(message, connection);
+    this.at = (this.at ?? 0) + 1;
+  }
+
+  handleReadyForQuery(connection: Connection): void {
+    this.done();
+    for (const query of this.queries) query.handleReadyForQuery(connection);
+  }
+
+  handleError(error: Error, connection: Submitted): void {
+    // The server has passed over all that came after it, new statements among it.
+    for (const { name } of this.queries) delete connection.submittedNamedStatements[name];
+    this.done();
+    const isUnknown = this.at !== undefined && failureOf(error) === 'unavailable';
+    this.queries.forEach((query, at) => {
+      const isItsOwn = isUnknown || at === this.at;
+      query.handleError(isItsOwn ? error : new UndoneError('not by itself', { cause: error }), connection);
+    });
+  }
+
+  private get current(): Answering {
+    return this.queries[this.at ?? 0] as Answering;
+  }
+}
