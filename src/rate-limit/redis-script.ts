@@ -23,12 +23,17 @@ return reply
 `;
 
 /**
- * ARGV: perMinute, perDay, cost, kind, banAfter, ban in ms, longest ban in ms.
- * @returns the verdict, the clock of Redis, then the state in the order of STATE_FIELDS.
+ * Takes for several requests of one caller, one after the other. ARGV: perMinute, perDay, banAfter, ban in ms, longest ban in
+ * ms, then the cost of each request, 0 for one that is free.
+ * @returns the clock of Redis, then the state that it found, in the order of STATE_FIELDS: what became of it follows from
+ * the rules.
  */
 export const TAKE = `${READ}
-local perMinute, perDay, cost, kind = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
-local banAfter, banMs, banMaxMs = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local perMinute, perDay = tonumber(ARGV[1]), tonumber(ARGV[2])
+local banAfter, banMs, banMaxMs = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+
+local reply = { now }
+for i, field in ipairs(FIELDS) do reply[i + 1] = state[field] end
 
 local function forget(what, ends)
   if state[ends] <= now then state[what], state[ends] = 0, 0 end
@@ -44,29 +49,29 @@ local function refuse(windowEnds)
   state.refusals, state.refusalsEnd = 0, 0
 end
 
-local function takeCounted()
-  if cost > perMinute or cost > perDay then return 'too-expensive' end
+local function takeCounted(cost)
+  if cost > perMinute or cost > perDay then return false end
   local overMinute = state.minuteUsed + cost > perMinute
   local overDay = state.dayUsed + cost > perDay
   if overMinute or overDay then
     refuse(math.max(overMinute and state.minuteEnds or 0, overDay and state.dayEnds or 0))
-    return 'limited'
+    return true
   end
   if state.minuteEnds == 0 then state.minuteEnds = now + ${MINUTE_MS} end
   if state.dayEnds == 0 then state.dayEnds = now + ${DAY_MS} end
   state.minuteUsed = state.minuteUsed + cost
   state.dayUsed = state.dayUsed + cost
-  return 'allowed'
+  return true
 end
 
 local function takeFree()
   if state.freeUsed >= perMinute * ${FREE_FACTOR} then
     refuse(state.freeEnds)
-    return 'limited'
+  else
+    if state.freeEnds == 0 then state.freeEnds = now + ${MINUTE_MS} end
+    state.freeUsed = state.freeUsed + 1
   end
-  if state.freeEnds == 0 then state.freeEnds = now + ${MINUTE_MS} end
-  state.freeUsed = state.freeUsed + 1
-  return 'allowed'
+  return true
 end
 
 forget('minuteUsed', 'minuteEnds')
@@ -75,18 +80,18 @@ forget('freeUsed', 'freeEnds')
 forget('refusals', 'refusalsEnd')
 forget('bans', 'bansEnd')
 
-local verdict = 'banned'
-if state.bannedUntil <= now then
-  if kind == 'free' then verdict = takeFree() else verdict = takeCounted() end
+local isChanged = false
+for i = 6, #ARGV do
+  if state.bannedUntil > now then break end
+  local cost = tonumber(ARGV[i])
+  local isTaken
+  if cost == 0 then isTaken = takeFree() else isTaken = takeCounted(cost) end
+  isChanged = isChanged or isTaken
 end
 
-local reply = { verdict, now }
-local changes = {}
-for i, field in ipairs(FIELDS) do
-  reply[i + 2] = state[field]
-  changes[2 * i - 1], changes[2 * i] = field, state[field]
-end
-if verdict == 'allowed' or verdict == 'limited' then
+if isChanged then
+  local changes = {}
+  for i, field in ipairs(FIELDS) do changes[2 * i - 1], changes[2 * i] = field, state[field] end
   local last = math.max(state.minuteEnds, state.dayEnds, state.freeEnds, state.refusalsEnd, state.bansEnd, state.bannedUntil)
   redis.call('HSET', KEYS[1], unpack(changes))
   redis.call('PEXPIRE', KEYS[1], last - now)

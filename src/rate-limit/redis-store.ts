@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis';
 import { inTime } from './in-time';
+import type { Quota } from './plans';
 import { LIFT, PEEK, TAKE } from './redis-script';
-import { type BanRules, type Kind, look, type Verdict } from './rules';
+import { type BanRules, type Kind, look, take } from './rules';
 import { type Standing, type Subject, standingOf } from './standing';
 import { newState, STATE_FIELDS, type State } from './state';
 import type { SharedStore } from './store';
@@ -13,14 +14,24 @@ export interface RedisStoreOptions {
   readonly prefix?: string;
 }
 
+type Reply = readonly [clock: number, ...state: number[]];
+
 /** The scripts, as ioredis adds them to a client: sent whole once per connection, then by their hash. */
 interface Commands {
-  rateLimitTake(
-    key: string,
-    ...args: (string | number)[]
-  ): Promise<[verdict: Verdict, clock: number, ...state: number[]]>;
-  rateLimitPeek(key: string): Promise<[clock: number, ...state: number[]]>;
+  rateLimitTake(key: string, args: readonly number[]): Promise<Reply>;
+  rateLimitPeek(key: string): Promise<Reply>;
   rateLimitLift(key: string): Promise<number>;
+}
+
+/** The requests of one caller that are taken for at once. */
+interface Batch {
+  readonly subject: Subject;
+  readonly requests: {
+    readonly cost: number;
+    readonly kind: Kind;
+    readonly resolve: (standing: Standing) => void;
+    readonly reject: (error: unknown) => void;
+  }[];
 }
 
 /** How far one answer's clock difference may be above the least seen before the clocks are thought to have moved. */
@@ -29,7 +40,10 @@ const CLOCK_TOLERANCE_MS = 50;
 /** How long Redis may take to say goodbye. */
 const CLOSE_MS = 1000;
 
-/** Counts in Redis, exactly for all instances that share it: one round trip per operation, one hash per caller. */
+/**
+ * Counts in Redis, exactly for all instances that share it: one hash per caller, one command for all requests of a caller in
+ * one turn of the event loop. Redis tells what it found; what that comes to is the same by the rules here as by its script.
+ */
 export class RedisStore implements SharedStore {
   readonly state = 'redis';
   private readonly commands: Commands;
@@ -37,7 +51,8 @@ export class RedisStore implements SharedStore {
   private readonly now: () => number;
   private readonly prefix: string;
   private clockAhead = Number.POSITIVE_INFINITY;
-  private isGathering = false;
+  /** What is asked for in this turn of the event loop, by caller. */
+  private gathering = new Map<string, Batch>();
 
   /** @param redis is given over: `close` closes it. */
   constructor(
@@ -53,30 +68,15 @@ export class RedisStore implements SharedStore {
     this.prefix = prefix;
   }
 
-  async take({ id, quota }: Subject, cost: number, kind: Kind): Promise<Standing> {
-    const { banAfter, banSeconds, banMaxSeconds } = this.bans;
-    this.gather();
-    const reply = await this.commands.rateLimitTake(
-      this.prefix + id,
-      quota.perMinute,
-      quota.perDay,
-      cost,
-      kind,
-      banAfter,
-      banSeconds * 1000,
-      banMaxSeconds * 1000,
-    );
-    const [verdict, clock] = reply;
-    const ahead = this.aheadOf(clock);
-    return standingOf(verdict, stateOf(reply, 2, ahead), quota, cost, kind, clock + ahead);
+  take(subject: Subject, cost: number, kind: Kind): Promise<Standing> {
+    return new Promise((resolve, reject) => {
+      this.batchOf(subject).requests.push({ cost, kind, resolve, reject });
+    });
   }
 
   async peek({ id, quota }: Subject): Promise<Standing> {
-    const reply = await this.commands.rateLimitPeek(this.prefix + id);
-    const [clock] = reply;
-    const ahead = this.aheadOf(clock);
-    const state = stateOf(reply, 1, ahead);
-    return standingOf(look(state, clock + ahead), state, quota, 1, 'counted', clock + ahead);
+    const { state, now } = this.read(await this.commands.rateLimitPeek(this.prefix + id));
+    return standingOf(look(state, now), state, quota, 1, 'counted', now);
   }
 
   async liftBan(id: string): Promise<boolean> {
@@ -92,16 +92,52 @@ export class RedisStore implements SharedStore {
     await inTime(this.redis.quit(), CLOSE_MS).catch(() => this.redis.disconnect());
   }
 
-  /** Lets the commands of one turn of the event loop leave together: to write to a socket costs more than all else here. */
-  private gather(): void {
+  private batchOf(subject: Subject): Batch {
+    const { id, quota } = subject;
+    if (this.gathering.size === 0) setImmediate(() => this.send());
+    const known = this.gathering.get(id);
+    if (known && isSame(known.subject.quota, quota)) return known;
+    const batch: Batch = { subject, requests: [] };
+    // One whose quota has just been changed starts anew.
+    if (known) void this.takeFor(known);
+    this.gathering.set(id, batch);
+    return batch;
+  }
+
+  /** Commands of one turn leave together: to write to a socket costs more than all else here. */
+  private send(): void {
+    const batches = this.gathering;
+    this.gathering = new Map();
     const { stream } = this.redis;
-    if (this.isGathering || !stream) return;
-    this.isGathering = true;
-    stream.cork();
-    setImmediate(() => {
-      this.isGathering = false;
-      stream.uncork();
+    stream?.cork();
+    for (const batch of batches.values()) void this.takeFor(batch);
+    stream?.uncork();
+  }
+
+  private async takeFor({ subject: { id, quota }, requests }: Batch): Promise<void> {
+    const { banAfter, banSeconds, banMaxSeconds } = this.bans;
+    const args = [quota.perMinute, quota.perDay, banAfter, banSeconds * 1000, banMaxSeconds * 1000];
+    for (const { cost, kind } of requests) args.push(kind === 'free' ? 0 : cost);
+    try {
+      const { state, now } = this.read(await this.commands.rateLimitTake(this.prefix + id, args));
+      for (const { cost, kind, resolve } of requests) {
+        const verdict = take(state, quota, cost, kind, this.bans, now);
+        resolve(standingOf(verdict, state, quota, cost, kind, now));
+      }
+    } catch (error) {
+      for (const { reject } of requests) reject(error);
+    }
+  }
+
+  /** The state that Redis found, and the moment, by this instance's clock. */
+  private read([clock, ...fields]: Reply): { state: State; now: number } {
+    const ahead = this.aheadOf(clock);
+    const state = newState();
+    STATE_FIELDS.forEach((field, i) => {
+      const value = fields[i] as number;
+      state[field] = value > 0 && MOMENTS[i] ? value + ahead : value;
     });
+    return { state, now: clock + ahead };
   }
 
   /**
@@ -117,12 +153,6 @@ export class RedisStore implements SharedStore {
 
 const MOMENTS = STATE_FIELDS.map((field) => /Ends?$|Until$/.test(field));
 
-/** The state that stands `at` a place of a reply of Redis, its moments by this instance's clock. */
-function stateOf(reply: readonly unknown[], at: number, ahead: number): State {
-  const state = newState();
-  STATE_FIELDS.forEach((field, i) => {
-    const value = reply[at + i] as number;
-    state[field] = value > 0 && MOMENTS[i] ? value + ahead : value;
-  });
-  return state;
+function isSame(a: Quota, b: Quota): boolean {
+  return a.perMinute === b.perMinute && a.perDay === b.perDay;
 }

@@ -28,7 +28,6 @@ class OneRequest extends Redis {
       dayEnds: 1_086_400_000,
     };
     const answer = async () => [
-      ...(name === 'rateLimitTake' ? ['allowed'] : []),
       this.clock,
       ...STATE_FIELDS.map((field) => (field === 'bannedUntil' ? this.bannedUntil : (fields[field] ?? 0))),
     ];
@@ -98,6 +97,32 @@ for (const url of REDIS_URLS) {
       const { windows } = await store.take(subject, 1, 'counted');
       expect(Math.abs(windows[0].resetAt - before - 60_000)).toBeLessThan(2000);
       expect(Math.abs(windows[1].resetAt - before - 86_400_000)).toBeLessThan(2000);
+    });
+
+    test('requests of one turn are decided in their order, each by the quota it came with', async () => {
+      const id = 'changed';
+      const [small, large] = [
+        { id, quota: { perMinute: 2, perDay: 9 } },
+        { id, quota: { perMinute: 4, perDay: 9 } },
+      ];
+      const standings = await Promise.all([
+        store.take(small, 1, 'counted'),
+        store.take(small, 2, 'counted'),
+        store.take({ id: 'another', quota: PLANS.FREE }, 1, 'counted'),
+        store.take(large, 2, 'counted'),
+        store.take(large, 5, 'counted'),
+        store.take(large, 1, 'free'),
+        store.take(small, 1, 'counted'),
+      ]);
+      expect(standings.map(({ verdict, windows }) => [verdict, windows[0].remaining])).toEqual([
+        ['allowed', 1],
+        ['limited', 1],
+        ['allowed', 59],
+        ['allowed', 1],
+        ['too-expensive', 1],
+        ['allowed', 1],
+        ['limited', 0],
+      ]);
     });
 
     test('a caller is one hash, which goes when the last of it has ended', async () => {

@@ -69,7 +69,9 @@ describe.each(STORES)('$instances instance(s) of the $name store', ({ open }) =>
 });
 
 if (CLOCKED_STORES.length > 1) {
-  test('every store tells the same of any sequence of requests', async () => {
+  type Generated = Step & { quota: Subject['quota']; areTogether: boolean };
+
+  test('every store tells the same of any sequence of requests, one by one and together', async () => {
     const stores = await Promise.all(CLOCKED_STORES.map(({ open }) => open()));
     const quotas = [PLANS.FREE, { perMinute: 2, perDay: 5 }, { perMinute: 3, perDay: 100 }];
     const steps = fc.array(
@@ -79,6 +81,7 @@ if (CLOCKED_STORES.length > 1) {
         ask: fc.constantFrom('counted', 'counted', 'counted', 'free', 'peek', 'lift'),
         cost: fc.constantFrom(1, 1, 2, 3, 61),
         quota: fc.constantFrom(...quotas),
+        areTogether: fc.boolean(),
       }),
       { maxLength: 12 },
     );
@@ -86,11 +89,16 @@ if (CLOCKED_STORES.length > 1) {
     await fc.assert(
       fc.asyncProperty(steps, async (sequence) => {
         const id = `run ${++run}`;
-        for (const { quota, ...step } of sequence as (Step & { quota: Subject['quota'] })[]) {
+        for (const { quota, areTogether, ...step } of sequence as Generated[]) {
           await Promise.all(stores.map((clocked) => clocked.advance(step.wait ?? 0)));
-          for (let time = 0; time < (step.times ?? 1); time++) {
+          const times = step.times ?? 1;
+          for (let turn = 0; turn < (areTogether ? 1 : times); turn++) {
             const [expected, ...others] = await Promise.all(
-              stores.map((clocked) => ask(clocked, { id, quota }, step)),
+              stores.map((clocked) =>
+                Promise.all(
+                  Array.from({ length: areTogether ? times : 1 }, () => ask(clocked, { id, quota }, step)),
+                ),
+              ),
             );
             for (const other of others) expect(other).toEqual(expected);
           }
