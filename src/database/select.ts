@@ -1,4 +1,4 @@
-import type { Session } from './database';
+import type { Session, Statement } from './database';
 import {
   conditions,
   type Filters,
@@ -9,7 +9,7 @@ import {
   sharingOf,
   where,
 } from './page-statement';
-import { type Fields, projectionOf } from './projection';
+import { type Fields, type Projection, projectionOf } from './projection';
 import { statement } from './statement';
 import type { Table } from './tables';
 
@@ -21,12 +21,31 @@ export async function selectByIds<Row>(
   fields?: Fields,
 ): Promise<Map<bigint, Row>> {
   const projection = projectionOf(table, fields);
-  const { columns, from } = projection;
-  const id = table.columns[table.idField];
-  const [text, value] = ids.length === 1 ? [`${id} = $1`, ids[0]] : [`${id} = any($1::bigint[])`, ids];
-  const select = statement(`select ${columns} from ${from} where ${text}`);
-  const rows = await session.query<Row>(select, [value], ids.length <= SHORT ? 'read' : undefined);
+  const isOne = ids.length === 1;
+  const select = (isOne ? byId : byIds)(table, projection);
+  const rows = await session.query<Row>(
+    select,
+    [isOne ? ids[0] : ids],
+    ids.length <= SHORT ? 'read' : undefined,
+  );
   return new Map(projection.shape(rows).map((row) => [table.idOf(row), row]));
+}
+
+const byId = finding('= $1');
+const byIds = finding('= any($1::bigint[])');
+
+/** What reads by ids, made once: to look a statement up by its text takes longer the longer it is. */
+function finding(condition: string): <Row>(table: Table<Row>, projection: Projection) => Statement {
+  const statements = new WeakMap<Projection, Statement>();
+  return (table, projection) => {
+    let known = statements.get(projection);
+    if (!known) {
+      const { columns, from } = projection;
+      known = statement(`select ${columns} from ${from} where ${table.columns[table.idField]} ${condition}`);
+      statements.set(projection, known);
+    }
+    return known;
+  };
 }
 
 /** One page, in its order. */

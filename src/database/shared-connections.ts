@@ -9,6 +9,8 @@ const STUCK_MS = 20;
 const BUSY_MS = 10;
 /** How much of a connection's pace its last group makes. */
 const LATEST = 1 / 8;
+/** So many leave before the turn has ended: the server begins with them while this process goes on. */
+const ENOUGH = 8;
 const RECONNECT_MS = 1_000;
 
 export interface SharedConnectionsOptions {
@@ -110,8 +112,9 @@ class SharedConnection {
   waiting = 0;
   /** Those of them that have not been sent. */
   private next: Asked[] = [];
+  /** Whether the server is at a group. */
   private isAtWork = false;
-  /** Since when the server is at a group. */
+  /** Since when it is, or was. */
   private since = 0;
   /** How long the server was at one statement lately, in milliseconds. */
   private pace = 0;
@@ -131,7 +134,7 @@ class SharedConnection {
   }
 
   isStuck(now: number): boolean {
-    return this.waiting > this.next.length && now - this.since > STUCK_MS;
+    return this.isAtWork && now - this.since > STUCK_MS;
   }
 
   get isBusy(): boolean {
@@ -144,13 +147,15 @@ class SharedConnection {
       this.waiting++;
       this.next.push({ query, place });
       if (this.isAtWork) return;
-      this.isAtWork = true;
-      setImmediate(() => this.send());
+      if (this.next.length === 1) setImmediate(() => this.send());
+      if (this.next.length === ENOUGH) this.send();
     });
   }
 
-  /** Sends what has been asked for since the last group left. */
+  /** Sends what has been asked for since the last group left, unless the server is still at that. */
   private send(): void {
+    if (this.isAtWork || !this.isGathering) return;
+    this.isAtWork = true;
     const group = this.next.sort(byPlace);
     this.next = [];
     this.since = performance.now();
@@ -165,8 +170,8 @@ class SharedConnection {
     const latest = (performance.now() - this.since) / done;
     // The way there and back is no work of the server's, and hardly counts where it is shared.
     if (done > 1 || latest < this.pace) this.pace += (latest - this.pace) * LATEST;
-    this.isAtWork = this.isGathering;
-    if (this.isAtWork) this.send();
+    this.isAtWork = false;
+    if (this.isGathering) this.send();
     else this.socket.setTimeout(0);
   }
 }

@@ -26,8 +26,8 @@ onPostgres('quick statements on PostgreSQL', () => {
   const all = <T>(count: number, one: (i: number) => Promise<T>) =>
     Promise.all(Array.from({ length: count }, (_, i) => one(i)));
 
-  test('of one turn of the event loop share a connection, and each gets its own answer', async () => {
-    expect(new Set(await all(100, pid)).size).toBe(1);
+  test('of one turn of the event loop share connections, and each gets its own answer', async () => {
+    expect(new Set(await all(100, pid)).size).toBeLessThanOrEqual(2);
     expect(await all(100, echo)).toEqual(Array.from({ length: 100 }, (_, i) => i));
   });
 
@@ -68,13 +68,13 @@ onPostgres('quick statements on PostgreSQL', () => {
     );
     await home.database.query(statement('select pg_terminate_backend($1)'), [shared]);
     expect(await slow).toEqual(Array.from({ length: 10 }, (_, i) => i));
-    await until(async () => new Set(await all(20, pid)).size === 1);
+    await until(async () => new Set(await all(20, pid)).size === 2);
   });
 
   test('that run into the time limit of statements are not run a second time', async () => {
     await database.close();
     database = await openDatabase({ url: home.url, directory: '', poolSize: 10, requestTimeoutMs: 400 });
-    await until(async () => new Set(await all(20, pid)).size === 1);
+    await until(async () => new Set(await all(20, pid)).size === 2);
     const begun = performance.now();
     await expect(read('select pg_sleep(5)')).rejects.toMatchObject({ code: '57014' });
     expect(performance.now() - begun).toBeLessThan(700);
@@ -105,7 +105,8 @@ onPostgres('quick statements on PostgreSQL', () => {
         return insert<{ i: number; transaction: bigint }>(text, [i]);
       });
       expect(transactions.map(({ i }) => i)).toEqual(Array.from({ length: 20 }, (_, i) => i));
-      expect(new Set(transactions.map(({ transaction }) => transaction)).size).toBe(1);
+      // Some leave at once, and the others when those are done.
+      expect(new Set(transactions.map(({ transaction }) => transaction)).size).toBe(2);
       expect(await count()).toBe(20);
     });
 
