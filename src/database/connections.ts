@@ -25,6 +25,9 @@ const MAX_SHARED = { reads: 2, inserts: 1 };
 /** The part of all connections that these are at most. */
 const SHARES = { reads: 0.2, inserts: 0.1 };
 
+/** How long an insert waits for a lock, in milliseconds, while others wait for it: alone it may wait as long as it may take. */
+const LOCK_MS = 50;
+
 const INT8 = 20;
 
 const typeParsers = {
@@ -47,12 +50,12 @@ export class Connections {
       { ...config, idleTimeoutMillis: 30_000 },
       { size: size - sharedBy('reads') - sharedBy('inserts'), queue, connectMs, ...session },
     );
-    const share = (kind: keyof typeof MAX_SHARED) =>
+    const share = (kind: keyof typeof MAX_SHARED, lockMs?: number) =>
       new SharedConnections(
         { ...config, connectionTimeoutMillis: connectMs },
-        { size: sharedBy(kind), ...session },
+        { size: sharedBy(kind), lockMs, ...session },
       );
-    this.shared = { reads: share('reads'), inserts: share('inserts') };
+    this.shared = { reads: share('reads'), inserts: share('inserts', LOCK_MS) };
   }
 
   get load(): PoolLoad {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
-import type { PreparedQuery } from './prepared-query';
+import { PreparedQuery } from './prepared-query';
+import { statement } from './statement';
 import { StatementGroup } from './statement-group';
 
 /** A connection that is at one group of statements for longer, in milliseconds, takes no more: they would wait behind it. */
@@ -17,6 +18,8 @@ export interface SharedConnectionsOptions {
   readonly size: number;
   /** How long the server may keep silent with something to answer, in milliseconds. */
   readonly silenceMs: number;
+  /** How long a statement may wait for a lock, in milliseconds, before it is undone with its group; else as long as it may take. */
+  readonly lockMs?: number;
   /** What a new connection is told first. */
   readonly settings: string;
 }
@@ -63,7 +66,7 @@ export class SharedConnections {
     await Promise.all(this.open.map(({ client }) => client.end()));
   }
 
-  /** The one where a group gathers, else the one that has least to do. */
+  /** The one whose next group is about to leave, else the one that has least to do. */
   private least(): SharedConnection | undefined {
     const now = performance.now();
     if (this.open.length + this.connecting < this.options.size && now - this.triedAt > RECONNECT_MS)
@@ -71,7 +74,7 @@ export class SharedConnections {
     let least: SharedConnection | undefined;
     for (const connection of this.open) {
       if (connection.isStuck(now)) continue;
-      if (connection.isGathering) return connection;
+      if (connection.isGathering && !connection.isAtWork) return connection;
       if (!least || connection.waiting < least.waiting) least = connection;
     }
     return least;
@@ -87,7 +90,7 @@ export class SharedConnections {
       await client.connect();
       await client.query(this.options.settings);
       if (this.isClosed) throw new Error('closed meanwhile');
-      this.open.push(new SharedConnection(client, this.options.silenceMs));
+      this.open.push(new SharedConnection(client, this.options));
     } catch {
       client.end().catch(() => undefined);
     } finally {
@@ -110,10 +113,10 @@ interface Asked {
 class SharedConnection {
   /** Statements that have not been answered yet. */
   waiting = 0;
-  /** Those of them that have not been sent. */
-  private next: Asked[] = [];
   /** Whether the server is at a group. */
-  private isAtWork = false;
+  isAtWork = false;
+  /** Statements that have not been sent. */
+  private next: Asked[] = [];
   /** Since when it is, or was. */
   private since = 0;
   /** How long the server was at one statement lately, in milliseconds. */
@@ -122,7 +125,7 @@ class SharedConnection {
 
   constructor(
     readonly client: Client,
-    private readonly silenceMs: number,
+    private readonly options: SharedConnectionsOptions,
   ) {
     // node-postgres' own types keep it to themselves.
     this.socket = (client as unknown as { connection: { stream: Socket } }).connection.stream;
@@ -159,9 +162,10 @@ class SharedConnection {
     const group = this.next.sort(byPlace);
     this.next = [];
     this.since = performance.now();
-    this.socket.setTimeout(this.silenceMs);
+    this.socket.setTimeout(this.options.silenceMs);
     const queries = group.map(({ query }) => query);
-    this.client.query(new StatementGroup(this.client, queries, () => this.goOn(queries.length)));
+    if (this.options.lockMs) queries.unshift(lockTimeout(this.options.lockMs));
+    this.client.query(new StatementGroup(this.client, queries, () => this.goOn(group.length)));
   }
 
   /** @param done how many statements the last group had. */
@@ -174,6 +178,15 @@ class SharedConnection {
     if (this.isGathering) this.send();
     else this.socket.setTimeout(0);
   }
+}
+
+const LOCK_TIMEOUT = statement("select set_config('lock_timeout', $1, true)");
+
+/** For one transaction: what is set for longer, a pooler in between would hand on to others. */
+function lockTimeout(ms: number): PreparedQuery {
+  const query = new PreparedQuery(LOCK_TIMEOUT, [String(ms)]);
+  query.callback = () => undefined;
+  return query;
 }
 
 function byPlace({ place: a }: Asked, { place: b }: Asked): number {

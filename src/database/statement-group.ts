@@ -1,4 +1,4 @@
-import type { Client, Connection, Submittable } from 'pg';
+import { type Client, type Connection, DatabaseError, type Submittable } from 'pg';
 import { failureOf } from './failures';
 import { type PreparedQuery, send } from './prepared-query';
 
@@ -17,15 +17,19 @@ interface Submitted extends Connection {
   readonly submittedNamedStatements: Record<string, string>;
 }
 
+/** A lock was not to be had in time (PostgreSQL documentation, appendix A). */
+const LOCK_NOT_AVAILABLE = '55P03';
+
 /**
  * Statements that are sent, answered and committed together, as one transaction with one `sync` (PostgreSQL documentation,
- * 55.2.4: Pipelining). If one fails, all are undone: it is told why, the others that they may be run again. What became of
- * those that a lost connection was at, nobody knows, and they are told so.
+ * 55.2.4: Pipelining). If one fails, all are undone: it is told why, the others that they may be run again; so is one that
+ * only waited too long for a lock. What became of those that a lost connection was at, nobody knows, and they are told so.
  */
 export class StatementGroup implements Submittable {
   private readonly queries: readonly Answering[];
-  /** The first that is not yet answered, once they are sent. */
-  private at: number | undefined;
+  private isSent = false;
+  /** The first that is not yet answered; their number when only the commit is. */
+  private at = 0;
 
   /** @param done called before any of them is told what it comes to. */
   constructor(
@@ -38,30 +42,30 @@ export class StatementGroup implements Submittable {
   }
 
   /** What node-postgres notes as parsed. */
-  get name(): string {
-    return this.current.name;
+  get name(): string | undefined {
+    return this.current?.name;
   }
 
-  get text(): string {
-    return this.current.text;
+  get text(): string | undefined {
+    return this.current?.text;
   }
 
   submit(connection: Connection): void {
-    this.at = 0;
+    this.isSent = true;
     send(connection, this.queries);
   }
 
   handleRowDescription(message: unknown): void {
-    this.current.handleRowDescription(message);
+    this.current?.handleRowDescription(message);
   }
 
   handleDataRow(message: unknown): void {
-    this.current.handleDataRow(message);
+    this.current?.handleDataRow(message);
   }
 
   handleCommandComplete(message: unknown, connection: Connection): void {
-    this.current.handleCommandComplete(message, connection);
-    this.at = (this.at ?? 0) + 1;
+    this.current?.handleCommandComplete(message, connection);
+    this.at += 1;
   }
 
   handleReadyForQuery(connection: Connection): void {
@@ -73,14 +77,20 @@ export class StatementGroup implements Submittable {
     // The server has passed over all that came after it, new statements among it.
     for (const { name } of this.queries) delete connection.submittedNamedStatements[name];
     this.done();
-    const isUnknown = this.at !== undefined && failureOf(error) === 'unavailable';
+    const isUndone = !this.isSent || isAnswer(error);
+    const failed = this.isSent && (error as DatabaseError).code !== LOCK_NOT_AVAILABLE ? this.at : undefined;
     this.queries.forEach((query, at) => {
-      const isItsOwn = isUnknown || at === this.at;
-      query.handleError(isItsOwn ? error : new UndoneError('not by itself', { cause: error }), connection);
+      const mayGoOn = isUndone && at !== failed;
+      query.handleError(mayGoOn ? new UndoneError('not by itself', { cause: error }) : error, connection);
     });
   }
 
-  private get current(): Answering {
-    return this.queries[this.at ?? 0] as Answering;
+  private get current(): Answering | undefined {
+    return this.queries[this.at];
   }
+}
+
+/** Whether the server says so itself, and is there still: then nothing has been committed. */
+function isAnswer(error: Error): boolean {
+  return error instanceof DatabaseError && failureOf(error) !== 'unavailable';
 }

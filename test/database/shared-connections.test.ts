@@ -129,6 +129,43 @@ onPostgres('quick statements on PostgreSQL', () => {
       expect(pids[1]).toBe(pids[2]);
     });
 
+    test('that only their commit refuses are run again alone, where each hears its own', async () => {
+      await home.database.query(
+        statement('create table once (i int unique deferrable initially deferred)'),
+        [],
+      );
+      const text = 'insert into once values ($1) returning i';
+      const settled = await Promise.allSettled([1, 2, 2, 3].map((i) => insert(text, [i])));
+      expect(settled.map(({ status }) => status).sort()).toEqual([...Array(3).fill('fulfilled'), 'rejected']);
+      expect(settled.find(({ status }) => status === 'rejected')).toMatchObject({
+        reason: { code: '23505' },
+      });
+      expect(await insert(text, [4])).toEqual({ i: 4 });
+      await home.database.query(statement('drop table once'), []);
+    });
+
+    test('that wait for a lock keep no others waiting', async () => {
+      await insert('insert into things values (1)');
+      const done: string[] = [];
+      let held = Promise.resolve();
+      await new Promise<void>((resolve) => {
+        held = home.database.transaction(async (session) => {
+          await session.query(statement('update things set i = i'), []);
+          resolve();
+          await new Promise((wait) => setTimeout(wait, 600));
+          done.push('held');
+        });
+      });
+      const lock = insert('update things set i = i where i = 1 returning i', [], 1n).then(() =>
+        done.push('lock'),
+      );
+      const others = all(3, (i) => insert('insert into things values ($1)', [i + 2], BigInt(2 * i)));
+      await others.then(() => done.push('others'));
+      await Promise.all([held, lock]);
+      expect(done).toEqual(['others', 'held', 'lock']);
+      expect(await count()).toBe(4);
+    });
+
     test('lock stock in the order of its ids', async () => {
       await home.database.query(statement('create sequence turns'), []);
       const ids = [5n, null, 3n, 9n, 3n, 1n, null];
