@@ -43,8 +43,8 @@ export class PreparedQuery extends Query {
     send(connection, [this]);
   }
 
-  /** Says all but the last message, `sync`. */
-  sayTo(outbox: Outbox): void {
+  /** Says all but the last message, `sync`. @returns false where a value could not be sent, of which it has told by then. */
+  sayTo(outbox: Outbox): boolean {
     const columns = outbox.columns.get(this.name);
     if (columns) {
       const result = this._result;
@@ -53,7 +53,9 @@ export class PreparedQuery extends Query {
       result._prebuiltEmptyResultObject = columns._prebuiltEmptyResultObject;
       this._accumulateRows = true;
     } else this.described = outbox.columns;
+    outbox.isRefused = false;
     internals.prepare.call(this, columns ? outbox.undescribed : outbox.described);
+    return !outbox.isRefused;
   }
 
   handleRowDescription(message: unknown): void {
@@ -63,15 +65,19 @@ export class PreparedQuery extends Query {
   }
 }
 
-/** Sends statements in one piece, with one `sync` for them all: together they are a transaction. */
-export function send(connection: Connection, queries: readonly PreparedQuery[]): void {
+/**
+ * Sends statements in one piece, with one `sync` for them all: together they are a transaction.
+ * @returns those that will be answered.
+ */
+export function send<Q extends PreparedQuery>(connection: Connection, queries: readonly Q[]): Q[] {
   let outbox = outboxes.get(connection);
   if (!outbox) {
     outbox = new Outbox(connection);
     outboxes.set(connection, outbox);
   }
-  for (const query of queries) query.sayTo(outbox);
+  const said = queries.filter((query) => query.sayTo(outbox));
   outbox.send();
+  return said;
 }
 
 const outboxes = new WeakMap<Connection, Outbox>();
@@ -82,11 +88,19 @@ class Outbox {
   /** The connection, for a statement whose columns are wanted, and for one whose columns are known. */
   readonly described: Connection;
   readonly undescribed: Connection;
+  /** Whether node-postgres has taken a statement back: it would close it then. */
+  isRefused = false;
   private readonly messages: Buffer[] = [];
   private readonly connection: { _send(message: Buffer): void; sync(): void };
 
   constructor(connection: Connection) {
-    const gathering = { _send: (message: Buffer) => void this.messages.push(message), sync: () => undefined };
+    const gathering = {
+      _send: (message: Buffer) => void this.messages.push(message),
+      sync: () => undefined,
+      close: () => {
+        this.isRefused = true;
+      },
+    };
     this.described = Object.setPrototypeOf(gathering, connection);
     this.undescribed = Object.setPrototypeOf({ ...gathering, describe: () => undefined }, connection);
     this.connection = connection as unknown as typeof this.connection;

@@ -26,7 +26,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * only waited too long for a lock. What became of those that a lost connection was at, nobody knows, and they are told so.
  */
 export class StatementGroup implements Submittable {
-  private readonly queries: readonly Answering[];
+  private queries: readonly Answering[];
   private isSent = false;
   /** The first that is not yet answered; their number when only the commit is. */
   private at = 0;
@@ -52,7 +52,7 @@ export class StatementGroup implements Submittable {
 
   submit(connection: Connection): void {
     this.isSent = true;
-    send(connection, this.queries);
+    this.queries = send(connection, this.queries);
   }
 
   handleRowDescription(message: unknown): void {

@@ -119,6 +119,23 @@ onPostgres('quick statements on PostgreSQL', () => {
       }
     });
 
+    test('of values that cannot be sent are left out, and all others get their own answers', async () => {
+      const unsent = {
+        toPostgres() {
+          throw new Error('unsent');
+        },
+      };
+      const text = 'insert into things values ($1) returning i';
+      const settled = await Promise.allSettled([1, 2, unsent, 4].map((value) => insert(text, [value])));
+      expect(settled).toMatchObject([
+        { value: { i: 1 } },
+        { value: { i: 2 } },
+        { reason: { message: 'unsent' } },
+        { value: { i: 4 } },
+      ]);
+      expect(await count()).toBe(3);
+    });
+
     test('are prepared again where an error kept them from it', async () => {
       const failing = expect(half(3)).rejects.toMatchObject({ code: '22012' });
       const text = 'insert into things values ($1::int + 1) returning i';
