@@ -42,7 +42,7 @@ export class WebSockets {
   }
 
   /**
-   * Takes a connection over, or answers the request as any other.
+   * Takes a connection over. Whether it may is found out first, and a refusal is answered as that of any other request.
    * @throws ProblemError why it may not.
    */
   async accept(request: FastifyRequest, reply: FastifyReply, { socket, head }: Upgrade): Promise<void> {
