@@ -1,4 +1,3 @@
-import { inTime } from './in-time';
 import { isTooExpensive, type Kind } from './rules';
 import { Share } from './share';
 import type { Standing, Subject } from './standing';
@@ -7,8 +6,6 @@ import type { SharedStore, Store } from './store';
 export interface FallbackStoreOptions {
   /** The part of each quota that this instance gives out alone; with n instances, 1/n keeps to the plan. */
   readonly share?: number;
-  /** How long Redis may take. */
-  readonly timeoutMs?: number;
   /** How long to leave Redis alone before it is tried again. */
   readonly retryMs?: number;
   /** Told once per change, with what went wrong. Must not throw. */
@@ -29,7 +26,6 @@ const PROBE: Subject = { id: 'probe', quota: { perMinute: 1_000_000, perDay: 1_0
  */
 export class FallbackStore implements Store {
   private readonly share: Share;
-  private readonly timeoutMs: number;
   private readonly retryMs: number;
   private readonly onState: NonNullable<FallbackStoreOptions['onState']>;
   private current: 'redis' | 'fallback' = 'redis';
@@ -40,10 +36,9 @@ export class FallbackStore implements Store {
   constructor(
     private readonly redis: SharedStore,
     private readonly memory: Store,
-    { share = 0.5, timeoutMs = 200, retryMs = 1000, onState = () => undefined }: FallbackStoreOptions = {},
+    { share = 0.5, retryMs = 1000, onState = () => undefined }: FallbackStoreOptions = {},
   ) {
     this.share = new Share(share);
-    this.timeoutMs = timeoutMs;
     this.retryMs = retryMs;
     this.onState = onState;
   }
@@ -54,26 +49,19 @@ export class FallbackStore implements Store {
 
   take(subject: Subject, cost: number, kind: Kind): Standing | Promise<Standing> {
     const alone = () => this.takeAlone(subject, cost, kind);
-    return this.current === 'redis'
-      ? this.orElse(() => this.redis.take(subject, cost, kind), alone)
-      : alone();
+    return this.current === 'redis' ? this.orElse(this.redis.take(subject, cost, kind), alone) : alone();
   }
 
   peek(subject: Subject): Standing | Promise<Standing> {
     const alone = () => this.memory.peek(this.share.of(subject));
-    return this.current === 'redis' ? this.orElse(() => this.redis.peek(subject), alone) : alone();
+    return this.current === 'redis' ? this.orElse(this.redis.peek(subject), alone) : alone();
   }
 
   /** Ends the ban here and in Redis, if that is in reach. */
   async liftBan(id: string): Promise<boolean> {
     const here = await this.memory.liftBan(id);
     if (this.current === 'fallback') return here;
-    return (
-      (await this.orElse(
-        () => this.redis.liftBan(id),
-        () => false,
-      )) || here
-    );
+    return (await this.orElse(this.redis.liftBan(id), () => false)) || here;
   }
 
   async close(): Promise<void> {
@@ -89,13 +77,11 @@ export class FallbackStore implements Store {
     return this.memory.take(sharing, isTooExpensive(cost, subject.quota) ? cost : Math.min(cost, most), kind);
   }
 
-  private async orElse<T>(shared: () => T | Promise<T>, alone: () => T | Promise<T>): Promise<T> {
-    try {
-      return await inTime(Promise.resolve(shared()), this.timeoutMs);
-    } catch (error) {
+  private orElse<T>(shared: Promise<T>, alone: () => T | Promise<T>): Promise<T> {
+    return shared.catch((error) => {
       this.leave(error);
       return alone();
-    }
+    });
   }
 
   private leave(error: unknown): void {
@@ -111,7 +97,7 @@ export class FallbackStore implements Store {
 
   private async probe(): Promise<void> {
     try {
-      await inTime(Promise.resolve(this.redis.take(PROBE, 1, 'free')), this.timeoutMs);
+      await this.redis.take(PROBE, 1, 'free');
     } catch {
       if (this.closed) return;
       this.failedTries += 1;

@@ -50,28 +50,21 @@ local function refuse(windowEnds)
 end
 
 local function takeCounted(cost)
-  if cost > perMinute or cost > perDay then return false end
   local overMinute = state.minuteUsed + cost > perMinute
   local overDay = state.dayUsed + cost > perDay
   if overMinute or overDay then
-    refuse(math.max(overMinute and state.minuteEnds or 0, overDay and state.dayEnds or 0))
-    return true
+    return refuse(math.max(overMinute and state.minuteEnds or 0, overDay and state.dayEnds or 0))
   end
   if state.minuteEnds == 0 then state.minuteEnds = now + ${MINUTE_MS} end
   if state.dayEnds == 0 then state.dayEnds = now + ${DAY_MS} end
   state.minuteUsed = state.minuteUsed + cost
   state.dayUsed = state.dayUsed + cost
-  return true
 end
 
 local function takeFree()
-  if state.freeUsed >= perMinute * ${FREE_FACTOR} then
-    refuse(state.freeEnds)
-  else
-    if state.freeEnds == 0 then state.freeEnds = now + ${MINUTE_MS} end
-    state.freeUsed = state.freeUsed + 1
-  end
-  return true
+  if state.freeUsed >= perMinute * ${FREE_FACTOR} then return refuse(state.freeEnds) end
+  if state.freeEnds == 0 then state.freeEnds = now + ${MINUTE_MS} end
+  state.freeUsed = state.freeUsed + 1
 end
 
 forget('minuteUsed', 'minuteEnds')
@@ -84,9 +77,9 @@ local isChanged = false
 for i = 6, #ARGV do
   if state.bannedUntil > now then break end
   local cost = tonumber(ARGV[i])
-  local isTaken
-  if cost == 0 then isTaken = takeFree() else isTaken = takeCounted(cost) end
-  isChanged = isChanged or isTaken
+  local isTooExpensive = cost > perMinute or cost > perDay
+  if cost == 0 then takeFree() elseif not isTooExpensive then takeCounted(cost) end
+  isChanged = isChanged or not isTooExpensive
 end
 
 if isChanged then

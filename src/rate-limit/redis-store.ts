@@ -12,6 +12,8 @@ export interface RedisStoreOptions {
   /** This instance's clock, milliseconds of the Unix epoch: moments are told in it. Counting goes by the clock of Redis. */
   readonly now: () => number;
   readonly prefix?: string;
+  /** How long Redis may take. */
+  readonly timeoutMs?: number;
 }
 
 type Reply = readonly [clock: number, ...state: number[]];
@@ -50,6 +52,7 @@ export class RedisStore implements SharedStore {
   private readonly bans: BanRules;
   private readonly now: () => number;
   private readonly prefix: string;
+  private readonly timeoutMs: number;
   private clockAhead = Number.POSITIVE_INFINITY;
   /** What is asked for in this turn of the event loop, by caller. */
   private gathering = new Map<string, Batch>();
@@ -57,7 +60,7 @@ export class RedisStore implements SharedStore {
   /** @param redis is given over: `close` closes it. */
   constructor(
     private readonly redis: Redis,
-    { bans, now, prefix = 'ratelimit:' }: RedisStoreOptions,
+    { bans, now, prefix = 'ratelimit:', timeoutMs = 200 }: RedisStoreOptions,
   ) {
     redis.defineCommand('rateLimitTake', { numberOfKeys: 1, lua: TAKE });
     redis.defineCommand('rateLimitPeek', { numberOfKeys: 1, lua: PEEK });
@@ -66,6 +69,7 @@ export class RedisStore implements SharedStore {
     this.bans = bans;
     this.now = now;
     this.prefix = prefix;
+    this.timeoutMs = timeoutMs;
   }
 
   take(subject: Subject, cost: number, kind: Kind): Promise<Standing> {
@@ -75,12 +79,12 @@ export class RedisStore implements SharedStore {
   }
 
   async peek({ id, quota }: Subject): Promise<Standing> {
-    const { state, now } = this.read(await this.commands.rateLimitPeek(this.prefix + id));
+    const { state, now } = await this.found(this.commands.rateLimitPeek(this.prefix + id));
     return standingOf(look(state, now), state, quota, 1, 'counted', now);
   }
 
   async liftBan(id: string): Promise<boolean> {
-    return (await this.commands.rateLimitLift(this.prefix + id)) === 1;
+    return (await inTime(this.commands.rateLimitLift(this.prefix + id), this.timeoutMs)) === 1;
   }
 
   /** One that is still being made is left to its own time-out. */
@@ -119,7 +123,7 @@ export class RedisStore implements SharedStore {
     const args = [quota.perMinute, quota.perDay, banAfter, banSeconds * 1000, banMaxSeconds * 1000];
     for (const { cost, kind } of requests) args.push(kind === 'free' ? 0 : cost);
     try {
-      const { state, now } = this.read(await this.commands.rateLimitTake(this.prefix + id, args));
+      const { state, now } = await this.found(this.commands.rateLimitTake(this.prefix + id, args));
       for (const { cost, kind, resolve } of requests) {
         const verdict = take(state, quota, cost, kind, this.bans, now);
         resolve(standingOf(verdict, state, quota, cost, kind, now));
@@ -130,7 +134,8 @@ export class RedisStore implements SharedStore {
   }
 
   /** The state that Redis found, and the moment, by this instance's clock. */
-  private read([clock, ...fields]: Reply): { state: State; now: number } {
+  private async found(answer: Promise<Reply>): Promise<{ state: State; now: number }> {
+    const [clock, ...fields] = await inTime(answer, this.timeoutMs);
     const ahead = this.aheadOf(clock);
     const state = newState();
     STATE_FIELDS.forEach((field, i) => {

@@ -17,8 +17,11 @@ export interface Store {
   readonly state: 'memory' | 'redis' | 'fallback';
 }
 
-/** A store out of this process, which can go silent. */
+/** A store out of this process, which can be out of reach. What it has no answer for in time fails. */
 export interface SharedStore extends Store {
+  take(subject: Subject, cost: number, kind: Kind): Promise<Standing>;
+  peek(subject: Subject): Promise<Standing>;
+  liftBan(id: string): Promise<boolean>;
   /** Gives up a connection that no longer answers, and makes a new one. */
   reconnect(): void;
 }

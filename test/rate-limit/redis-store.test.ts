@@ -84,6 +84,22 @@ describe('the clock', () => {
   });
 });
 
+test('what is not answered in time fails, all of a turn at once', async () => {
+  const silent = new OneRequest();
+  silent.defineCommand = (name) => Object.assign(silent, { [name]: () => new Promise(() => undefined) });
+  const store = new RedisStore(silent, { bans: BANS, now: Date.now, timeoutMs: 20 });
+  const asked = [
+    store.take(subject, 1, 'counted'),
+    store.take(subject, 1, 'free'),
+    store.peek(subject),
+    store.liftBan(subject.id),
+  ];
+  for (const outcome of await Promise.allSettled(asked)) {
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { message: 'no answer within 20 ms' } });
+  }
+  await store.close();
+});
+
 for (const url of REDIS_URLS) {
   describe('with Redis', () => {
     const redis = new Redis(url);
