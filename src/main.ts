@@ -7,8 +7,8 @@ import { fail } from './processes/ending';
 // V8 would place what it has seen outlive a collection among what is old, where it stays for minutes. Here nothing that a
 // request makes outlives it: what was seen belonged to requests that were under way.
 setFlagsFromString('--no-allocation-site-pretenuring');
-// What is old is collected once it has grown by half, not to four times its size: some 20 MiB less under load, for 20 ms of
-// one thread's time and a little more beside it, every ten seconds or so.
+// What is old is collected once it has grown by half, not to four times its size: under full load that is once in ten
+// seconds or so, and takes some ten milliseconds.
 setFlagsFromString('--heap-growing-percent=50');
 
 /** What a process is, is decided here; each kind loads only what it needs. */
