@@ -25,4 +25,4 @@ STOPSIGNAL SIGTERM
 # Whether the process answers. Whether it should be asked is /readyz, for whoever balances the load.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Not npm: it would compile first, with what is not here, and stand between the process and its signals.
-CMD ["node", "dist/main.js"]
+CMD ["node", "--max-semi-space-size=8", "dist/main.js"]

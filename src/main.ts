@@ -10,6 +10,8 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 // What is old is collected once it has grown by half, not to four times its size: under full load that is once in ten
 // seconds or so, and takes some ten milliseconds.
 setFlagsFromString('--heap-growing-percent=50');
+// What is young gets half the room that it would: 16 MiB less, at a cost within what measuring shows. V8 takes that only
+// from the command that starts it, `--max-semi-space-size=8`; workers inherit it.
 
 /** What a process is, is decided here; each kind loads only what it needs. */
 async function main(): Promise<void> {

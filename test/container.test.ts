@@ -36,10 +36,12 @@ test('what the image is made of is there, and the build is given it', () => {
   expect(FROM_CONTEXT.filter((path) => !existsSync(join(PROJECT, path)))).toEqual([]);
 });
 
-test('what it starts is what the build makes', () => {
+test('what it starts is what the build makes, as npm start does', () => {
   const paths = FROM_BUILD.flat().map((path) => path.replace(/^\/app\//, ''));
   expect(paths.filter((path) => !existsSync(join(PROJECT, path)))).toEqual([]);
-  expect(command('CMD')).toEqual(['node', 'dist/main.js']);
+  const { start } = JSON.parse(read('package.json')).scripts;
+  expect(start).toBe(`NODE_ENV=production exec ${command('CMD').join(' ')}`);
+  expect(command('CMD').at(-1)).toBe('dist/main.js');
   expect(paths).toContain('dist');
 });
 

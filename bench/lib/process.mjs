@@ -21,11 +21,12 @@ export function pinLoad() {
  * Starts a server on the first core, or on all where it is `unpinned`, and waits until it answers.
  * @returns the child, its `url`, and `stop`
  */
-export async function start({ name, script, env, unpinned }, databaseUrl, nodeFlags = []) {
+export async function start({ name, script, flags = [], env, unpinned }, databaseUrl, nodeFlags = []) {
   const port = await freePort();
   const command = [
     ...(pinned && !unpinned ? ['taskset', '-c', '0'] : []),
     process.execPath,
+    ...flags,
     ...nodeFlags,
     script,
   ];

@@ -1,9 +1,11 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 const gateway = at('../dist/main.js');
+/** What `npm start` tells V8. */
+const flags = JSON.parse(readFileSync(at('../package.json'), 'utf8')).scripts.start.match(/--\S+/g) ?? [];
 /** Where the gateway counts that has its limits in Redis. */
 export const redis = process.env.BENCH_REDIS_URL ?? 'redis://127.0.0.1:6379/9';
 
@@ -22,16 +24,26 @@ const both = ['graphql', 'rest'];
  * @property {('graphql' | 'rest')[]} faces the works it takes part in
  * @property {('graphql' | 'rest')[]} [baselineOf] the works whose ratios are against it
  * @property {boolean} [gateway] migrates the database, has keys and quotas
+ * @property {string[]} [flags] what Node is told
  * @property {Record<string, string>} [env] beside PORT, HOST, DATABASE_URL and NODE_ENV=production
  */
 
 /** @type {Server[]} */
 export const servers = [
-  { name: 'gateway', title: 'gateway', script: gateway, faces: both, gateway: true, env: gatewayEnvironment },
+  {
+    name: 'gateway',
+    title: 'gateway',
+    script: gateway,
+    flags,
+    faces: both,
+    gateway: true,
+    env: gatewayEnvironment,
+  },
   {
     name: 'gateway-redis',
     title: 'gateway, Redis limiter',
     script: gateway,
+    flags,
     faces: both,
     gateway: true,
     env: { ...gatewayEnvironment, REDIS_URL: redis },
@@ -40,6 +52,7 @@ export const servers = [
     name: 'gateway-off',
     title: 'gateway, limiter and key look-up off',
     script: gateway,
+    flags,
     faces: both,
     gateway: true,
     env: { ...gatewayEnvironment, NODE_OPTIONS: `--require=${at('limiter-off.cjs')}` },
