@@ -26,7 +26,7 @@ return reply
  * Takes for several requests of one caller, one after the other. ARGV: perMinute, perDay, banAfter, ban in ms, longest ban in
  * ms, then the cost of each request, 0 for one that is free.
  * @returns the clock of Redis, then the state that it found, in the order of STATE_FIELDS: what became of it follows from
- * the rules.
+ * the rules. Only what has changed is written: to spell a number costs more than to decide.
  */
 export const TAKE = `${READ}
 local perMinute, perDay = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -50,6 +50,7 @@ local function refuse(windowEnds)
 end
 
 local function takeCounted(cost)
+  if cost > perMinute or cost > perDay then return end
   local overMinute = state.minuteUsed + cost > perMinute
   local overDay = state.dayUsed + cost > perDay
   if overMinute or overDay then
@@ -73,18 +74,20 @@ forget('freeUsed', 'freeEnds')
 forget('refusals', 'refusalsEnd')
 forget('bans', 'bansEnd')
 
-local isChanged = false
 for i = 6, #ARGV do
   if state.bannedUntil > now then break end
   local cost = tonumber(ARGV[i])
-  local isTooExpensive = cost > perMinute or cost > perDay
-  if cost == 0 then takeFree() elseif not isTooExpensive then takeCounted(cost) end
-  isChanged = isChanged or not isTooExpensive
+  if cost == 0 then takeFree() else takeCounted(cost) end
 end
 
-if isChanged then
-  local changes = {}
-  for i, field in ipairs(FIELDS) do changes[2 * i - 1], changes[2 * i] = field, state[field] end
+local changes = {}
+for i, field in ipairs(FIELDS) do
+  if state[field] ~= reply[i + 1] then
+    changes[#changes + 1] = field
+    changes[#changes + 1] = state[field]
+  end
+end
+if #changes > 0 then
   local last = math.max(state.minuteEnds, state.dayEnds, state.freeEnds, state.refusalsEnd, state.bansEnd, state.bannedUntil)
   redis.call('HSET', KEYS[1], unpack(changes))
   redis.call('PEXPIRE', KEYS[1], last - now)
