@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { restore, serverVersion } from './lib/database.mjs';
 import { load, prepare } from './lib/load.mjs';
-import { best, measure } from './lib/measure.mjs';
+import { better, measure } from './lib/measure.mjs';
 import { pick, readOptions } from './lib/options.mjs';
 import { pinLoad, pinned } from './lib/process.mjs';
 import { circumstances, report, writeReadme } from './lib/report.mjs';
@@ -45,7 +45,7 @@ async function compete(work, running, url) {
   if (work.writes) await restore(url);
   return field.map(({ server, rounds }) => {
     const failure = wrong.get(server.name) ?? rounds.find(({ failure }) => failure)?.failure;
-    return { work, server, failure, figures: failure ? undefined : best(rounds) };
+    return { work, server, failure, figures: failure ? undefined : better(rounds) };
   });
 }
 

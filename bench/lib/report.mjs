@@ -5,7 +5,7 @@ const readme = new URL('../README.md', import.meta.url);
 
 /**
  * The results as Markdown: the CPU of every work and server at a glance, then every figure.
- * @param results one entry per work and server: `work`, `server`, `figures` (of `best`) or `failure`
+ * @param results one entry per work and server: `work`, `server`, `figures` (of `better`) or `failure`
  */
 export function report(results, works, servers) {
   return [...glance(results, works, servers), '', ...details(results, works), ...failures(results)].join(
@@ -88,7 +88,7 @@ export function circumstances(postgres, pinned, { rounds, seconds, connections }
   const machine = `${processors[0].model.trim()}, ${processors.length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB`;
   const cores = pinned ? 'server on one core, load on another' : 'server and load NOT on cores of their own';
   const date = new Date().toISOString().slice(0, 10);
-  return `${date} · ${machine} · Node ${process.versions.node} · ${postgres} · ${cores} · ${connections} connections · best of ${rounds} rounds of ${seconds} s`;
+  return `${date} · ${machine} · Node ${process.versions.node} · ${postgres} · ${cores} · ${connections} connections · better quartile of ${rounds} rounds of ${seconds} s`;
 }
 
 /** Puts the text between the README's markers. */
