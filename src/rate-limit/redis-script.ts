@@ -11,15 +11,16 @@ local FIELDS = { ${STATE_FIELDS.map((field) => `'${field}'`).join(', ')} }
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local stored = redis.call('HMGET', KEYS[1], unpack(FIELDS))
-local state = {}
-for i, field in ipairs(FIELDS) do state[field] = tonumber(stored[i]) or 0 end
+local state, found = {}, { now }
+for i, field in ipairs(FIELDS) do
+  state[field] = tonumber(stored[i]) or 0
+  found[i + 1] = state[field]
+end
 `;
 
 /** @returns the clock of Redis, then the state in the order of STATE_FIELDS. */
 export const PEEK = `${READ}
-local reply = { now }
-for i, field in ipairs(FIELDS) do reply[i + 1] = state[field] end
-return reply
+return found
 `;
 
 /**
@@ -31,9 +32,6 @@ return reply
 export const TAKE = `${READ}
 local perMinute, perDay = tonumber(ARGV[1]), tonumber(ARGV[2])
 local banAfter, banMs, banMaxMs = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-
-local reply = { now }
-for i, field in ipairs(FIELDS) do reply[i + 1] = state[field] end
 
 local function forget(what, ends)
   if state[ends] <= now then state[what], state[ends] = 0, 0 end
@@ -82,7 +80,7 @@ end
 
 local changes = {}
 for i, field in ipairs(FIELDS) do
-  if state[field] ~= reply[i + 1] then
+  if state[field] ~= found[i + 1] then
     changes[#changes + 1] = field
     changes[#changes + 1] = state[field]
   end
@@ -92,7 +90,7 @@ if #changes > 0 then
   redis.call('HSET', KEYS[1], unpack(changes))
   redis.call('PEXPIRE', KEYS[1], last - now)
 end
-return reply
+return found
 `;
 
 /** @returns 1 if there was a ban to end. */
