@@ -4,7 +4,7 @@
  * - `not-found`: the row to change is not there;
  * - `transient`: a deadlock or serialization failure, to be tried again;
  * - `timeout`: a statement or transaction took longer than it may;
- * - `unavailable`: the database is out of reach or takes no more connections.
+ * - `unavailable`: the database is out of reach, gone, or lets this service in no more.
  */
 export type Failure =
   | 'foreign-key'
@@ -26,6 +26,8 @@ const BY_SQLSTATE: Readonly<Record<string, Failure>> = {
   '57014': 'timeout',
   '55P03': 'timeout',
   '08': 'unavailable',
+  '28': 'unavailable',
+  '3D': 'unavailable',
   '53': 'unavailable',
   '57': 'unavailable',
   '58': 'unavailable',
@@ -42,9 +44,13 @@ const BY_PRISMA_CODE: Readonly<Record<string, Failure>> = {
   P2024: 'unavailable',
   P2028: 'timeout',
   P2037: 'unavailable',
+  P1000: 'unavailable',
   P1001: 'unavailable',
   P1002: 'unavailable',
+  P1003: 'unavailable',
   P1008: 'timeout',
+  P1010: 'unavailable',
+  P1011: 'unavailable',
   P1017: 'unavailable',
 };
 

@@ -282,6 +282,19 @@ describe('a failure of the database is known for what it is', () => {
     expect(await names()).toEqual(['Rex', 'Max']);
   });
 
+  onPostgres('unavailable: a database that is gone, a role that is let in no more', async () => {
+    const [gone, stranger] = [new URL(url ?? ''), new URL(url ?? '')];
+    gone.pathname = '/petstore_gone';
+    stranger.username = 'petstore_stranger';
+    for (const { href } of [gone, stranger]) {
+      const refused = await openDatabase({ url: href, directory: '' }).catch((error: unknown) => error);
+      expect(failureOf(refused)).toBe('unavailable');
+      const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: href }) });
+      expect(failureOf(await prisma.pet.findMany().catch((error: unknown) => error))).toBe('unavailable');
+      await prisma.$disconnect();
+    }
+  });
+
   onPostgres('unavailable: a database that takes no more connections', async () => {
     const name = new URL(url ?? '').pathname.slice(1);
     await sql(database, `alter database ${name} with connection limit 0`);
