@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ADMIN_KEY } from './helper/gateway';
 import { socketClient, streamClient } from './helper/live';
 import { ask, Load, outcomes } from './helper/load';
-import { GatewayProcess, NPM_START } from './helper/process';
+import { GatewayProcess, logOf, NPM_START } from './helper/process';
 import { until } from './helper/until';
 
 // A fresh directory takes seconds to make, and many on a busy machine.
@@ -168,17 +168,13 @@ test('its log names caller and operation of each request, and no secret', async 
   const metrics = await ask(metricsUrl, { path: '/metrics' });
   expect(metrics.status).toBe(200);
   const { stdout, stderr } = await gateway.stop('SIGTERM');
-  const log = stdout.slice(stdout.indexOf('{"level"'));
-  for (const text of [log, stderr, metrics.body ?? ''])
+  const log = logOf(stdout);
+  for (const text of [log.join(), stderr, metrics.body ?? ''])
     for (const whole of [ADMIN_KEY, wrong]) {
       expect(text).not.toContain(whole);
       expect(text).not.toContain(whole.split('_')[2]);
     }
-  const lines = log
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line))
-    .filter(({ msg }) => msg === 'request');
+  const lines = log.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
   const common = { level: 'info', ms: expect.any(Number), requestId: expect.any(String) };
   const caller = ADMIN_KEY.split('_')[1];
   expect(lines.slice(0, 4)).toEqual([

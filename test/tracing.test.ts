@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Collector } from './helper/collector';
@@ -172,6 +173,7 @@ test('a collector that does not answer delays no request and the end by seconds 
   const endpoint = `http://127.0.0.1:${port}`;
   const { statuses, took, log } = await serve({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }, { path: '/pets' });
   silent.close();
+  silent.closeAllConnections();
   expect(statuses).toEqual([200]);
   expect(took).toBeLessThan(8000);
   expect(log).toContainEqual(expect.objectContaining({ level: 'warn', msg: 'traces could not be sent' }));

@@ -1,8 +1,11 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Redis } from 'ioredis';
 import type { Config } from '../config';
+import { placeOf } from '../database/connection';
+import { reasonOf } from '../database/failures';
 import { FallbackStore } from '../rate-limit/fallback-store';
 import { MemoryStore } from '../rate-limit/memory-store';
+import { faultOf } from '../rate-limit/redis-client';
 import { RedisStore } from '../rate-limit/redis-store';
 import { TallyStore } from '../rate-limit/tally-store';
 
@@ -24,8 +27,12 @@ export function createLimits(
   const memory = new MemoryStore({ bans, now });
   if (!redis) return new TallyStore(memory, now);
   const share = FALLBACK_SHARE / config.WEB_CONCURRENCY;
+  const place = config.REDIS_URL && placeOf(config.REDIS_URL);
   const onState = (state: 'redis' | 'fallback', error?: unknown) =>
-    logger.warn({ limits: state, err: error }, 'where requests are counted has changed');
+    logger.warn(
+      { limits: state, redis: place, reason: error && reasonOf(faultOf(redis) ?? error) },
+      'where requests are counted has changed',
+    );
   const shared = new RedisStore(redis, { bans, now });
   return new TallyStore(new FallbackStore(shared, memory, { share, onState }), now);
 }

@@ -24,6 +24,7 @@ export class Drain {
 
   /** Readiness goes off, and `delayMs` later no more connections are taken. */
   async closePort(delayMs: number): Promise<void> {
+    this.app.log.info({ delayMs }, 'stopping: what has been accepted is answered first');
     this.requests.isDraining = true;
     await sleep(delayMs);
     // Node's HTTP server would close connections that are idle at this moment, with a request on its way perhaps.
@@ -42,9 +43,11 @@ export class Drain {
     const isBusy = async () =>
       requests.count > 0 || (performance.now() < start + IDLE_MS && (await connectionsOf(app.server)) > 0);
     while (performance.now() < start + PATIENCE_MS && (await isBusy())) await sleep(LOOK_MS);
+    const unfinished = requests.count;
     // Those that asked nothing too, which Node does not call idle.
     app.server.closeAllConnections();
     await app.close();
+    app.log.info({ unfinished }, 'stopped');
   }
 }
 

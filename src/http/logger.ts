@@ -12,6 +12,8 @@ const TOGETHER = { minLength: 4095, maxWrite: 4096 };
  * @param writers processes that write to the same output.
  */
 export function createLogger(level: string, writers = 1): Logger {
+  // Nothing to gather, and no timer that would keep an application which has been closed in memory.
+  if (level === 'silent') return pino({ level });
   const pieces = writers > 1 ? TOGETHER : ALONE;
   return pino({ level, formatters: { level: (label) => ({ level: label }) } }, output(pieces));
 }

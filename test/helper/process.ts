@@ -17,6 +17,14 @@ export interface Ending {
   readonly stderr: string;
 }
 
+/** The lines of its log, out of all that it wrote: its banner may come after the first of them. */
+export function logOf(stdout: string): string[] {
+  return stdout
+    .replace(/\n {2}Petstore Gateway .*?\n\n/s, '')
+    .split('\n')
+    .filter(Boolean);
+}
+
 /** The built gateway as a process of its own, with nothing but `environment` to go by. */
 export class GatewayProcess {
   stdout = '';

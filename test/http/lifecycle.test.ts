@@ -150,6 +150,7 @@ describe('headers', () => {
     expect(refused.status).toBe(200);
     const none = await gateway.another({ ANONYMOUS_ACCESS: 'none' });
     const denied = await none.graphql('{ pet(id: 1) { categoryId } }', undefined, { 'x-api-key': undefined });
+    await none.close();
     expect([denied.status, denied.headers.sunset, named(denied)]).toEqual([
       401,
       'Mon, 01 Nov 2027 00:00:00 GMT',

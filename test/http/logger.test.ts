@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import { createLogger } from '../../src/http/logger';
 
 const LOGGER = join(__dirname, '..', '..', 'dist', 'http', 'logger.js');
 
@@ -31,4 +32,13 @@ test('processes that write to one pipe keep their lines apart, however slow its 
   const lines = log.split('\n').filter(Boolean);
   expect(lines).toHaveLength(8000);
   expect(lines.map((line) => JSON.parse(line)).filter(({ line }) => line === 3999)).toHaveLength(2);
+});
+
+test('a log that is silent keeps no timer', () => {
+  const start = jest.spyOn(globalThis, 'setInterval');
+  createLogger('silent').fatal('unheard');
+  expect(start).not.toHaveBeenCalled();
+  createLogger('info');
+  expect(start).toHaveBeenCalledTimes(1);
+  clearInterval(start.mock.results[0]?.value);
 });

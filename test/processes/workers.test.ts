@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDatabase } from '../helper/database';
 import { ask, Load, outcomes, type Tried } from '../helper/load';
-import { type Ending, GatewayProcess } from '../helper/process';
+import { type Ending, GatewayProcess, logOf } from '../helper/process';
 import {
   createProduction,
   environmentOf,
@@ -55,8 +55,8 @@ onServers('two workers', () => {
     expect(others(tried, ['ECONNREFUSED'])).toEqual([]);
     expect(tried.filter(({ connection }) => connection === 'close').length).toBeGreaterThan(0);
 
-    const lines = stdout.slice(stdout.indexOf('{"level"')).split('\n').filter(Boolean);
-    const requests = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
+    const lines = logOf(stdout).map((line) => JSON.parse(line));
+    const requests = lines.filter(({ msg }) => msg === 'request');
     expect(requests.length).toBeGreaterThanOrEqual(tried.filter(isServed).length);
     expect(new Set(requests.map(({ pid }) => pid)).size).toBe(2);
   });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FallbackStore } from '../../src/rate-limit/fallback-store';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { PLANS } from '../../src/rate-limit/plans';
-import { connectRedis } from '../../src/rate-limit/redis-client';
+import { connectRedis, faultOf } from '../../src/rate-limit/redis-client';
 import { RedisStore } from '../../src/rate-limit/redis-store';
 import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
 import { BANS } from './scenarios';
@@ -54,6 +54,21 @@ if (REDIS_BINARY) {
       await until('redis');
       expect((await take()).windows[0]).toMatchObject({ limit: 60, remaining: 59 });
       expect(changes).toEqual(['fallback', 'redis']);
+    });
+
+    test('tells why there is no connection to it, for as long as there is none', async () => {
+      const redis = await connectRedis(server.url);
+      const reason = () => faultOf(redis)?.message;
+      expect(reason()).toBeUndefined();
+      await server.kill();
+      while (redis.status === 'ready') await sleep(5);
+      expect(reason()).toMatch(/^(the connection was closed$|read ECONNRESET$|connect ECONNREFUSED)/);
+      const { port } = new URL(server.url);
+      while (reason() !== `connect ECONNREFUSED 127.0.0.1:${port}`) await sleep(5);
+      await server.start();
+      while (reason()) await sleep(5);
+      expect(redis.status).toBe('ready');
+      redis.disconnect();
     });
 
     test('frozen, costs the first requests no more than the time-out and later ones nothing', async () => {
