@@ -88,8 +88,10 @@ class Channel<T extends Topic> {
   tell(change: Change<T>): void {
     if (!this.feeds.size) return;
     this.unread.push(change);
-    if (this.unread.length > MAX_UNREAD) this.fail(new TooSlow());
-    else if (!this.isReading) void this.readAll();
+    if (this.unread.length > MAX_UNREAD) {
+      this.tooSlow += this.feeds.size;
+      this.fail(new TooSlow());
+    } else if (!this.isReading) void this.readAll();
   }
 
   /** One statement at a time, for all that has come meanwhile: later reads never overtake earlier ones. */

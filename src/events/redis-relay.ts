@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Change, ChangeListener } from '../database/changes';
+import { heartbeat } from './heartbeat';
 
 export interface RedisRelayOptions {
   /** Hears of the changes that other instances have made. */
@@ -9,12 +10,15 @@ export interface RedisRelayOptions {
   readonly isHeard: () => boolean;
   /** Told once per change of state. Must not throw. */
   readonly onState: (state: RelayState) => void;
+  /** How often Redis is pinged, in milliseconds; a connection may be silent for twice as long. */
+  readonly pingMs?: number;
 }
 
 export type RelayState = 'connected' | 'alone';
 
 /** How long changes are gathered, in milliseconds: a message for each would cost more than many a write. */
 const GATHERED_MS = 10;
+const PING_MS = 2000;
 
 /**
  * Hands changes from instance to instance (Redis publish and subscribe). The declared choice: a write never waits for it and
@@ -30,6 +34,7 @@ export class RedisRelay {
   /** How own messages begin, which come back, unlike those of others. */
   private readonly own = `{"from":"${randomUUID()}"`;
   private unsent: Change[] = [];
+  private readonly heartbeats: (() => void)[];
 
   /** @param subscriber a connection of its own, since one that subscribes can do nothing else. Both are given over. */
   constructor(
@@ -42,6 +47,8 @@ export class RedisRelay {
     subscriber.on('message', (_channel, text) => this.receive(text));
     subscriber.on('ready', () => void this.listen());
     subscriber.on('close', () => this.be('alone'));
+    const { pingMs = PING_MS } = options;
+    this.heartbeats = [publisher, subscriber].map((redis) => heartbeat(redis, pingMs));
   }
 
   /** Resolves once it hears of others, or has said that it does not yet. */
@@ -58,6 +65,7 @@ export class RedisRelay {
 
   close(): void {
     this.send();
+    for (const end of this.heartbeats) end();
     this.subscriber.removeAllListeners('close');
     this.subscriber.disconnect();
     this.publisher.disconnect();

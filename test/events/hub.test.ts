@@ -1,5 +1,6 @@
 import type { Change } from '../../src/database/changes';
 import type { PetRow } from '../../src/database/tables';
+import { TooSlow } from '../../src/events/feed';
 import { type ChangeEvent, Hub } from '../../src/events/hub';
 
 const pet = (id: bigint, name: string): PetRow => ({ id, name, status: 'available', categoryId: 1n });
@@ -75,6 +76,14 @@ test('a slow subscriber is ended, and holds up nobody', async () => {
   }
   expect([hub.tooSlow, hub.subscribers]).toEqual([1, 1]);
   await expect(slow.next()).rejects.toThrow();
+});
+
+test('all are ended, and counted, when changes come faster than their rows are read', async () => {
+  const { hub } = hubOf(new Map([[1n, pet(1n, 'Rex')]]));
+  const feeds = [hub.subscribe('pet', all), hub.subscribe('pet', all)];
+  for (let i = 0; i < 10_002; i++) hub.tell(updated(1n));
+  expect([hub.tooSlow, hub.subscribers]).toEqual([2, 0]);
+  for (const feed of feeds) await expect(feed.next()).rejects.toBeInstanceOf(TooSlow);
 });
 
 test('who would miss something, since it cannot be read, is told so', async () => {

@@ -2,6 +2,7 @@ import type { Change } from '../../src/database/changes';
 import { RedisRelay, type RelayState } from '../../src/events/redis-relay';
 import { connectRedis } from '../../src/rate-limit/redis-client';
 import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
+import { TcpProxy } from '../helper/tcp-proxy';
 import { until } from '../helper/until';
 
 interface Instance {
@@ -22,6 +23,7 @@ async function open(url: string, isHeard = true, patienceMs = 5000): Promise<Ins
     tell: (change) => heard.push(change),
     isHeard: () => isHeard,
     onState: (state) => states.push(state),
+    pingMs: 500,
   });
   await relay.start();
   return { relay, heard, states };
@@ -126,5 +128,51 @@ if (REDIS_BINARY) {
     await until(async () => two.heard.length === 1);
     expect(two.states).toEqual(['alone', 'connected']);
     expect(two.heard).toEqual([CHANGES[1]]);
+  });
+
+  test('when Redis goes silent without a word, each connection to it is given up and made anew', async () => {
+    const proxy = await TcpProxy.start(server.url);
+    try {
+      const [one, two] = [await open(proxy.url), await start()];
+      instances.push(one);
+      proxy.fallSilent();
+      one.relay.publish(CHANGES[0] as Change);
+      await until(async () => one.relay.state === 'alone' && one.relay.lost === 1);
+      proxy.speak();
+      await until(async () => one.relay.state === 'connected');
+      two.relay.publish(CHANGES[1] as Change);
+      await until(async () => one.heard.length === 1);
+      await until(async () => {
+        one.relay.publish(CHANGES[2] as Change);
+        return two.heard.some(({ kind }) => kind === 'DELETED');
+      });
+      expect(one.states).toEqual(['alone', 'connected']);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  test('a connection that goes silent as soon as it is back does not end the process', async () => {
+    const proxy = await TcpProxy.start(server.url);
+    const client = await connectRedis(proxy.url, 'events', 5000);
+    await client.subscribe('changes');
+    let lost = 0;
+    client.on('close', () => {
+      lost += 1;
+    });
+    client.once('ready', () => {
+      proxy.fallSilent();
+      setImmediate(() => client.disconnect(true));
+    });
+    proxy.resetAll();
+    await until(async () => lost === 2);
+    client.disconnect();
+    await proxy.close();
+  });
+
+  test('one that answers is left as it is', async () => {
+    const one = await start();
+    await new Promise((resolve) => setTimeout(resolve, 1800));
+    expect(one.states).toEqual([]);
   });
 }
