@@ -16,6 +16,9 @@ interface Internals {
 
 const internals = Query.prototype as unknown as Internals;
 
+/** How many statements a connection keeps: callers choose what is read, and each takes the server some 16 kB. */
+const MOST = 500;
+
 /**
  * One run of a prepared statement. A connection is asked for the statement's columns in its first run only: PostgreSQL never
  * changes them (it refuses to run a statement whose columns would be others), and to describe them again takes longer than to
@@ -75,9 +78,18 @@ export function send<Q extends PreparedQuery>(connection: Connection, queries: r
     outbox = new Outbox(connection);
     outboxes.set(connection, outbox);
   }
+  if (outbox.columns.size >= MOST) outbox.forget();
   const said = queries.filter((query) => query.sayTo(outbox));
   outbox.send();
   return said;
+}
+
+interface Sending {
+  /** Texts by name. */
+  readonly parsedStatements: Record<string, string>;
+  _send(message: Buffer): void;
+  sync(): void;
+  close(statement: { type: 'S'; name: string }): void;
 }
 
 const outboxes = new WeakMap<Connection, Outbox>();
@@ -91,7 +103,7 @@ class Outbox {
   /** Whether node-postgres has taken a statement back: it would close it then. */
   isRefused = false;
   private readonly messages: Buffer[] = [];
-  private readonly connection: { _send(message: Buffer): void; sync(): void };
+  private readonly connection: Sending;
 
   constructor(connection: Connection) {
     const gathering = {
@@ -103,7 +115,17 @@ class Outbox {
     };
     this.described = Object.setPrototypeOf(gathering, connection);
     this.undescribed = Object.setPrototypeOf({ ...gathering, describe: () => undefined }, connection);
-    this.connection = connection as unknown as typeof this.connection;
+    this.connection = connection as unknown as Sending;
+  }
+
+  /** Has the server forget what it was told of; it is told again of what is still in use. */
+  forget(): void {
+    const { close, parsedStatements } = this.connection;
+    for (const name of this.columns.keys()) {
+      close.call({ _send: (message: Buffer) => void this.messages.push(message) }, { type: 'S', name });
+      delete parsedStatements[name];
+    }
+    this.columns.clear();
   }
 
   send(): void {

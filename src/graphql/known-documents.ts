@@ -2,8 +2,8 @@ import type { DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { TrustedDocuments } from './trusted-documents';
 
-/** How many characters of documents are kept in all; a parsed document takes some tens of bytes for each. */
-const MAX_CHARACTERS = 2 * 1024 * 1024;
+/** How many characters of documents are kept in all; what is made of a document takes some hundreds of bytes for each. */
+const MAX_CHARACTERS = 256 * 1024;
 
 /**
  * The documents that have been parsed and validated, by their text. What is in here has passed every check that does not

@@ -54,6 +54,15 @@ onPostgres('a prepared statement on PostgreSQL', () => {
     expect(await run(`${THING} limit 1`, 1)).toEqual([{ id: 1, name: 3 }]);
   });
 
+  test('is kept with hundreds of others, not with all that there ever were', async () => {
+    for (let n = 0; n < 1300; n++)
+      expect(await run(`select $1::int as n${n}`, n)).toEqual([{ [`n${n}`]: n }]);
+    const { rows } = await client.query('select count(*)::int as kept from pg_prepared_statements');
+    expect(rows[0].kept).toBeGreaterThan(100);
+    expect(rows[0].kept).toBeLessThan(600);
+    for (const n of [0, 1299, 0]) expect(await run(`select $1::int as n${n}`, n)).toEqual([{ [`n${n}`]: n }]);
+  });
+
   test('that fails in its first run is described in the next one', async () => {
     const half = 'select 10 / $1::int as half';
     await expect(run(half, 0)).rejects.toMatchObject({ code: '22012' });
