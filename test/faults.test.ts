@@ -219,6 +219,16 @@ onPostgres('with a PostgreSQL that is slow', () => {
     await until(shop.isReady);
     expect(outcomes(await Promise.all([shop.ask('/categories'), rename()]))).toEqual({ 200: 2 });
   });
+
+  test('when every connection is in use, readiness stays on', async () => {
+    await whileLocked(async () => {
+      const waiting = Array.from({ length: 5 }, () => shop.ask('/categories'));
+      // What was found before is believed for half a second.
+      await new Promise((resolve) => setTimeout(resolve, 600));
+      expect((await shop.ask('/readyz')).status).toBe(200);
+      await Promise.all(waiting);
+    });
+  });
 });
 
 const REDIS_URL = process.env.TEST_REDIS_URL;

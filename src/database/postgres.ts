@@ -1,7 +1,8 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Client } from 'pg';
+import { BoundedPool } from './bounded-pool';
 import { type Change, ChangeListeners } from './changes';
-import { connectionTo, placeOf } from './connection';
+import { connectionTo, placeOf, sessionOf } from './connection';
 import { Connections } from './connections';
 import type { Database, PoolLoad, Session, Sharing, Statement } from './database';
 import { reasonOf } from './failures';
@@ -32,6 +33,7 @@ export class PostgresDatabase implements Database {
 
   private constructor(
     private readonly connections: Connections,
+    private readonly probe: BoundedPool,
     readonly description: string,
     statementMs: number,
   ) {
@@ -58,7 +60,12 @@ export class PostgresDatabase implements Database {
       throw new Error(`${description} cannot be opened: ${reasonOf(error)}`, { cause: error });
     }
     const connections = new Connections(url, { size: poolSize, queue, statementMs, connectMs, isTraced });
-    return new PostgresDatabase(connections, description, statementMs);
+    // On a connection of its own, so that a server with much to do is not taken for one that is gone.
+    const probe = new BoundedPool(
+      { ...connectionTo(url), idleTimeoutMillis: 0 },
+      { size: 1, queue: 1, connectMs, ...sessionOf(statementMs) },
+    );
+    return new PostgresDatabase(connections, probe, description, statementMs);
   }
 
   get load(): PoolLoad {
@@ -78,12 +85,12 @@ export class PostgresDatabase implements Database {
   }
 
   async ping(): Promise<void> {
-    await this.connections.pool.query('select 1');
+    await this.probe.query('select 1');
   }
 
   async close(): Promise<void> {
     await this.prisma.$disconnect();
-    await this.connections.close();
+    await Promise.all([this.connections.close(), this.probe.end()]);
   }
 }
 

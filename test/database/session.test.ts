@@ -1,10 +1,13 @@
+import { Socket } from 'node:net';
 import { PrismaPg } from '@prisma/adapter-pg';
+import { Client } from 'pg';
 import type { Database, Session } from '../../src/database/database';
 import { type Failure, failureOf } from '../../src/database/failures';
 import { PrismaClient } from '../../src/database/generated/client';
 import { openDatabase } from '../../src/database/open';
 import { statement } from '../../src/database/statement';
 import { createDatabase, emptyDatabase, TEST_DATABASE_URL } from '../helper/database';
+import { until } from '../helper/until';
 
 const onPostgres = TEST_DATABASE_URL ? test : test.skip;
 
@@ -262,6 +265,19 @@ describe('a failure of the database is known for what it is', () => {
     await prisma.$disconnect();
   });
 
+  test.each(['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL'])(
+    'unavailable: a host that cannot be reached (%s)',
+    async (code) => {
+      const error = Object.assign(new Error(`connect ${code}`), { code, syscall: 'connect', errno: -1 });
+      const config = { host: '192.0.2.1', stream: () => unreachable(error) };
+      const alone = await new Client(config).connect().catch((thrown: unknown) => thrown);
+      expect(failureOf(alone)).toBe('unavailable');
+      const prisma = new PrismaClient({ adapter: new PrismaPg(config) });
+      expect(failureOf(await prisma.pet.findMany().catch((thrown: unknown) => thrown))).toBe('unavailable');
+      await prisma.$disconnect();
+    },
+  );
+
   test('unavailable: a host of several addresses, none of which listens', async () => {
     const refused = await openDatabase({ url: 'postgresql://localhost:1/petstore', directory: '' }).catch(
       (error: unknown) => error,
@@ -324,3 +340,24 @@ describe('a failure of the database is known for what it is', () => {
 test('a database that answers says so', async () => {
   await expect(database.ping()).resolves.toBeUndefined();
 });
+
+onPostgres('so does one that has ended the connection that it was asked on', async () => {
+  await database.ping();
+  await sql(
+    database,
+    'select pg_terminate_backend(pid)::text from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  );
+  await until(() =>
+    database.ping().then(
+      () => true,
+      () => false,
+    ),
+  );
+});
+
+/** A socket that comes to nothing. */
+function unreachable(error: Error): Socket {
+  const socket = new Socket();
+  socket.connect = () => socket.destroy(error);
+  return socket;
+}
