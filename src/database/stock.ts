@@ -1,6 +1,6 @@
 import type { Session } from './database';
 import { statement } from './statement';
-import type { InventoryRow, OrderRow } from './tables';
+import type { InventoryRow, OrderRow, PetRow } from './tables';
 
 const MAX_QUANTITY = 2147483647;
 const ORDER = 'id, pet_id as "petId", quantity, ship_date as "shipDate", complete';
@@ -52,7 +52,9 @@ from item join pets on pets.id = item.pet_id`);
 
 const REMOVE_STOCK =
   statement(`with item as (delete from inventory where pet_id = $1 returning pet_id, quantity)
-select item.pet_id as "petId", item.quantity, pets.status from item join pets on pets.id = item.pet_id`);
+select item.pet_id as "petId", item.quantity, pets.status, pets.name, pets.category_id as "categoryId",
+  categories.name as "categoryName", categories.description
+from item join pets on pets.id = item.pet_id join categories on categories.id = pets.category_id`);
 
 /** What an order says, without its id. */
 export type OrderContent = Omit<OrderRow, 'id'>;
@@ -130,8 +132,13 @@ export async function setStock(
   return item;
 }
 
-/** Stops tracking the stock of a pet; `undefined` if it was not tracked. */
+/** Stops tracking the stock of a pet; `undefined` if it was not tracked. @returns what it was, with the pet and its category. */
 export async function removeStock(session: Session, petId: bigint): Promise<InventoryRow | undefined> {
-  const [item] = await session.query<InventoryRow>(REMOVE_STOCK, [petId]);
-  return item;
+  type Row = InventoryRow &
+    Pick<PetRow, 'name' | 'categoryId'> & { categoryName: string; description: string | null };
+  const [row] = await session.query<Row>(REMOVE_STOCK, [petId]);
+  if (!row) return undefined;
+  const { name, categoryId, categoryName, description, ...item } = row;
+  const category = { id: categoryId, name: categoryName, description };
+  return { ...item, pet: { id: petId, name, status: item.status, categoryId, category } };
 }

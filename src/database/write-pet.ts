@@ -24,7 +24,8 @@ const DELETE = statement(`with stock as (
 ), pets as (
   delete from pets where id = $1 returning id, name, status, category_id
 )
-select ${PET}, stock.quantity from pets left join stock on true`);
+select ${PET}, stock.quantity, categories.name as "categoryName", categories.description
+from pets left join stock on true left join categories on categories.id = pets.category_id`);
 
 /** Inserts a pet. Fails on the foreign key when there is no such category. */
 export async function insertPet(
@@ -60,14 +61,18 @@ export async function updatePet(
 
 /**
  * Deletes a pet and its inventory entry; `undefined` if there is no such pet. Fails on the foreign key when it has orders.
- * @returns the pet and what its stock was, null where that was not tracked.
+ * @returns the pet with its category, and what its stock was, null where that was not tracked.
  */
 export async function deletePet(
   session: Session,
   id: bigint,
 ): Promise<{ pet: PetRow; quantity: number | null } | undefined> {
-  const [row] = await session.query<PetRow & { quantity: number | null }>(DELETE, [id]);
+  type Row = PetRow & { quantity: number | null; categoryName: string | null; description: string | null };
+  const [row] = await session.query<Row>(DELETE, [id]);
   if (!row) return undefined;
-  const { quantity, ...pet } = row;
-  return { pet, quantity };
+  const { quantity, categoryName, description, ...pet } = row;
+  // The category that it was moved to while this waited for it may be newer than what this reads.
+  const category =
+    categoryName === null ? undefined : { id: pet.categoryId, name: categoryName, description };
+  return { pet: { ...pet, category }, quantity };
 }

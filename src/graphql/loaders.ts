@@ -1,33 +1,44 @@
 import DataLoader from 'dataloader';
-import type { FieldNode, GraphQLResolveInfo } from 'graphql';
+import { type FieldNode, type GraphQLResolveInfo, isNonNullType } from 'graphql';
+import { ProblemError } from './errors';
 
 /** Fetches what belongs to many keys at once; what is not there is missing from the map. */
 export type Batch<Value> = (keys: readonly bigint[]) => Promise<ReadonlyMap<bigint, Value>>;
 
 /**
- * The loaders of one request: one for each relation field of the document, since all rows under one field ask for the
- * same arguments and columns. So a field costs one statement, however many rows it stands under.
+ * The loaders of one request: one for each place of the operation at which a relation stands, since all rows at one place
+ * ask for the same arguments and columns. So a place costs one statement, however many rows stand there. A fragment's field
+ * is in as many places as spread it, each with what else is asked for there: graphql-js has an array of nodes for each.
  */
 export class Loaders {
   /** Most operations load nothing. */
-  private byField: Map<FieldNode | undefined, DataLoader<bigint, unknown>> | undefined;
+  private byPlace: Map<readonly FieldNode[], DataLoader<bigint, unknown>> | undefined;
 
-  /** Loads the value of `key` for the field of `info`, together with those of its siblings. */
+  /**
+   * Loads the value of `key` for the field of `info`, together with those of its place.
+   * @throws ProblemError `NOT_FOUND` where there is none, and the field must have one.
+   */
   load<Value>(info: GraphQLResolveInfo, key: bigint, batch: Batch<Value>): Promise<Value | undefined> {
-    const field = info.fieldNodes[0];
-    this.byField ??= new Map();
-    let loader = this.byField.get(field);
+    const place = info.fieldNodes;
+    this.byPlace ??= new Map();
+    let loader = this.byPlace.get(place);
     if (!loader) {
       loader = new DataLoader(
         async (keys: readonly bigint[]) => {
           const values = await batch([...new Set(keys)]);
-          return keys.map((each) => values.get(each));
+          return keys.map((each) => values.get(each) ?? missing(info));
         },
         // Batches only: a value kept from before a mutation's first field would be stale in its second.
         { cache: false },
       );
-      this.byField.set(field, loader);
+      this.byPlace.set(place, loader);
     }
     return loader.load(key) as Promise<Value | undefined>;
   }
+}
+
+/** References hold, so what must be there was there when the row that refers to it was read. */
+function missing({ returnType, fieldName }: GraphQLResolveInfo): ProblemError | undefined {
+  if (!isNonNullType(returnType)) return undefined;
+  return new ProblemError('NOT_FOUND', `The ${fieldName} has been deleted meanwhile.`);
 }

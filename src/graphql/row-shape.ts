@@ -42,9 +42,13 @@ function rowsUnder(selections: Selections, type: GraphQLNamedType, nodes: readon
   if (!isObjectType(type)) return [];
   const { nodes: list, edges } = type.getFields();
   if (!list || !edges) return [{ type, nodes, isList: false }];
-  return [...subfields(selections, type, nodes).values()].flatMap((layer): Rows[] => {
-    const name = layer[0]?.name.value;
-    if (name === 'nodes') return [{ type: getNamedType(list.type), nodes: layer, isList: true }];
+  const layers = [...subfields(selections, type, nodes).values()];
+  const nameOf = (layer: readonly FieldNode[]) => layer[0]?.name.value;
+  // Edges have their cursors of the rows, even those without a node.
+  const isList = layers.every((layer) => nameOf(layer) !== 'edges');
+  return layers.flatMap((layer): Rows[] => {
+    const name = nameOf(layer);
+    if (name === 'nodes') return [{ type: getNamedType(list.type), nodes: layer, isList }];
     if (name !== 'edges') return [];
     const edge = getNamedType(edges.type);
     return [...subfields(selections, edge, layer).values()]

@@ -53,6 +53,21 @@ test.each<[string, () => Promise<unknown>, string[]]>([
   expect(brief()).toEqual(expected);
 });
 
+test('what is deleted is told of with all that must belong to it, which may be deleted next', async () => {
+  await inventory.remove(database, 1n);
+  await pets.delete(database, 1n);
+  await pets.delete(database, 2n);
+  const category = { id: 1n, name: 'c1', description: null };
+  const rex = { id: 1n, name: 'Rex', status: 'available', categoryId: 1n, category };
+  const max = { ...rex, id: 2n, name: 'Max' };
+  expect(told.map(({ before }) => before)).toEqual([
+    { petId: 1n, quantity: 10, status: 'available', pet: rex },
+    rex,
+    max,
+    { petId: 2n, quantity: 10, status: 'available', pet: max },
+  ]);
+});
+
 describe('of an order that holds stock', () => {
   let id: bigint;
   beforeEach(async () => {
