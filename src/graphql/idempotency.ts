@@ -1,14 +1,29 @@
 import { createHash } from 'node:crypto';
 import type { FormattedExecutionResult } from 'graphql';
 import type { Session } from '../database/database';
-import { type Claim, findAnswer, keepAnswer, lockKey, MAX_ANSWER_BYTES } from '../database/idempotency';
+import {
+  type Claim,
+  findAnswer,
+  keepAnswer,
+  lockKey,
+  lockSeveral,
+  MAX_ANSWER_BYTES,
+} from '../database/idempotency';
 import { ProblemError } from './errors';
+import { Queue } from './queue';
 
 /** What a run of an operation has come to. */
 export interface Run {
   readonly body: FormattedExecutionResult;
   /** Whether asking again is to get this very answer. */
   readonly isFinal: boolean;
+}
+
+/** What is to be run. */
+export interface Work {
+  /** Each of which may lock rows, and keeps them locked until the last has run. */
+  readonly hasSeveralFields: boolean;
+  run(transaction: Session): Promise<Run>;
 }
 
 /** An answer, and whether it was given before. */
@@ -27,15 +42,20 @@ export class Idempotency {
   /** What runs in this process: the embedded database would make a second one wait instead of telling it. */
   private readonly running = new Set<string>();
 
+  /** For work of several fields: who waits here holds no connection. */
+  private readonly several = new Queue();
+
   /** @param now milliseconds of the Unix epoch. */
   constructor(private readonly now: () => number) {}
 
   /**
    * The answer that is kept under the claim's key, or that of `work`, which runs in a transaction. What `work` throws
-   * undoes what it did, and is not kept.
-   * @throws ProblemError `IDEMPOTENCY_IN_PROGRESS`, `IDEMPOTENCY_MISMATCH`, `OPERATION_TOO_COMPLEX`, and what `work` throws.
+   * undoes what it did, and is not kept. Of work of several fields one runs at a time, on all instances: two might lock
+   * the same rows in opposite orders.
+   * @throws ProblemError `IDEMPOTENCY_IN_PROGRESS`, `IDEMPOTENCY_MISMATCH`, `OPERATION_TOO_COMPLEX`, `SERVICE_UNAVAILABLE`,
+   * and what `work` throws.
    */
-  async run(session: Session, claim: Claim, work: (transaction: Session) => Promise<Run>): Promise<Answer> {
+  async run(session: Session, claim: Claim, work: Work): Promise<Answer> {
     const id = `${claim.caller}\n${claim.key}`;
     if (this.running.has(id)) throw inProgress();
     const known = await this.find(session, claim);
@@ -43,23 +63,21 @@ export class Idempotency {
     if (this.running.has(id)) throw inProgress();
     this.running.add(id);
     try {
-      return await session.transaction((transaction) => this.runFirst(transaction, claim, work));
+      const first = () => session.transaction((transaction) => this.runFirst(transaction, claim, work));
+      return await (work.hasSeveralFields ? this.several.run(first) : first());
     } finally {
       this.running.delete(id);
     }
   }
 
-  private async runFirst(
-    transaction: Session,
-    claim: Claim,
-    work: (transaction: Session) => Promise<Run>,
-  ): Promise<Answer> {
+  private async runFirst(transaction: Session, claim: Claim, work: Work): Promise<Answer> {
     const isMine = await lockKey(transaction, claim);
     // Whoever had the lock may have finished since we looked.
     const known = await this.find(transaction, claim);
     if (known) return known;
     if (!isMine) throw inProgress();
-    const { body, isFinal } = await work(transaction);
+    if (work.hasSeveralFields) await lockSeveral(transaction);
+    const { body, isFinal } = await work.run(transaction);
     if (isFinal) {
       const text = JSON.stringify(body);
       if (Buffer.byteLength(text) > MAX_ANSWER_BYTES) throw tooLarge();

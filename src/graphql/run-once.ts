@@ -35,9 +35,12 @@ export class RunOnce {
       await charge?.settle();
       const text = idempotency?.operation ?? print(operation.document);
       const fingerprint = fingerprintOf([text, operation.name], coerced);
-      const answer = await this.idempotency.run(session, { caller: caller.id, key, fingerprint }, (tx) =>
-        runIn(context.within(tx), demand.cost, execute),
-      );
+      const { cost } = demand;
+      const claim = { caller: caller.id, key, fingerprint };
+      const answer = await this.idempotency.run(session, claim, {
+        hasSeveralFields: cost > 1,
+        run: (tx) => runIn(context.within(tx), cost, execute),
+      });
       return { status: 200, ...answer };
     } catch (error) {
       return { ...refusal(error, context), replayed: false };

@@ -1,5 +1,5 @@
 import { statement } from '../../src/database/statement';
-import { emptyDatabase } from '../helper/database';
+import { emptyDatabase, TEST_DATABASE_URL } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { toldBy } from '../helper/standing';
 import { until } from '../helper/until';
@@ -48,6 +48,25 @@ const count = async (table: string) => {
   );
   return row?.n;
 };
+
+const deadlocks = async () => {
+  const [row] = await gateway.database.query<{ n: bigint }>(
+    statement('select deadlocks as n from pg_stat_database where datname = current_database()'),
+    [],
+  );
+  return row?.n;
+};
+
+/** Connections that wait for a lock. */
+const waiting = async () => {
+  const [row] = await gateway.database.query<{ n: number }>(
+    statement(`select count(*)::int as n from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`),
+    [],
+  );
+  return row?.n;
+};
+const onPostgres = TEST_DATABASE_URL ? test : test.skip;
 
 describe('the same request with the same key is answered the same, and changes nothing again', () => {
   test.each<[string, object, number]>([
@@ -355,14 +374,58 @@ describe('while the first is running', () => {
     expect(await count('orders')).toBe(21);
   });
 
-  test("those that get in each other's way in the database are run again until both are done", async () => {
-    const set = (pet: number) => `p${pet}: setInventory(petId: ${pet}, input: { quantity: 7 }) { quantity }`;
-    const ask = (i: number, ...pets: number[]) =>
-      post(`mutation { ${pets.map(set).join(' ')} }`, undefined, keyed(`${pets}-${i}`));
-    for (let round = 1; round <= 3; round++) {
-      const answers = await Promise.all([ask(round, 1, 2), ask(round, 2, 1)]);
-      expect(answers.map((each) => [each.status, codes(each)])).toEqual(Array(2).fill([200, undefined]));
-    }
+  test.each<[string, (pet: number) => string]>([
+    ['order', (pet) => `p${pet}: placeOrder(input: { petId: ${pet}, quantity: 1 }) { id }`],
+    ['change', (pet) => `p${pet}: updatePet(id: ${pet}, input: { name: "A" }) { id }`],
+    ['set the stock of', (pet) => `p${pet}: setInventory(petId: ${pet}, input: { quantity: 80 }) { petId }`],
+  ])(
+    'those that %s the same pets in opposite orders are all done, and hold up nobody',
+    async (what, field) => {
+      for (const pet of [1, 2]) await send(gateway, `PUT /store/inventory/${pet}`, { quantity: 100 });
+      const before = await deadlocks();
+      const several = Array.from({ length: 20 }, (_, i) => {
+        const fields = (i % 2 ? [1, 2] : [2, 1]).map(field);
+        return post(`mutation { ${fields.join(' ')} }`, undefined, keyed(`several-${i}`));
+      });
+      const others = Array.from({ length: 20 }, (_, i) =>
+        send(gateway, 'PATCH /pets/3', { name: `P${i}` }, i % 2 ? keyed(`one-${i}`) : {}),
+      );
+      expect((await Promise.all(others)).map(({ status }) => status)).toEqual(Array(20).fill(200));
+      const answers = await Promise.all(several);
+      expect(answers.map((each) => [each.status, codes(each)])).toEqual(Array(20).fill([200, undefined]));
+      expect(await deadlocks()).toBe(before);
+      if (what === 'order') expect(await count('orders')).toBe(41);
+      const left = await gateway.database.query(
+        statement('select quantity from inventory order by pet_id'),
+        [],
+      );
+      expect(left).toEqual(Array(2).fill({ quantity: what === 'change' ? 100 : 80 }));
+    },
+  );
+
+  onPostgres('of those of several fields one runs, on all instances, and few connections wait', async () => {
+    const instances = [gateway, await gateway.another()];
+    const before = await deadlocks();
+    const rename = (pet: number) => `p${pet}: updatePet(id: ${pet}, input: { name: "A" }) { id }`;
+    let several: Promise<Answer>[] = [];
+    await gateway.database.transaction(async (transaction) => {
+      await transaction.query(statement('select from pets where id = 3 for update'), []);
+      several = Array.from({ length: 20 }, (_, i) => {
+        const fields = (i % 2 ? [1, 3, 2] : [2, 3, 1]).map(rename);
+        const query = `mutation { ${fields.join(' ')} }`;
+        return send(instances[i % 2] as Gateway, 'POST /graphql', { query }, keyed(`several-${i}`));
+      });
+      await until(async () => (await waiting()) === 2);
+      const others = Array.from({ length: 20 }, (_, i) =>
+        send(gateway, 'POST /pets', { name: 'A', categoryId: 1 }, keyed(`one-${i}`)),
+      );
+      expect((await Promise.all(others)).map(({ status }) => status)).toEqual(Array(20).fill(201));
+      expect(await waiting()).toBe(2);
+    });
+    const answers = await Promise.all(several);
+    await instances[1]?.close();
+    expect(answers.map((each) => [each.status, codes(each)])).toEqual(Array(20).fill([200, undefined]));
+    expect(await deadlocks()).toBe(before);
   });
 
   test('reads, and writes without a key, go on among them', async () => {
