@@ -4,7 +4,7 @@ import { ApiKeyService } from './access/api-key-service';
 import type { AnonymousAccess } from './access/caller';
 import { KeyRing } from './access/key-ring';
 import { RecentWriters } from './access/recent-writers';
-import { connectionLimits, documentLimits } from './composition/bounds';
+import { connectionLimits, costLimits, documentLimits } from './composition/bounds';
 import { createDocuments } from './composition/documents';
 import { createEvents } from './composition/events';
 import { createLimits } from './composition/limits';
@@ -62,7 +62,7 @@ export async function createApp(
   };
   const events = await createEvents(config, database, services, logger);
   const schema = buildSchema({ ...services, apiKeys, limits, events: events.hub });
-  const executor = new Executor(schema, now, config.GRAPHQL_MAX_COST);
+  const executor = new Executor(schema, now, costLimits(config));
   const documents = createDocuments(config, schema);
   const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT ? await import('./tracing/tracing.js') : undefined;
   tracing?.reportTo(logger);

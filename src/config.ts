@@ -112,6 +112,11 @@ const SETTINGS = {
     50_000,
     'values that an answer may hold, estimated from the lengths of pages',
   ),
+  GRAPHQL_MAX_EVENT_COST: setting(
+    integer(10, 10_000_000),
+    250,
+    'values that one event of a subscription may hold: events are free, so that each must be little work',
+  ),
   TRUSTED_DOCUMENTS: setting<string | undefined>(
     (value) => resolve(text(value)),
     undefined,

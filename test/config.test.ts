@@ -23,6 +23,7 @@ test('without any variable it is what the documentation says', () => {
     GRAPHQL_MAX_DIRECTIVES_AT_ONCE: 5,
     GRAPHQL_MAX_ERRORS: 20,
     GRAPHQL_MAX_COST: 50_000,
+    GRAPHQL_MAX_EVENT_COST: 250,
     TRUSTED_DOCUMENTS: undefined,
     TRUSTED_DOCUMENTS_ONLY: false,
     REQUEST_TIMEOUT_MS: 10_000,

@@ -1,4 +1,5 @@
 import type { Config } from '../config';
+import type { CostLimits } from '../graphql/cost';
 import type { DocumentLimits } from '../graphql/document-limits';
 import type { ConnectionLimits } from '../http/server';
 
@@ -16,6 +17,11 @@ export function documentLimits(config: Config): DocumentLimits {
     directivesAtOnce: config.GRAPHQL_MAX_DIRECTIVES_AT_ONCE,
     errors: config.GRAPHQL_MAX_ERRORS,
   };
+}
+
+/** How many values it may be answered with. */
+export function costLimits({ GRAPHQL_MAX_COST, GRAPHQL_MAX_EVENT_COST }: Config): CostLimits {
+  return { answer: GRAPHQL_MAX_COST, event: Math.min(GRAPHQL_MAX_COST, GRAPHQL_MAX_EVENT_COST) };
 }
 
 /** What a connection may do. */

@@ -23,6 +23,8 @@ export interface Observer {
   onOperation(operation: string, name: string | undefined): void;
   /** Hears of errors that the caller is not told about. */
   onInternalError(error: unknown): void;
+  /** Hears that something which the operation needs is out of reach for now. */
+  onUnavailable(): void;
 }
 
 /** What one operation runs with. Apollo copies it by its own properties, so it holds nothing private. */
@@ -52,9 +54,12 @@ export class Context {
     readonly hidesSuggestions = false,
   ) {}
 
-  /** The same for another run of the operation, apart from what the first one may still be loading. */
-  again(): Context {
-    return Object.assign(Object.create(Context.prototype), this, { loaders: new Loaders() }) as Context;
+  /** The same for another run of the operation in `session`, apart from what the first one may still be loading. */
+  again(session = this.session): Context {
+    return Object.assign(Object.create(Context.prototype), this, {
+      session,
+      loaders: new Loaders(),
+    }) as Context;
   }
 
   /** The same for a run of the operation in `transaction`. */

@@ -23,6 +23,19 @@ import type { Variables } from './variables';
 /** The length of a list that nothing tells: those of introspection, and those without pages. */
 const ASSUMED_LENGTH = 7;
 
+/** How many values may be sent at once, as estimated. */
+export interface CostLimits {
+  /** In the answer to a query or mutation. */
+  readonly answer: number;
+  /** In each event of a subscription, which is charged only for beginning. */
+  readonly event: number;
+}
+
+/** How many values an operation of this kind may ask for. */
+export function mostOf({ answer, event }: CostLimits, kind: string): number {
+  return kind === 'subscription' ? event : answer;
+}
+
 /**
  * How much an operation asks for, known before it runs: how many values (objects and scalars) its answer can hold. Each
  * field counts one, or the weight of its `@cost`, within a list as often as the list may be long, which `@listSize` tells.

@@ -7,8 +7,11 @@ import {
   subscribe,
 } from 'graphql';
 import type { Caller } from '../access/caller';
+import { failedSession } from '../database/failed-session';
+import { failureOf } from '../database/failures';
 import { isTooExpensive } from '../rate-limit/rules';
 import type { Context } from './context';
+import { type CostLimits, mostOf } from './cost';
 import { ProblemError } from './errors';
 import { estimateAt } from './estimate';
 import type { Lifecycle } from './lifecycle';
@@ -34,14 +37,11 @@ export class Executor {
   private readonly operations: Operations;
   private readonly once: RunOnce;
 
-  /**
-   * @param now milliseconds of the Unix epoch.
-   * @param maxCost how many values an answer may hold, as estimated.
-   */
+  /** @param now milliseconds of the Unix epoch. */
   constructor(
     readonly schema: GraphQLSchema,
     now: () => number,
-    private readonly maxCost: number,
+    private readonly costs: CostLimits,
   ) {
     this.operations = new Operations(schema);
     this.once = new RunOnce(now);
@@ -148,11 +148,13 @@ export class Executor {
     context: Context,
   ): Promise<ExecutionResult> {
     const { document, plan, name } = operation;
+    let { session } = context;
     if (plan && !context.shared) {
       try {
         return { data: await plan.run(context, coerced) };
-      } catch {
-        // Everything but success is graphql-js's to say.
+      } catch (error) {
+        // Everything but success is graphql-js's to say. What took too long once is not begun again.
+        if (failureOf(error) === 'timeout') session = failedSession(error);
       }
     }
     return execute({
@@ -160,16 +162,18 @@ export class Executor {
       document,
       operationName: name,
       variableValues: variables,
-      contextValue: plan ? context.again() : context,
+      contextValue: plan ? context.again(session) : context,
     });
   }
 
   /** Why the answer could become too large. Where no variables could make it so, nothing is computed. */
-  private tooCostly({ size }: Operation, variables: Variables): ProblemError | undefined {
-    if (size.most <= this.maxCost) return undefined;
+  private tooCostly({ size, node }: Operation, variables: Variables): ProblemError | undefined {
+    const most = mostOf(this.costs, node.operation);
+    if (size.most <= most) return undefined;
     const cost = estimateAt(size, variables);
-    if (cost <= this.maxCost) return undefined;
-    const message = `The operation has an estimated cost of ${cost} values; at most ${this.maxCost} are allowed. Ask for shorter pages or fewer fields.`;
+    if (cost <= most) return undefined;
+    const what = node.operation === 'subscription' ? 'An event of the subscription' : 'The operation';
+    const message = `${what} has an estimated cost of ${cost} values; at most ${most} are allowed. Ask for shorter pages or fewer fields.`;
     return new ProblemError('OPERATION_TOO_COMPLEX', message);
   }
 

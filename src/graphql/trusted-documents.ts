@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type DocumentNode, type GraphQLSchema, getOperationAST, parse, print } from 'graphql';
-import { estimateCost } from './cost';
+import { type CostLimits, estimateCost, mostOf } from './cost';
 import { faultsOf } from './document-faults';
 import type { DocumentLimits } from './document-limits';
 
@@ -17,8 +17,7 @@ interface Listed {
 interface Bounds {
   readonly schema: GraphQLSchema;
   readonly limits: DocumentLimits;
-  /** How many values an answer may hold, as estimated. */
-  readonly maxCost: number;
+  readonly costs: CostLimits;
 }
 
 /** The documents of a persisted query manifest of Apollo's: known before anybody sends them. */
@@ -80,7 +79,7 @@ function operationsOf(text: string): readonly Listed[] {
   return operations;
 }
 
-function checked({ id, name, type, body }: Listed, { schema, limits, maxCost }: Bounds): DocumentNode {
+function checked({ id, name, type, body }: Listed, { schema, limits, costs }: Bounds): DocumentNode {
   const refuse = (reason: string) => new Error(`${type} ${name} (${id}): ${reason}`);
   let document: DocumentNode;
   try {
@@ -94,8 +93,9 @@ function checked({ id, name, type, body }: Listed, { schema, limits, maxCost }: 
   if (operation?.name?.value !== name || operation.operation !== type)
     throw refuse('its body is not one operation of this type and name');
   const cost = estimateCost(schema, document, operation);
-  if (!cost.at && cost.most > maxCost)
-    throw refuse(`its estimated cost is ${cost.most}; at most ${maxCost} is allowed`);
+  const most = mostOf(costs, type);
+  if (!cost.at && cost.most > most)
+    throw refuse(`its estimated cost is ${cost.most}; at most ${most} is allowed`);
   return document;
 }
 

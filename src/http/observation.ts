@@ -21,6 +21,8 @@ export class Observation implements Observer {
   operation: string | undefined;
   /** As the client calls it. */
   name: string | undefined;
+  /** Whether something that it needs was out of reach, whatever the status of its answer. */
+  isUnavailable = false;
 
   constructor(private readonly log: FastifyBaseLogger) {}
 
@@ -31,6 +33,10 @@ export class Observation implements Observer {
 
   onInternalError(error: unknown): void {
     this.log.error(error);
+  }
+
+  onUnavailable(): void {
+    this.isUnavailable = true;
   }
 }
 

@@ -110,6 +110,24 @@ describe('a length that comes in a variable', () => {
   });
 });
 
+test('an event of a subscription has a bound of its own, and that of all others', async () => {
+  const subscription = (first: number) =>
+    `subscription { petChanged { pet { orders(first: ${first}) { nodes { id } } } } }`;
+  const codes = async (instance: Gateway, ...firsts: number[]) =>
+    Promise.all(
+      firsts.map(async (first) => (await instance.graphql(subscription(first))).errors[0]?.extensions?.code),
+    );
+  expect(costOf(subscription(48))).toBe(99);
+  const settings: Record<string, string>[] = [{ GRAPHQL_MAX_EVENT_COST: '99' }, { GRAPHQL_MAX_COST: '100' }];
+  for (const own of settings) {
+    const strict = await gateway.another(own);
+    // The first may run, though not over this door.
+    expect(await codes(strict, 48, 49)).toEqual(['BAD_REQUEST', 'OPERATION_TOO_COMPLEX']);
+    expect((await strict.graphql('{ pets(first: 49) { nodes { id } } }')).status).toBe(200);
+    await strict.close();
+  }
+});
+
 test('REST asks for what fits, and is held to the same bound', async () => {
   expect(OPERATIONS.length).toBeGreaterThan(15);
   for (const { document } of OPERATIONS)

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { execute, parse, validate } from 'graphql';
 import { getVariableValues } from 'graphql/execution/values';
 import { anonymousCaller } from '../../src/access/caller';
-import type { Database } from '../../src/database/database';
+import type { Database, Session } from '../../src/database/database';
 import { CategoryService } from '../../src/domain/category-service';
 import { InventoryService } from '../../src/domain/inventory-service';
 import { OrderService } from '../../src/domain/order-service';
@@ -31,7 +31,10 @@ const schema = buildSchema({
   limits,
 } as unknown as Services);
 const operations = new Operations(schema);
-const executor = new Executor(schema, Date.now, Number.MAX_SAFE_INTEGER);
+const executor = new Executor(schema, Date.now, {
+  answer: Number.MAX_SAFE_INTEGER,
+  event: Number.MAX_SAFE_INTEGER,
+});
 
 let database: Database;
 let drop: () => Promise<void>;
@@ -40,7 +43,11 @@ beforeAll(async () => {
 });
 afterAll(() => drop());
 
-const observer = { onOperation: () => undefined, onInternalError: () => undefined };
+const observer = {
+  onOperation: () => undefined,
+  onInternalError: () => undefined,
+  onUnavailable: () => undefined,
+};
 
 function context(): Context {
   const caller = { ...anonymousCaller('test', 'write'), quota: { perMinute: 1e9, perDay: 1e9 } };
@@ -100,6 +107,56 @@ test('answers byte for byte as graphql-js does, and gives up exactly where that 
   expect(seen.refused).toBeGreaterThan(20);
 }, 120_000);
 
+describe('of what is read along', () => {
+  beforeAll(async () => {
+    const [world] = fc.sample(worlds, { numRuns: 1, seed: 7 });
+    if (world) await fill(database, world);
+  });
+
+  const PETS = '(first: 3, orderBy: { direction: DESC })';
+  test.each([
+    [
+      `{ b: pets${PETS} { nodes { ...P } } a: pets${PETS} { nodes { ...P orders { nodes { quantity } } } } }`,
+      'P on Pet',
+      '{ orders { nodes { id } } }',
+    ],
+    [
+      `{ a: pets${PETS} { nodes { ...P orders { nodes { quantity } } } } b: pets${PETS} { nodes { ...P } } }`,
+      'P on Pet',
+      '{ orders { nodes { id } } }',
+    ],
+    [
+      '{ b: orders { nodes { pet { ...P } } } a: orders { nodes { pet { ...P category { id } inventory { status } } } } }',
+      'P on Pet',
+      '{ category { name } inventory { quantity } }',
+    ],
+    [
+      '{ b: categories { nodes { ...C } } a: categories { nodes { ...C pets(first: 2) { nodes { status } } } } }',
+      'C on Category',
+      '{ pets(first: 2) { nodes { id } } }',
+    ],
+  ])('a fragment brings to each place what it would bring written out: %s', async (text, on, body) => {
+    const whole = `${text} fragment ${on} ${body}`;
+    const [name = ''] = on.split(' ');
+    const writtenOut = text.replaceAll(`...${name}`, `... ${body}`);
+    const { answer, failed } = await byGraphqlJs(writtenOut, {});
+    expect(failed).toBe(false);
+    expect(await byGraphqlJs(whole, {})).toEqual({ answer, failed });
+    expect(await byPlan(whole, {})).toBe(answer);
+  });
+
+  test.each([
+    '{ pets(first: 5) { nodes { id } edges { cursor } } }',
+    '{ pets(first: 5) { edges { __typename } nodes { name } pageInfo { hasNextPage endCursor } } }',
+    '{ categories { nodes { pets { nodes { id } edges { cursor } totalCount } } } }',
+  ])('every row has its edge: %s', async (text) => {
+    const { answer, failed } = await byGraphqlJs(text, {});
+    expect(failed).toBe(false);
+    expect(answer).toContain('"edges":[{');
+    expect(await byPlan(text, {})).toBe(answer);
+  });
+});
+
 test('what a plan has begun to load before it gave up does not come to graphql-js', async () => {
   const [world] = fc.sample(worlds, { numRuns: 1, seed: 7 });
   if (world) await fill(database, world);
@@ -107,6 +164,16 @@ test('what a plan has begun to load before it gave up does not come to graphql-j
     '{ inventory { nodes { pet { category { name } } } } pet(id: 1) { category { id } orders(after: "x") { totalCount } } }';
   const { body } = await executor.run(parse(text), undefined, {}, context());
   expect(body.errors).toMatchObject([{ path: ['pet', 'orders'], extensions: { code: 'BAD_USER_INPUT' } }]);
+});
+
+test('what took the database too long is asked of it once', async () => {
+  const slow = context();
+  const timeout = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+  const query = jest.fn(() => Promise.reject(timeout));
+  slow.session = { ...slow.session, query } as unknown as Session;
+  const { body } = await executor.run(parse('{ pets { nodes { id } } }'), undefined, {}, slow);
+  expect(body.errors).toMatchObject([{ path: ['pets'], extensions: { code: 'SERVICE_UNAVAILABLE' } }]);
+  expect(query).toHaveBeenCalledTimes(1);
 });
 
 test.each([

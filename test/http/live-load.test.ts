@@ -15,7 +15,11 @@ jest.setTimeout(120_000);
 let gateway: Gateway;
 let url: string;
 beforeAll(async () => {
-  gateway = await startGateway({ MAX_SUBSCRIPTIONS_PER_CALLER: '1000', GRAPHQL_MAX_ALIASES: '1000' });
+  gateway = await startGateway({
+    MAX_SUBSCRIPTIONS_PER_CALLER: '1000',
+    GRAPHQL_MAX_ALIASES: '1000',
+    GRAPHQL_MAX_EVENT_COST: '2000',
+  });
   url = await gateway.listen();
   await gateway.data('mutation { createCategory(input: { name: "Dogs" }) { id } }');
   const name = '🐕'.repeat(255);

@@ -116,6 +116,23 @@ describe.each([
   });
 });
 
+test('an event may ask for little, since it is free', async () => {
+  const client = open(socketClient(url, key));
+  const query = `subscription ($n: Int) { petChanged { kind pet { ...P inventory { quantity } category { pets(first: $n) { nodes { ...P } } } } } }
+    fragment P on Pet { id name status orders(first: 10) { totalCount nodes { id quantity complete } } }`;
+  const { error } = await client.subscribe(query, { n: 100 }).untilOver();
+  expect(error).toMatchObject([
+    {
+      message:
+        'An event of the subscription has an estimated cost of 4652 values; at most 250 are allowed. Ask for shorter pages or fewer fields.',
+      extensions: { code: 'OPERATION_TOO_COMPLEX', status: 400 },
+    },
+  ]);
+  const received = await subscribe(client, query, { n: 3 });
+  await gateway.data('mutation { updatePet(id: 1, input: { name: "Max" }) { id } }');
+  expect((await received.until(1))[0]?.data).toMatchObject({ petChanged: { pet: { name: 'Max' } } });
+});
+
 test('an idempotency key counts for a mutation over an event stream too', async () => {
   const headers = { ...key, 'idempotency-key': 'streamed' };
   const client = open(streamClient(url, headers));
@@ -126,6 +143,39 @@ test('an idempotency key counts for a mutation over an event stream too', async 
   ];
   expect(second.answers[0]?.data).toEqual(first.answers[0]?.data);
   expect(await gateway.data('{ categories { totalCount } }')).toEqual({ categories: { totalCount: 3 } });
+});
+
+test('what is deleted is told of as it was, though all that belonged to it is deleted too', async () => {
+  const client = open(socketClient(url, key));
+  const belongings = 'pet { name category { name } }';
+  const stock = await subscribe(
+    client,
+    `subscription { inventoryChanged { kind item { quantity ${belongings} } } }`,
+  );
+  const pets = await subscribe(client, `subscription { petChanged { kind ${belongings} } }`);
+  await gateway.data(`mutation {
+    updatePet(id: 3, input: { categoryId: 1 }) { id }
+    createPet(input: { name: "Luna", categoryId: 2 }) { id }
+    setInventory(petId: 4, input: { quantity: 7 }) { quantity }
+    removeInventory(petId: 4) { quantity }
+    deletePet(id: 4) { id }
+    deleteCategory(id: 2) { id }
+  }`);
+  const deleted = (received: Received) =>
+    until(async () => received.answers.some(({ data }) => JSON.stringify(data).includes('DELETED')));
+  await Promise.all([deleted(stock), deleted(pets)]);
+  const pet = { name: 'Luna', category: { name: 'Cats' } };
+  expect(stock.answers.at(-1)).toEqual({
+    data: { inventoryChanged: { kind: 'DELETED', item: { quantity: 7, pet } } },
+  });
+  expect(pets.answers.at(-1)).toEqual({ data: { petChanged: { kind: 'DELETED', pet } } });
+});
+
+test('what is gone by the time that it is read is told of by an error that is expected', async () => {
+  const received = await subscribe(open(socketClient(url, key)), PETS);
+  const before = { id: 9n, name: 'Old', status: 'sold', categoryId: 99n } as const;
+  gateway.database.changed({ topic: 'pet', kind: 'DELETED', id: 9n, before });
+  expect(await received.until(1)).toMatchObject([{ errors: [{ extensions: { code: 'NOT_FOUND' } }] }]);
 });
 
 test('filters pass what is meant now or was until now, and nothing else', async () => {

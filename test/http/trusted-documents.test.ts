@@ -91,7 +91,7 @@ function codeOf(body: string): string | undefined {
   return /"code":"(\w+)"/.exec(body)?.[1];
 }
 
-const apollo = (sha256Hash: string) => ({ persistedQuery: { version: 1, sha256Hash } });
+const apollo = (sha256Hash: unknown) => ({ persistedQuery: { version: 1, sha256Hash } });
 const variables = { id: 1 };
 const REX = '"data":{"pet":{"name":"Rex","__typename":"Pet"}}';
 
@@ -157,6 +157,7 @@ describe.each([
     ['a documentId that is no string', { documentId: 7 }],
     ['a documentId and a text', { documentId: sha256(PET), query: PET }],
     ['two names', { documentId: sha256(PET), extensions: apollo(sha256(PET)) }],
+    ['a hash that is no string', { extensions: apollo({ toString: 1 }) }],
   ])('are not found by %s', async (_what, request) => {
     const { status, code } = await post(gateway(), { ...request, variables });
     expect([status, code]).toEqual([400, 'BAD_REQUEST']);
@@ -289,7 +290,7 @@ const BOUNDS = {
     directivesAtOnce: 5,
     errors: 20,
   },
-  maxCost: 50_000,
+  costs: { answer: 50_000, event: 1000 },
 };
 
 describe('a start with a manifest', () => {
@@ -353,6 +354,16 @@ describe('a start with a manifest', () => {
         '1',
       ]),
       'query A (1): its estimated cost is',
+    ],
+    [
+      'beyond the cost of an event',
+      manifest([
+        'subscription',
+        'A',
+        'subscription A { petChanged { pet { orders(first: 100) { nodes { pet { orders { nodes { id } } } } } } } }',
+        '1',
+      ]),
+      'subscription A (1): its estimated cost is 4303; at most 1000 is allowed',
     ],
   ])('%s is refused in one line', (_what, content, reason) => {
     const file = written(content);

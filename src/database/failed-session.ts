@@ -1,0 +1,14 @@
+import type { Session } from './database';
+
+/** A session that is over: whatever is asked of it fails with `error`. */
+export function failedSession(error: unknown): Session {
+  const fail = () => Promise.reject(error);
+  return {
+    get prisma(): never {
+      throw error;
+    },
+    query: fail,
+    transaction: fail,
+    changed: () => undefined,
+  };
+}
