@@ -33,6 +33,8 @@ export async function createApollo(
     dangerouslyDisableValidation: true,
     includeStacktraceInErrorResponses: false,
     allowBatchedHttpRequests: false,
+    // What is known is not asked of Apollo again, and would be kept twice.
+    documentStore: null,
     // Where only trusted documents may run there are none to be kept for clients.
     ...(documents.onlyTrusted && { persistedQueries: false }),
     stopOnTerminationSignals: false,
@@ -50,6 +52,9 @@ export async function createApollo(
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       {
+        // Apollo answers with an error of its own in the place of this one.
+        unexpectedErrorProcessingRequest: async ({ requestContext, error }) =>
+          requestContext.contextValue.observer.onInternalError(error),
         requestDidStart: async () => ({
           responseForOperation: async ({ document, source, request, contextValue }) => {
             const { operationName, variables = {} } = request;

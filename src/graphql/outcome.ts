@@ -76,5 +76,6 @@ function present(error: GraphQLError, context: Context): GraphQLFormattedError {
 function tell(error: unknown, context: Context): Problem {
   const { internal, ...problem } = problemOf(error);
   if (internal) context.observer.onInternalError(error);
+  if (problem.code === 'SERVICE_UNAVAILABLE') context.observer.onUnavailable();
   return problem;
 }

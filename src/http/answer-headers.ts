@@ -6,7 +6,7 @@ import type { Standing } from '../rate-limit/standing';
 import { problemBody } from './problems';
 import { protect } from './protective-headers';
 
-/** Seconds that a client should wait after a 503. */
+/** Seconds that a client should wait after a 503, or after an answer of GraphQL that holds one. */
 const RETRY_AFTER = '5';
 const CHALLENGE = 'Bearer realm="petstore"';
 /** What an answer says of its content; it does not hold for what is sent instead. */
@@ -25,7 +25,11 @@ export function completeAnswers(app: FastifyInstance, now: () => number, mayBeTl
     if (known) return done(null, complete(reply, payload, known));
     const counted = count(request, reply);
     if (!(counted instanceof Promise)) return done(null, refuseOr(request, reply, payload, counted));
-    counted.then((standing) => done(null, refuseOr(request, reply, payload, standing)), done);
+    counted.then((standing) => {
+      // What was answered meanwhile, since the time was up, is the answer.
+      if (reply.raw.headersSent) discard(payload);
+      else done(null, refuseOr(request, reply, payload, standing));
+    }, done);
   });
 
   function refuseOr(
@@ -38,8 +42,7 @@ export function completeAnswers(app: FastifyInstance, now: () => number, mayBeTl
     if (!refusal || request.routeOptions.config.metering === 'unmetered') {
       return complete(reply, payload, standing);
     }
-    // A file that was to be sent would stay open.
-    if (payload instanceof Readable) payload.destroy();
+    discard(payload);
     for (const name of CONTENT_HEADERS) reply.removeHeader(name);
     reply.code(refusal.status).type('application/json; charset=utf-8');
     return complete(reply, JSON.stringify(problemBody(request, refusal)), standing);
@@ -48,7 +51,8 @@ export function completeAnswers(app: FastifyInstance, now: () => number, mayBeTl
   function complete(reply: FastifyReply, payload: unknown, standing: Standing): unknown {
     reply.headers(rateLimitHeaders(standing, now()));
     protect(reply, mayBeTls);
-    if (reply.statusCode === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);
+    const isUnavailable = reply.statusCode === 503 || reply.request.observation?.isUnavailable;
+    if (isUnavailable && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);
     if (reply.statusCode === 401) reply.header('www-authenticate', CHALLENGE);
     return payload;
   }
@@ -62,6 +66,11 @@ function count(request: FastifyRequest, reply: FastifyReply): Standing | Promise
   if (metering === 'unmetered' || isCounted || reply.statusCode >= 500) return meter.peek();
   const isFree = metering === 'free' || method === 'OPTIONS' || isPage(reply);
   return meter.take(isFree ? 0 : 1);
+}
+
+/** A file that was to be sent would stay open. */
+function discard(payload: unknown): void {
+  if (payload instanceof Readable) payload.destroy();
 }
 
 function isPage(reply: FastifyReply): boolean {

@@ -26,6 +26,8 @@ declare module 'fastify' {
      * otherwise), `free` of quota but bounded, or not at all (`unmetered`: health, metrics). Both are open to wrong keys.
      */
     metering?: 'free' | 'unmetered';
+    /** Whether everybody gets the same answer: it waits for no look-up of a key. */
+    isForAnybody?: boolean;
   }
 }
 
@@ -60,7 +62,7 @@ export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymous
       else admitAddress(request, address, new ProblemError('UNAUTHENTICATED', WRONG_KEY));
       done();
     };
-    if (presented === undefined || request.isShed) {
+    if (presented === undefined || request.isShed || request.routeOptions.config.isForAnybody) {
       admitAddress(request, address);
       return done();
     }

@@ -12,6 +12,7 @@ import type { KnownDocuments } from '../graphql/known-documents';
 import { textOf } from '../graphql/row-text';
 import type { Variables } from '../graphql/variables';
 import { type Page, sendPage } from '../pages/page';
+import { acceptJsonBodies } from '../rest/json-body';
 import { answerOtherMethods } from '../rest/methods';
 import { withIdempotencyKey } from './idempotency-key';
 import { statusFor } from './legacy-status';
@@ -40,6 +41,9 @@ export interface GraphQLRouteOptions {
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
   const { apollo, executor, documents, upgrades, websockets, sandbox } = options;
   const contextOf = (request: FastifyRequest) => withIdempotencyKey(options.contextOf(request), request);
+  acceptJsonBodies(app);
+  // What a form on any page can send is Apollo's to refuse (CSRF prevention).
+  app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, text, done) => done(null, text));
   const throughApollo = fastifyApolloHandler(apollo, { context: async (request) => contextOf(request) });
 
   /** Apollo knows no HEAD, and no request id for what it refuses by itself. */

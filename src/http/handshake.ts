@@ -3,14 +3,29 @@ import { ProblemError } from '../graphql/errors';
 
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
 const VERSION = '13';
+/** RFC 9110, section 5.6.2, with the blanks that may stand around it in a list. */
+const TOKEN = /^[ \t]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)[ \t]*$/;
 
-/** Whether a request asks for WebSocket as RFC 6455, section 4.2.1, has it. @throws ProblemError `BAD_REQUEST`. */
+/**
+ * Whether a request asks for WebSocket as RFC 6455, section 4.2.1, has it. What passes here but not with ws would be answered
+ * by ws itself, past all hooks.
+ * @throws ProblemError `BAD_REQUEST`.
+ */
 export function checkHandshake({ headers }: FastifyRequest, reply: FastifyReply): void {
   const isRight =
-    KEY.test(headers['sec-websocket-key'] ?? '') && headers['sec-websocket-version'] === VERSION;
+    KEY.test(headers['sec-websocket-key'] ?? '') &&
+    headers['sec-websocket-version'] === VERSION &&
+    areProtocols(headers['sec-websocket-protocol']);
   if (isRight) return;
   reply.header('sec-websocket-version', VERSION);
   throw new ProblemError('BAD_REQUEST', `This is no WebSocket handshake of version ${VERSION}.`);
+}
+
+/** Whether they are different tokens, in a list. */
+function areProtocols(header: string | undefined): boolean {
+  if (header === undefined) return true;
+  const names = header.split(',').map((each) => TOKEN.exec(each)?.[1]);
+  return !names.includes(undefined) && new Set(names).size === names.length;
 }
 
 /**

@@ -23,7 +23,7 @@ export async function health(
 ): Promise<void> {
   app.addHook('onRoute', (route) => {
     if (route.method !== 'OPTIONS')
-      route.config = { ...route.config, metering: 'unmetered', operation: 'health' };
+      route.config = { ...route.config, metering: 'unmetered', isForAnybody: true, operation: 'health' };
   });
   const check = new DatabaseCheck(database);
   const answers = {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIPv6 } from 'node:net';
 import type { Exposition } from './metrics';
 
 export const METRICS_PATH = '/metrics';
@@ -27,5 +27,9 @@ export async function serveMetrics(
   if (port === undefined) return undefined;
   const server = metricsServer(metrics).listen(port, host);
   await once(server, 'listening');
-  return `http://${host}:${(server.address() as AddressInfo).port}${METRICS_PATH}`;
+  return metricsUrl(host, (server.address() as AddressInfo).port);
+}
+
+export function metricsUrl(host: string, port: number): string {
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}${METRICS_PATH}`;
 }

@@ -71,6 +71,7 @@ export function problemBody(request: FastifyRequest, problem: Problem): object {
   return { errors: [{ message: problem.message, extensions: extensionsOf(problem, request.id) }] };
 }
 
-function pathOf(request: FastifyRequest): string {
-  return request.url.split('?', 1)[0] ?? request.url;
+/** As it came, whatever it is routed as. */
+function pathOf({ originalUrl }: FastifyRequest): string {
+  return originalUrl.split('?', 1)[0] ?? originalUrl;
 }

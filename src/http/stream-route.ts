@@ -9,6 +9,7 @@ import { idempotencyHeaders } from '../graphql/idempotency-headers';
 import type { KnownDocuments } from '../graphql/known-documents';
 import { textOf } from '../graphql/row-text';
 import { RunningSubscription } from '../graphql/running-subscription';
+import { acceptJsonBodies } from '../rest/json-body';
 import { answerOtherMethods } from '../rest/methods';
 import { keyOf } from './caller';
 import { withIdempotencyKey } from './idempotency-key';
@@ -38,6 +39,7 @@ export async function streamRoute(
   app: FastifyInstance,
   { live, documents, requests, metrics, contextOf }: StreamRouteOptions,
 ): Promise<void> {
+  acceptJsonBodies(app);
   const open = new Set<EventStream>();
   live.onClose(() => {
     for (const stream of open) stream.hangUp();
@@ -127,6 +129,7 @@ function next(body: FormattedExecutionResult): string {
 }
 
 function ofBody({ body }: FastifyRequest, documents: KnownDocuments): LiveRequest {
+  if (Array.isArray(body)) throw malformed('batches are refused');
   return checked(withText(typeof body === 'object' && body !== null ? { ...body } : {}, documents));
 }
 

@@ -7,7 +7,7 @@ import type { OperationRunner } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-headers';
 import type { Uses } from '../graphql/uses';
 import { answer, JSON_TYPE } from './answer';
-import { acceptJsonBodies, emptyBody } from './json-body';
+import { acceptExactJsonBodies, emptyBody } from './json-body';
 import { markerOf } from './markers';
 import { answerOtherMethods, routeEveryMethod } from './methods';
 import { openApiRoutes } from './openapi-routes';
@@ -33,7 +33,7 @@ export async function restAdapter(app: FastifyInstance, options: RestOptions): P
   const { executor, uses, operations, document, contextOf } = options;
   for (const { parsed } of operations) executor.prepareForRest(parsed);
   await app.register(accepts);
-  acceptJsonBodies(app);
+  acceptExactJsonBodies(app);
   routeEveryMethod(app);
 
   const methods = new Map<string, string[]>();

@@ -1,40 +1,43 @@
 import { isUtf8 } from 'node:buffer';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyBodyParser, FastifyInstance, FastifyRequest } from 'fastify';
 import { parse } from 'lossless-json';
 import { ProblemError } from '../graphql/errors';
 
 const JSON_TYPE = 'application/json';
 /** RFC 7396. */
 const MERGE_PATCH_TYPE = 'application/merge-patch+json';
+const BYTE_ORDER_MARK = '\ufeff';
 
 /** Media types that a PATCH may come in. */
 export const PATCH_TYPES = [JSON_TYPE, MERGE_PATCH_TYPE] as const;
 
-/** Makes `app` read JSON bodies, and no others, with every number exact. */
+/** Makes `app` read JSON bodies, and no others. */
 export function acceptJsonBodies(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    [...PATCH_TYPES],
-    { parseAs: 'buffer' },
-    (request: FastifyRequest, bytes: Buffer, done) => {
-      let body: unknown;
-      try {
-        body = readBody(request, bytes);
-      } catch (error) {
-        return done(error as ProblemError);
-      }
-      done(null, body);
-    },
-  );
+  accept(app, [JSON_TYPE], app.getDefaultJsonParser('error', 'error'));
 }
 
-function readBody(request: FastifyRequest, bytes: Buffer): unknown {
-  // A DELETE has no body here, but clients that say so in a Content-Type all the same.
-  if (request.method === 'DELETE') return undefined;
+/** Makes `app` read JSON bodies, merge patches too, and no others, with every number exact. */
+export function acceptExactJsonBodies(app: FastifyInstance): void {
+  accept(app, PATCH_TYPES, (_request, text, done) => done(null, parseJson(text)));
+}
+
+function accept(app: FastifyInstance, types: readonly string[], parse: FastifyBodyParser<string>): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser([...types], { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
+    // A DELETE has no body here, but clients that say so in a Content-Type all the same.
+    if (request.method === 'DELETE') return done(null, undefined);
+    return parse(request, textOf(request, bytes), done);
+  });
+}
+
+/** @throws ProblemError `UNSUPPORTED_MEDIA_TYPE`, `BAD_REQUEST`. */
+function textOf(request: FastifyRequest, bytes: Buffer): string {
   checkType(request);
   if (bytes.length === 0) throw emptyBody();
   if (!isUtf8(bytes)) throw new ProblemError('BAD_REQUEST', 'The body is not valid UTF-8.');
-  return parseJson(bytes.toString());
+  const text = bytes.toString();
+  // Editors and .NET put it there, and a reader may overlook it (RFC 8259, section 8.1).
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
 export function emptyBody(): ProblemError {

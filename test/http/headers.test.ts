@@ -127,6 +127,27 @@ test('a key that cannot be looked up is answered 503, which counts for nobody', 
   expect(toldBy((await send({ path: '/pets' }, caller)).headers).remaining).toBe(59);
 });
 
+test('errors of GraphQL say when to try again where 503 would, and no others do', async () => {
+  const { usual } = callers;
+  const graphql = '{ pets { totalCount } }';
+  const streamed = { path: '/graphql/stream', headers: { accept: 'text/event-stream' } };
+  const ask = async () => {
+    const byGet = { path: `/graphql?${new URLSearchParams({ query: graphql })}` };
+    const asked = [{ graphql }, byGet, { graphql, ...streamed }];
+    const answers = await Promise.all(asked.map((request) => send(request, usual)));
+    return answers.map(({ status, headers, body }) => [
+      status,
+      headers['retry-after'],
+      /"code":"(\w+)"/.exec(body)?.[1],
+    ]);
+  };
+  expect(await ask()).toEqual(Array(3).fill([200, undefined, undefined]));
+  failWith(gone);
+  expect(await ask()).toEqual(Array(3).fill([200, '5', 'SERVICE_UNAVAILABLE']));
+  failWith(bug);
+  expect(await ask()).toEqual(Array(3).fill([200, undefined, 'INTERNAL_SERVER_ERROR']));
+});
+
 test('CORS_ORIGINS says which origins a browser may call from', async () => {
   const instance = await gateway.another({ CORS_ORIGINS: 'https://shop.example, http://localhost:3000' });
   for (const [origin, allowed] of [

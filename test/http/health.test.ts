@@ -66,6 +66,15 @@ test('while the database does not answer, only readiness is off, with the Error 
   await untilReady(200);
 });
 
+test('a key that nobody can look up is not waited for', async () => {
+  const apiKey = { findUnique: () => new Promise(() => undefined) };
+  jest.replaceProperty(gateway.database, 'prisma', { apiKey } as never);
+  const headers = { 'x-api-key': `ps_zzzzzzzzzzzz_${'z'.repeat(32)}` };
+  const answers = Promise.all(['/livez', '/readyz'].map((url) => get(url, headers)));
+  const inTime = await Promise.race([answers, sleep(2000, [])]);
+  expect(inTime.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
+});
+
 test('a database that says nothing is waited for a second at most, and asked once at a time', async () => {
   let answer = () => {};
   const ping = jest.spyOn(gateway.database, 'ping').mockImplementation(

@@ -25,15 +25,18 @@ describe('a URL', () => {
   const ask = async (target: string) =>
     parseResponse(await exchange(url, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`));
 
-  test.each(['/pets?name=', '/nothing/', '/graphql?query='])(
-    '%s… of more than 8 KiB is 414',
-    async (start) => {
-      const { status, headers, body } = await ask(start.padEnd(8193, 'x'));
-      expect(status).toBe(414);
-      expect(headers['x-ratelimit-limit']).toBe('60');
-      expect(JSON.parse(body)).toMatchObject({ code: 'URI_TOO_LONG', status: 414 });
-    },
-  );
+  const URI_TOO_LONG = { code: 'URI_TOO_LONG', status: 414 };
+  test.each([
+    ['/pets?name=', URI_TOO_LONG],
+    ['/nothing/', URI_TOO_LONG],
+    ['/graphql?query=', { errors: [{ extensions: URI_TOO_LONG }] }],
+    ['/graphql/stream?query=', { errors: [{ extensions: URI_TOO_LONG }] }],
+  ])('%s… of more than 8 KiB is 414, in the shape of its door', async (start, expected) => {
+    const { status, headers, body } = await ask(start.padEnd(8193, 'x'));
+    expect(status).toBe(414);
+    expect(headers['x-ratelimit-limit']).toBe('60');
+    expect(JSON.parse(body)).toMatchObject(expected);
+  });
 
   test('of 8 KiB is looked at', async () => {
     expect((await ask('/pets?filter='.padEnd(8192, 'x'))).status).toBe(400);

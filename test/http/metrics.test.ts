@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createApp } from '../../src/app';
 import { readConfig } from '../../src/config';
-import { metricsServer } from '../../src/http/metrics-server';
+import { metricsServer, metricsUrl } from '../../src/http/metrics-server';
 import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
 import { toldBy } from '../helper/standing';
 
@@ -102,6 +102,13 @@ test('it counts nothing', async () => {
   const left = async () => toldBy((await remote(key.headers)).headers).remaining;
   const first = await left();
   expect(await left()).toBe(first);
+});
+
+test.each([
+  ['127.0.0.1', 'http://127.0.0.1:9464/metrics'],
+  ['::1', 'http://[::1]:9464/metrics'],
+])('on %s its own server is at %s', (host, url) => {
+  expect(metricsUrl(host, 9464)).toBe(url);
 });
 
 test('with a port of its own it is there and nowhere else', async () => {

@@ -88,12 +88,27 @@ test.each<[string, string, string]>([
   ['with another method is an ordinary request', `DELETE /graphql HTTP/1.1\r\n${WEBSOCKET}${KEY}`, '405'],
   ['without its key is refused', `GET /graphql HTTP/1.1\r\n${WEBSOCKET}`, '400'],
   ['of another version is refused', `GET /graphql HTTP/1.1\r\n${WEBSOCKET.replace('13', '7')}${KEY}`, '400'],
+  ...['a,,b', 'a,', ',a', '', 'a b', 'a;b', 'a/b', '"a"', 'a, a', 'é'].map(
+    (protocols): [string, string, string] => [
+      `with the protocols '${protocols}' is refused`,
+      `GET /graphql HTTP/1.1\r\n${WEBSOCKET}${KEY}Sec-WebSocket-Protocol: ${protocols}\r\n`,
+      '400',
+    ],
+  ),
 ])('a request for WebSocket %s', async (_name, head, status) => {
   const received = await exchange([`${head}\r\n`], (text) => text.includes('\r\n\r\n'));
   expect(received.slice(9, 12)).toBe(status);
   expect(received).toContain('x-ratelimit-remaining');
   expect(received).toContain('x-request-id');
 });
+
+test.each(['graphql-transport-ws', 'a, graphql-transport-ws', " a\t,\tb-1.0_~!#$%&'*+^`| "])(
+  'a request for WebSocket with the protocols %j is changed',
+  async (protocols) => {
+    const head = `GET /graphql HTTP/1.1\r\n${WEBSOCKET}${KEY}Sec-WebSocket-Protocol: ${protocols}\r\n\r\n`;
+    expect(await exchange([head], (text) => text.includes('\r\n\r\n'))).toMatch(/^HTTP\/1\.1 101 /);
+  },
+);
 
 test('one at the path is changed to WebSocket, and what breaks off on the way harms nobody', async () => {
   const received = await exchange([`GET /graphql?a=b HTTP/1.1\r\n${WEBSOCKET}${KEY}\r\n`], (text) =>

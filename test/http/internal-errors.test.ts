@@ -1,0 +1,53 @@
+import pino from 'pino';
+import { Executor } from '../../src/graphql/executor';
+import { type Gateway, startGateway } from '../helper/gateway';
+
+const mockLines: Record<string, unknown>[] = [];
+jest.mock('../../src/http/logger', () => ({
+  createLogger: () => pino({}, { write: (line) => mockLines.push(JSON.parse(line)) }),
+}));
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterEach(() => jest.restoreAllMocks());
+afterAll(() => gateway.close());
+
+const json = { 'content-type': 'application/json' };
+const post = { method: 'POST', url: '/graphql', headers: json } as const;
+const payload = '{"query":"{ pets { totalCount } }"}';
+
+test.each([
+  ['a REST operation', { url: '/pets' }],
+  ['an operation that is new', { ...post, payload: payload.replace('{ pets', 'query New { pets') }],
+  ['an operation that is known', { ...post, payload }],
+  ['an operation by GET', { url: '/graphql', query: { query: '{ pets { totalCount } }' } }],
+  [
+    'an operation for an event stream',
+    { ...post, url: '/graphql/stream', headers: { ...json, accept: 'text/event-stream' }, payload },
+  ],
+])(
+  'a failure of ours at %s is logged once, whole, under the id that its caller is told',
+  async (_what, request) => {
+    await gateway.app.inject({ ...post, payload });
+    const bug = new Error('a bug');
+    jest.spyOn(Executor.prototype, 'run').mockRejectedValue(bug);
+    mockLines.length = 0;
+    const answer = await gateway.app.inject(request);
+    const body = answer.json();
+    const { code, requestId } = body.errors ? body.errors[0].extensions : body;
+    expect([answer.statusCode, code, requestId]).toEqual([
+      500,
+      'INTERNAL_SERVER_ERROR',
+      answer.headers['x-request-id'],
+    ]);
+    expect(answer.body).not.toContain('a bug');
+    expect(mockLines.filter(({ err }) => err)).toEqual([
+      expect.objectContaining({
+        requestId,
+        err: expect.objectContaining({ message: 'a bug', stack: bug.stack }),
+      }),
+    ]);
+  },
+);
