@@ -3,6 +3,7 @@ import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 /** The form of a key: `ps_`, the key id, `_`, the secret. */
 const FORM = /^ps_([0-9a-z]{12})_([0-9A-Za-z]{32})$/;
 export const KEY_ID_FORM = /^[0-9a-z]{12}$/;
+export const KEY_ID_RULE = '12 lower-case letters or digits';
 
 const ID_ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 const SECRET_ALPHABET = `${ID_ALPHABET}ABCDEFGHIJKLMNOPQRSTUVWXYZ`;

@@ -24,7 +24,7 @@ export class Checks {
   }
 
   integer(path: string, value: number, min: number, max: number): number {
-    if (value < min || value > max) this.fail(path, `must be between ${min} and ${max}`);
+    if (value < min || value > max) this.fail(path, integerRule(min, max));
     return value;
   }
 
@@ -41,6 +41,11 @@ export class Checks {
   done(): void {
     if (this.details.length) throw badInput(...this.details);
   }
+}
+
+/** What a number that does not fit is told. */
+export function integerRule(min: number, max: number): string {
+  return `must be an integer from ${min} to ${max}`;
 }
 
 function codePoints(text: string): number {

@@ -1,6 +1,7 @@
-import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
+import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { GraphQLDateTime } from 'graphql-scalars';
-import { KEY_ID_FORM } from '../access/secret';
+import { KEY_ID_FORM, KEY_ID_RULE } from '../access/secret';
+import { badInput } from '../domain/errors';
 
 const MAX_ID = 9223372036854775807n;
 const DECIMAL = /^[1-9][0-9]{0,18}$/;
@@ -14,8 +15,9 @@ export const Id = new GraphQLScalarType<bigint | KeyId, string>({
   description: 'An identifier: an integer from 1 to 9223372036854775807, answered as a string.',
   serialize: (value) => String(value),
   parseValue: parseId,
-  parseLiteral: (node) =>
+  parseLiteral: literal((node) =>
     node.kind === Kind.STRING || node.kind === Kind.INT ? parseId(node.value) : refuse(INT64),
+  ),
 });
 
 /** The id of an API key, as an argument: only {@link keyIdOf} accepts it. */
@@ -35,6 +37,7 @@ function parseId(value: unknown): bigint | KeyId {
       if (id <= MAX_ID) return id;
     }
     if (KEY_ID_FORM.test(text)) return new KeyId(text);
+    return refuse(`${INT64}, or of an API key ${KEY_ID_RULE}`);
   }
   return refuse(INT64);
 }
@@ -42,7 +45,8 @@ function parseId(value: unknown): bigint | KeyId {
 /** The key id that an argument stands for. Key ids of digits alone arrive as integers. */
 export function keyIdOf(value: bigint | KeyId): string {
   const text = typeof value === 'bigint' ? String(value) : value.text;
-  return KEY_ID_FORM.test(text) ? text : refuse('ID must be a key id: 12 digits and lower-case letters');
+  if (KEY_ID_FORM.test(text)) return text;
+  throw badInput({ path: 'id', message: `must be ${KEY_ID_RULE}` });
 }
 
 /** Refuses key ids in the arguments of fields that know nothing of keys, however deep they stand. */
@@ -60,7 +64,7 @@ export const DateTime = new GraphQLScalarType<Date, string>({
   serialize: (value) => (value as Date).toISOString(),
   parseValue: (value) =>
     value instanceof Date ? value : bounded(parseDate(() => GraphQLDateTime.parseValue(value))),
-  parseLiteral: (node) => bounded(parseDate(() => GraphQLDateTime.parseLiteral(node, {}))),
+  parseLiteral: literal((node) => bounded(parseDate(() => GraphQLDateTime.parseLiteral(node, {})))),
 });
 
 function parseDate(parse: () => unknown): Date {
@@ -76,6 +80,18 @@ function parseDate(parse: () => unknown): Date {
 function bounded(date: Date): Date {
   const year = date.getUTCFullYear();
   return year >= 1 && year <= 9999 ? date : refuse('DateTime must be in the years 1 to 9999');
+}
+
+/** A reader of literals that says where in its document stands what it refuses. */
+function literal<T>(read: (node: ValueNode) => T): (node: ValueNode) => T {
+  return (node) => {
+    try {
+      return read(node);
+    } catch (error) {
+      const { message, extensions } = error as GraphQLError;
+      throw new GraphQLError(message, { nodes: node, extensions });
+    }
+  };
 }
 
 function refuse(message: string): never {

@@ -11,8 +11,11 @@ import {
   typeFromAST,
   type VariableDefinitionNode,
 } from 'graphql';
+import { integerRule } from '../domain/checks';
 import { coercerOf } from '../graphql/input-values';
 import { readJson, readText } from './input-values';
+import { SCHEMAS } from './openapi/schemas';
+import { INT32, PAGE_SIZE, type Schema } from './openapi/values';
 import { type Operation, routeOf } from './operation';
 import { type Sort, sortsOf } from './sorts';
 
@@ -69,7 +72,7 @@ function inputOf(schema: GraphQLSchema, operation: Operation, definition: Variab
     required: isNonNullType(type) && !definition.defaultValue,
     repeatable: isListType(getNullableType(type)),
     ...(sorts && { sorts }),
-    rule: sorts ? oneOf([...sorts.keys()]) : ruleOf(named),
+    rule: sorts ? oneOf([...sorts.keys()]) : ruleOf(named, integerSchema(operation, place, name)),
     read,
     coerce: coercerOf(type),
   };
@@ -83,15 +86,20 @@ function placeOf(operation: Operation, name: string): Input['in'] {
 
 const RULES: Readonly<Record<string, string>> = {
   ID: 'must be an integer from 1 to 9223372036854775807',
-  Int: 'must be an integer from -2147483648 to 2147483647',
   String: 'must be a string',
   Boolean: 'must be true or false',
   DateTime: 'must be a real date-time of RFC 3339 with an offset, such as 2026-11-21T09:30:00+01:00',
 };
 
-function ruleOf(type: GraphQLInputType & { name: string }): string {
+/** What the OpenAPI document says of an integer. */
+function integerSchema({ body }: Operation, place: Input['in'], name: string): Schema {
+  if (place === 'query') return name === 'limit' ? PAGE_SIZE : INT32;
+  return { ...INT32, ...(body && SCHEMAS[body].properties?.[name]) };
+}
+
+function ruleOf(type: GraphQLInputType & { name: string }, { minimum, maximum }: Schema): string {
   if (isEnumType(type)) return oneOf(type.getValues().map(({ name }) => name));
-  const rule = RULES[type.name];
+  const rule = type.name === 'Int' ? integerRule(Number(minimum), Number(maximum)) : RULES[type.name];
   if (rule) return rule;
   throw new Error(`REST has no inputs of the type ${type.name}`);
 }

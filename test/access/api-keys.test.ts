@@ -219,8 +219,10 @@ describe('the id of a key, as an argument', () => {
     '',
     'ps_abcdefghijkl',
   ])('%j names none that could be', async (id) => {
-    expect((await refusal(REVOKE, { id }))[0]).toBe('BAD_USER_INPUT');
-    expect((await refusal(UPDATE, { id, input: {} }))[0]).toBe('BAD_USER_INPUT');
+    expect(await refusal(REVOKE, { id })).toEqual(['BAD_USER_INPUT', ['id']]);
+    expect(await refusal(UPDATE, { id, input: {} })).toEqual(['BAD_USER_INPUT', ['id']]);
+    const { errors } = await gateway.graphql(REVOKE, { id });
+    expect(errors[0]?.message).toContain('12 lower-case letters or digits');
   });
 
   test('of a key that is not there: NOT_FOUND', async () => {

@@ -83,6 +83,38 @@ describe('of several operations', () => {
   });
 });
 
+describe('an operationName that is empty', () => {
+  const ask = (query: string, more: { method?: 'GET'; url?: string } = {}) => {
+    const { method = 'POST', url = '/graphql' } = more;
+    const parameters = { query, operationName: '' };
+    return gateway.app.inject({
+      method,
+      url,
+      headers: { accept: url === '/graphql' ? '*/*' : 'text/event-stream' },
+      ...(method === 'GET' ? { query: parameters } : { payload: parameters }),
+    });
+  };
+
+  test.each([{}, { method: 'GET' as const }, { url: '/graphql/stream' }])('names none: %j', async (way) => {
+    for (const _ of ['first', 'again']) {
+      for (const query of ['{ pet(id: 1) { name } }', 'query A { pet(id: 1) { name } }']) {
+        const { statusCode, body } = await ask(query, way);
+        expect([statusCode, body]).toEqual([200, expect.stringContaining('{"pet":{"name":"Rex"}}')]);
+      }
+    }
+    expect((await ask('query A { __typename } query B { __typename }', way)).body).toContain(
+      'operationName must say which',
+    );
+  });
+
+  test('lets GET change nothing', async () => {
+    const rename = 'mutation { updatePet(id: 1, input: { name: "Tom" }) { id } }';
+    for (const url of ['/graphql', '/graphql/stream'])
+      expect((await ask(rename, { method: 'GET', url })).statusCode).toBe(405);
+    expect(await gateway.data('{ pet(id: 1) { name } }')).toEqual({ pet: { name: 'Rex' } });
+  });
+});
+
 describe('an error of a field', () => {
   test('leaves status 200 and the other fields', async () => {
     const { status, data, errors } = await gateway.graphql(
@@ -172,12 +204,14 @@ describe('a selection', () => {
   });
 });
 
-test('a list of requests in one is refused', async () => {
-  const response = await gateway.app.inject({
-    method: 'POST',
-    url: '/graphql',
-    payload: [{ query: '{ pet(id: 1) { id } }' }],
-  });
-  expect(response.statusCode).toBe(400);
-  expect(response.json().errors[0].extensions).toMatchObject({ status: 400 });
+test.each([
+  ['/graphql', 'Operation batching disabled.'],
+  ['/graphql/stream', 'The request is malformed: batches are refused.'],
+])('a list of requests in one is refused by %s, by that name', async (url, message) => {
+  for (const payload of [[{ query: '{ pet(id: 1) { id } }' }], []]) {
+    const headers = { accept: url === '/graphql' ? '*/*' : 'text/event-stream' };
+    const response = await gateway.app.inject({ method: 'POST', url, headers, payload });
+    expect(response.statusCode).toBe(400);
+    expect(response.json().errors[0]).toMatchObject({ message, extensions: { status: 400 } });
+  }
 });

@@ -348,6 +348,22 @@ describe('a ship date', () => {
   });
 });
 
+test.each<[string, object[], string]>([
+  ['{ a: pet(id: "x") { id } }', [{ line: 1, column: 14 }], 'id'],
+  ['{ pets(filter: { ids: [1, true] }) { totalCount } }', [{ line: 1, column: 27 }], 'filter.ids.1'],
+  ['mutation { placeOrder(input: { shipDate: "now" }) { id } }', [{ line: 1, column: 42 }], 'input.shipDate'],
+  [
+    'mutation { placeOrder(input: { shipDate: "0000-01-01T00:00:00Z" }) { id } }',
+    [{ line: 1, column: 42 }],
+    'input.shipDate',
+  ],
+])('where a wrong literal stands is told: %s', async (query, locations, path) => {
+  const { status, errors } = await gateway.graphql(query);
+  expect(status).toBe(400);
+  const details = [{ path, message: errors[0]?.message }];
+  expect(errors).toMatchObject([{ locations, extensions: { ...BAD_INPUT, details } }]);
+});
+
 describe('an input', () => {
   const PET = 'mutation ($input: NewPet!) { createPet(input: $input) { id } }';
   const ORDER = 'mutation ($input: NewOrder!) { placeOrder(input: $input) { id } }';

@@ -254,6 +254,9 @@ describe('markers', () => {
     expect(deprecated.map(([on, each]) => [on, each.deprecated, each['x-sunset']])).toEqual([
       ['GET /pets/{petId}', true, '2027-11-01'],
     ]);
+    expect(deprecated[0]?.[1].description).toMatch(
+      /^Deprecated since 2026-11-01: .* at least until 2027-11-01/,
+    );
   });
 
   test('what may still change says so', () => {

@@ -3,7 +3,7 @@ import type { OpenAPIV3 } from 'openapi-types';
 import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency-key';
 import type { Input } from '../inputs';
 import type { PreparedOperation } from '../prepare';
-import { INT32, INT64 } from './values';
+import { INT32, INT64, PAGE_SIZE } from './values';
 
 /** A parameter, and how far it is settled. */
 type Parameter = OpenAPIV3.ParameterObject & { 'x-stability'?: string };
@@ -15,7 +15,7 @@ export const PARAMETERS: Readonly<Record<string, Parameter>> = {
     name: 'limit',
     in: 'query',
     description: 'How many to answer at most.',
-    schema: { type: 'integer', format: 'int32', minimum: 1, maximum: 100, default: 20 },
+    schema: PAGE_SIZE,
   },
   cursor: {
     name: 'cursor',

@@ -1,4 +1,5 @@
 import type { OpenAPIV3 } from 'openapi-types';
+import { DEFAULT_PAGE, MAX_PAGE } from '../../domain/connection';
 
 export type Schema = OpenAPIV3.SchemaObject;
 
@@ -12,6 +13,13 @@ export const INT32: Schema = {
   format: 'int32',
   minimum: -MAX_INT32 - 1,
   maximum: MAX_INT32,
+};
+export const PAGE_SIZE: Schema = {
+  type: 'integer',
+  format: 'int32',
+  minimum: 1,
+  maximum: MAX_PAGE,
+  default: DEFAULT_PAGE,
 };
 export const REQUEST_ID: Schema = { type: 'string', pattern: '^[\\w.:-]{1,128}$', maxLength: 128 };
 /** The longest body, in characters: nothing that is told of a request is longer. */

@@ -34,7 +34,8 @@ export const create: Definition = {
 export const get: Definition = {
   tag: 'Pets',
   summary: 'Get a pet',
-  description: 'Deprecated: use `GET /pets?id={petId}`. It keeps answering throughout version 1.',
+  description:
+    'Deprecated since 2026-11-01: use `GET /pets?id={petId}`. It answers throughout version 1, and at least until 2027-11-01 (`Sunset`).',
   document: `
     query getPet($petId: ID!) {
       pet(id: $petId) { id name status categoryId }
