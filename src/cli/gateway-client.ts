@@ -31,14 +31,22 @@ export async function callGateway<Data>(
     throw new CommandError(
       `${url} is not a Petstore Gateway: it answered ${response.status}, and no GraphQL.`,
     );
-  if (error) {
-    const hint =
-      error.extensions?.code === 'UNAUTHENTICATED'
-        ? ' Give an admin key with --key or PETSTORE_API_KEY.'
-        : '';
-    throw new CommandError(`${error.message}${hint}`);
-  }
+  if (error) throw new CommandError(`${inFlags(error.message)}${HINTS[error.extensions?.code ?? ''] ?? ''}`);
   return body?.data as Data;
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  UNAUTHENTICATED: ' Give an admin key with --key or PETSTORE_API_KEY.',
+  BAD_USER_INPUT: '\n--help tells what may be given.',
+};
+
+/** Names the flags that fields of the input were given by: `--per-minute` for `input.perMinute`. */
+function inFlags(message: string): string {
+  return message.replace(/\binput\.(\w+)(\.\d+)?/g, (_path, field: string) =>
+    field === 'expiresAt'
+      ? '--expires'
+      : `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+  );
 }
 
 /** Why a request got no answer. An error for several addresses of one host says so only in its code. */

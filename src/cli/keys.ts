@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { KEY_ID_FORM, KEY_ID_RULE } from '../access/secret';
 import { CommandError, type Connection, callGateway } from './gateway-client';
 import { table } from './table';
 
@@ -11,7 +12,7 @@ const USAGE = `Usage: npm run keys -- <command> [options]
   unban ID-OR-ADDRESS
 
   PLAN is free, pro, business or enterprise; scopes are read, write and admin.
-  --url URL    the running gateway (PETSTORE_URL; http://127.0.0.1:4000)
+  --url URL    the running gateway (PETSTORE_URL; else http://127.0.0.1 at PORT or 4000)
   --key KEY    an admin key (PETSTORE_API_KEY, ADMIN_API_KEY)
   --json       print JSON
 `;
@@ -50,6 +51,7 @@ interface Result {
 const COMMANDS: Readonly<Record<string, (call: Call, options: Options, target: string) => Promise<Result>>> =
   {
     async create(call, options) {
+      if (options.name === undefined) throw new CommandError(`create takes a --name.\n\n${USAGE}`);
       const { createApiKey } = await call<{ createApiKey: { apiKey: Key; secret: string } }>(
         `mutation CreateApiKey($input: NewApiKey!) { createApiKey(input: $input) { secret apiKey { ${FIELDS} } } }`,
         { input: inputOf(options) },
@@ -97,7 +99,8 @@ const COMMANDS: Readonly<Record<string, (call: Call, options: Options, target: s
     },
   };
 
-const WITH_TARGET = new Set(['update', 'revoke', 'unban']);
+const WITH_ID = new Set(['update', 'revoke']);
+const WITH_TARGET = new Set([...WITH_ID, 'unban']);
 
 /**
  * `npm run keys`: makes, lists, changes and revokes the API keys of a running gateway.
@@ -115,7 +118,11 @@ export async function runKeys(
   if (rest.length || WITH_TARGET.has(name) !== (target !== '')) {
     throw new CommandError(`${name} takes ${WITH_TARGET.has(name) ? 'one id' : 'no id'}.\n\n${USAGE}`);
   }
-  const url = String(values.url ?? environment.PETSTORE_URL ?? 'http://127.0.0.1:4000');
+  if (WITH_ID.has(name) && !KEY_ID_FORM.test(target))
+    throw new CommandError(`${name} takes a key id: ${KEY_ID_RULE}, as \`list\` shows them.`);
+  const url = String(
+    values.url ?? environment.PETSTORE_URL ?? `http://127.0.0.1:${environment.PORT || 4000}`,
+  );
   const key = String(values.key ?? environment.PETSTORE_API_KEY ?? environment.ADMIN_API_KEY ?? '');
   const result = await command((query, variables) => callGateway(url, key, query, variables), values, target);
   if (values.json) return `${JSON.stringify(result.json, null, 2)}\n`;

@@ -136,6 +136,11 @@ describe('where to, and with which key', () => {
     expect(await runKeys(args, other())).toContain('first admin key');
   });
 
+  test('the gateway that PORT stands for, without --url and PETSTORE_URL', async () => {
+    const PORT = new URL(String(environment.PETSTORE_URL)).port;
+    expect(await runKeys(['list'], { PORT, PETSTORE_API_KEY: ADMIN_KEY })).toContain('first admin key');
+  });
+
   test('ADMIN_API_KEY where there is no other', async () => {
     const { PETSTORE_URL = '' } = environment;
     expect(await runKeys(['list'], { PETSTORE_URL, ADMIN_API_KEY: ADMIN_KEY })).toContain('first admin key');
@@ -156,24 +161,22 @@ describe('what goes wrong is told in words', () => {
     [['list', 'all'], 'list takes no id.\n\nUsage: '],
     [['revoke', 'a', 'b'], 'revoke takes one id.\n\nUsage: '],
     [['list', '--colour'], "Unknown option '--colour'"],
-    [['create', '--name', 'x', '--plan', 'gold'], 'input.plan: '],
-    [['create', '--name', 'x', '--scopes', 'root'], 'input.scopes.0: '],
-    [['create'], 'input: Field "name" of required type "String!" was not provided.'],
-    [['create', '--name', ' '], 'input.name: must not be empty'],
+    [['create', '--name', 'x', '--plan', 'gold'], '--plan: '],
+    [['create', '--name', 'x', '--scopes', 'root'], '--scopes: '],
+    [['create'], 'create takes a --name.\n\nUsage: '],
+    [['create', '--name', ' '], '--name: must not be empty\n--help tells what may be given.'],
     [['create', '--name', 'x', '--per-minute', 'many'], '--per-minute must be a whole number, not "many".'],
     [['create', '--name', 'x', '--per-day', ''], '--per-day must be a whole number, not "".'],
-    [['create', '--name', 'x', '--per-day', '5'], 'input.perDay: must not be given for the plan FREE'],
+    [['create', '--name', 'x', '--per-day', '5'], '--per-day: must not be given for the plan FREE'],
     [
       ['create', '--name', 'x', '--plan', 'enterprise'],
-      'input.perMinute: must be given for the plan ENTERPRISE; input.perDay: ',
+      '--per-minute: must be given for the plan ENTERPRISE; --per-day: ',
     ],
-    [
-      ['create', '--name', 'x', '--expires', 'tomorrow'],
-      'input.expiresAt: DateTime must be a real date-time',
-    ],
+    [['create', '--name', 'x', '--expires', 'tomorrow'], '--expires: DateTime must be a real date-time'],
     [['update', 'zzzzzzzzzzzz', '--name', 'x'], 'API key zzzzzzzzzzzz does not exist.'],
     [['revoke', 'zzzzzzzzzzzz'], 'API key zzzzzzzzzzzz does not exist.'],
-    [['revoke', 'ps_x'], 'ID must be '],
+    [['revoke', 'ps_x'], 'revoke takes a key id: 12 lower-case letters or digits, as `list` shows them.'],
+    [['update', 'ABCDEFGHIJKL', '--name', 'x'], 'update takes a key id: 12 lower-case letters or digits'],
     [['unban', 'nobody'], 'caller: must be a key id or an IP address'],
     [['list', '--url', 'nowhere'], 'nowhere is not a URL.'],
     [
