@@ -1,5 +1,4 @@
 import cluster from 'node:cluster';
-import { once } from 'node:events';
 import { type BirpcReturn, createBirpc } from 'birpc';
 import type { Report } from './banner';
 import { NO_TIMEOUT, type PrimaryCalls, type WorkerCalls } from './calls';
@@ -49,10 +48,19 @@ export class RemoteWorker {
         timeout: NO_TIMEOUT,
       },
     );
-    this.ended = once(worker, 'exit').then(([code, signal]) => {
-      this.isServing = false;
-      this.calls.$close();
-      return { code, signal, reason, lived: performance.now() - born };
+    this.ended = new Promise((resolve) => {
+      const end = (code: number | null, signal: string | null) => {
+        this.isServing = false;
+        this.calls.$close();
+        resolve({ code, signal, reason, lived: performance.now() - born });
+      };
+      worker.on('exit', end);
+      // What the machine has no process for (EAGAIN, EMFILE) has no exit. Of one that runs it is a message that got lost.
+      worker.on('error', (error) => {
+        if (this.pid !== undefined) return;
+        reason = error.message;
+        end(null, null);
+      });
     });
     this.report = Promise.race([reported, this.ended.then(() => undefined)]);
   }
