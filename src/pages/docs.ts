@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import type { OpenAPIV3 } from 'openapi-types';
+import { answerOtherMethods } from '../rest/methods';
 import { OWN, type Policy, pageHeaders } from './page';
 
 export interface DocsOptions {
@@ -17,14 +18,21 @@ const POLICY: Policy = {
   'img-src': ["'self'", 'data:'],
 };
 
+const HTML = 'text/html; charset=utf-8';
 const SVG = 'image/svg+xml';
 
-/** There is one document: nothing to choose at the top. */
+/** What Swagger UI's page lacks: it fits on a phone, and leads on to the other pages. */
+const HEAD = '<meta name="viewport" content="width=device-width, initial-scale=1">';
+const HEADER = `
+  <header class="top">
+    <a class="home" href="/"><img src="/favicon.svg" alt="" width="22" height="22">Petstore Gateway</a>
+    <a href="/graphql">Sandbox</a> <a href="/graphiql">GraphiQL</a>
+  </header>`;
+
 const THEME = `
-  .swagger-ui .topbar { background: #0f766e; padding: 6px 0; }
-  .swagger-ui .topbar .download-url-wrapper { display: none; }
-  .swagger-ui .topbar .link { flex: auto; max-width: none; }
-  .swagger-ui .topbar .link::after { content: "Petstore Gateway"; font: 600 1rem system-ui, sans-serif; }
+  .top { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem 0.75rem; padding: 0.75rem 1.25rem; background: #0f766e; font: 0.9375rem system-ui, sans-serif; }
+  .top a { color: #fff; }
+  .top .home { display: flex; align-items: center; gap: 0.25rem; margin-right: auto; font-weight: 600; text-decoration: none; }
 `;
 
 /** `/docs`: the REST documentation, to read and to try the operations; it needs nothing from other servers. */
@@ -37,6 +45,11 @@ export async function docs(app: FastifyInstance, { document, logo }: DocsOptions
     reply.headers(headers);
     done();
   });
+  app.addHook('onSend', async (_request, reply, payload) => {
+    const isPage = typeof payload === 'string' && reply.getHeader('content-type') === HTML;
+    return isPage ? payload.replace('<head>', `$&${HEAD}`).replace('<body>', `$&${HEADER}`) : payload;
+  });
+  for (const url of ['/docs', '/docs/']) answerOtherMethods(app, url, ['GET', 'HEAD']);
   const shown = JSON.parse(JSON.stringify(document, asNumber));
   await app.register(swagger, { mode: 'static', specification: { document: shown } });
   await app.register(swaggerUi, {
@@ -46,8 +59,8 @@ export async function docs(app: FastifyInstance, { document, logo }: DocsOptions
       favicon: [{ filename: 'logo.svg', rel: 'icon', type: SVG, sizes: 'any', content: logo }],
       css: [{ filename: 'theme.css', content: THEME }],
     },
-    logo: { type: SVG, content: logo, href: '/', target: '_self' },
-    uiConfig: { displayRequestDuration: true, tryItOutEnabled: true },
+    // Without a bar of its own: there is one document, nothing to choose at the top.
+    uiConfig: { layout: 'BaseLayout', displayRequestDuration: true, tryItOutEnabled: true },
   });
 }
 

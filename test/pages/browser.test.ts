@@ -181,7 +181,7 @@ describe('GraphiQL', () => {
     const graphiql = await open('/graphiql');
     const { page } = graphiql;
     await giveKey(graphiql, pro.whole);
-    await page.getByText('PRO · 300 of 300 this minute · 10000 of 10000 this day').waitFor();
+    await page.getByText('PRO · 300 of 300 this minute · 10,000 of 10,000 this day').waitFor();
     for (const name of [
       'AvailablePets',
       'WhereIStand',
@@ -224,6 +224,7 @@ describe('GraphiQL', () => {
     const graphiql = await open('/graphiql');
     const { page } = graphiql;
     await page.getByText('this minute').waitFor();
+    await page.getByRole('button', { name: 'Headers' }).click();
     await page.locator('.graphiql-editor-tool .CodeMirror:visible').click();
     await page.keyboard.insertText(`{ "x-api-key": "${pro.whole}" }`);
     await page.getByRole('button', { name: /execute query/i }).click();
@@ -231,6 +232,20 @@ describe('GraphiQL', () => {
     expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain(pro.whole);
     expectNoComplaints(graphiql);
   });
+
+  inBrowser(
+    'shows the result below the query on a phone, and no headers unless they are asked for',
+    async () => {
+      const { page } = await open('/graphiql', { viewport: { width: 390, height: 844 }, isMobile: true });
+      const [query, result] = await Promise.all(
+        ['.graphiql-query-editor', '.graphiql-response'].map((pane) => page.locator(pane).boundingBox()),
+      );
+      expect(Math.min(query?.width ?? 0, result?.width ?? 0)).toBeGreaterThan(250);
+      expect(result?.y).toBeGreaterThanOrEqual((query?.y ?? 0) + (query?.height ?? 0));
+      expect(result?.height).toBeGreaterThan(200);
+      expect(await page.getByRole('button', { name: 'Show editor tools' }).count()).toBe(1);
+    },
+  );
 });
 
 describe('Sandbox', () => {

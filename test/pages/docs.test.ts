@@ -9,7 +9,9 @@ afterAll(() => gateway.close());
 
 /** What an HTML page loads. */
 function loadedBy(html: string): string[] {
-  return [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => String(url));
+  return [...html.matchAll(/<(?:link|script|img) [^>]*(?:src|href)="([^"]+)"/g)].map(([, url]) =>
+    String(url),
+  );
 }
 
 test.each(['/docs', '/docs/'])('GET %s is a page that loads all it needs from here', async (path) => {
@@ -24,6 +26,21 @@ test.each(['/docs', '/docs/'])('GET %s is a page that loads all it needs from he
     expect(origin).toBe('http://localhost');
     expect([pathname, (await send(gateway, `GET ${pathname}`)).status]).toEqual([pathname, 200]);
   }
+});
+
+test('it fits on a phone, and leads back to the start page', async () => {
+  const { text } = await send(gateway, 'GET /docs');
+  expect(text).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
+  for (const path of ['/', '/graphql', '/graphiql']) expect(text).toMatch(RegExp(`<a [^>]*href="${path}"`));
+});
+
+test.each(['/docs', '/docs/'])('%s answers other methods 405', async (path) => {
+  const { status, headers, json } = await send(gateway, `POST ${path}`);
+  expect({ status, json, allow: headers.allow }).toMatchObject({
+    status: 405,
+    json: { code: 'METHOD_NOT_ALLOWED' },
+    allow: 'GET, HEAD, OPTIONS',
+  });
 });
 
 test('it shows the same document', async () => {

@@ -123,6 +123,17 @@ test.each([...PAGES, '/docs'])('%s is there without a key where nothing else is'
   await closed.close();
 });
 
+test('what the start page leads to is open to everybody', async () => {
+  const { text } = await open('/');
+  const links = new Set([...text.matchAll(/<a [^>]*href="([^"]+)"/g)].map(([, url]) => String(url)));
+  expect(links.size).toBeGreaterThan(6);
+  for (const url of links) {
+    const headers = { accept: BROWSER, 'x-api-key': undefined };
+    const { statusCode } = await gateway.app.inject({ url, headers, remoteAddress: '203.0.113.7' });
+    expect([url, statusCode]).toEqual([url, 200]);
+  }
+});
+
 const SCHEMA = buildSchema(readFileSync(join(__dirname, '..', '..', 'schema.graphql'), 'utf8'));
 
 test('the examples fit the schema and succeed, one after the other, in an empty store', async () => {

@@ -11,6 +11,9 @@ const HTML = `
   <key-field></key-field>
   <p class="quota" role="status"></p>`;
 
+/** @param {number} count */
+const spell = (count) => count.toLocaleString('en');
+
 /** `<explorer-bar>`: the way to the other pages, the key, and what is left of its quota. */
 class ExplorerBar extends HTMLElement {
   connectedCallback() {
@@ -29,7 +32,9 @@ class ExplorerBar extends HTMLElement {
     };
     answers.addEventListener('standing', (event) => {
       const windows = /** @type {CustomEvent<import('./gateway.js').Window[]>} */ (event).detail;
-      left = windows.map(({ name, remaining, limit }) => `${remaining} of ${limit} this ${name}`).join(' · ');
+      left = windows
+        .map(({ name, remaining, limit }) => `${spell(remaining)} of ${spell(limit)} this ${name}`)
+        .join(' · ');
       show();
     });
     keyChanges.addEventListener('change', ask);

@@ -25,5 +25,5 @@ const defaultTabs = (await examples()).map((query) => ({ query }));
 const storage = sessionStorage;
 
 ReactDOM.createRoot(document.getElementById('explorer')).render(
-  React.createElement(GraphiQL, { fetcher, defaultTabs, storage, defaultEditorToolsVisibility: 'headers' }),
+  React.createElement(GraphiQL, { fetcher, defaultTabs, storage }),
 );
