@@ -95,6 +95,6 @@ test('urql: queries by GET, pages, errors by code', async () => {
   expect(await seenBy('urql')).toEqual({
     names: [['Renamed', 'Elsewhere'], ['Tom']],
     error: ['INSUFFICIENT_STOCK', null],
-    wrong: [[{ path: 'first', message: 'must be between 1 and 100' }], null],
+    wrong: [[{ path: 'first', message: 'must be an integer from 1 to 100' }], null],
   });
 });

@@ -1,11 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto';
 import { ApolloClient, ApolloLink, CombinedGraphQLErrors, HttpLink, InMemoryCache } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { relayStylePagination } from '@apollo/client/utilities';
 import { OperationTypeNode } from 'graphql';
 import { createClient } from 'graphql-ws';
-import { WebSocket } from 'ws';
+import { WebSocket } from 'ws'; // browsers have their own
 import {
   PetChangedDocument,
   PetsDocument,
@@ -34,12 +33,15 @@ const cache = new InMemoryCache({
   },
 });
 const http = new HttpLink({ uri: `${url}/graphql`, headers: { 'x-api-key': key }, fetch: patientFetch });
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const sha256 = async (text: string) => {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+};
 const persisted = new PersistedQueryLink({ sha256, useGETForHashedQueries: true });
 const socket = createClient({
   url: `${url.replace('http', 'ws')}/graphql`,
   connectionParams: { 'x-api-key': key },
-  webSocketImpl: WebSocket,
+  webSocketImpl: WebSocket, // not in a browser
 });
 const client = new ApolloClient({
   cache,
@@ -68,7 +70,7 @@ async function order(petId: string, quantity: number): Promise<string> {
     const { data } = await client.mutate({
       mutation: PlaceOrderDocument,
       variables: { petId, quantity },
-      context: { headers: { 'Idempotency-Key': randomUUID() } },
+      context: { headers: { 'Idempotency-Key': crypto.randomUUID() } },
     });
     return `order of ${data?.placeOrder.quantity}`;
   } catch (error) {

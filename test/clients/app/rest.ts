@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import createClient from 'openapi-fetch';
 import type { components, paths } from './generated/openapi.js';
 import { patientFetch } from './patient-fetch.js';
@@ -24,7 +23,7 @@ async function allPets(status: NonNullable<Pet['status']>[], limit = 100): Promi
 }
 
 /** Places an order once, however often it has to be sent: every try has the same key. */
-async function order(petId: number, quantity: number, idempotencyKey = randomUUID()) {
+async function order(petId: number, quantity: number, idempotencyKey = crypto.randomUUID()) {
   const { data, error, response } = await petstore.POST('/store/orders', {
     params: { header: { 'Idempotency-Key': idempotencyKey } },
     body: { petId, quantity },
@@ -35,7 +34,7 @@ async function order(petId: number, quantity: number, idempotencyKey = randomUUI
   return data.id;
 }
 
-const once = randomUUID();
+const once = crypto.randomUUID();
 report({
   pets: (await allPets(['available', 'pending', 'sold'], 2)).map(({ id, name }) => `${id} ${name}`),
   orders: [await order(1, 2, once), await order(1, 2, once), await order(1, 1000)],
