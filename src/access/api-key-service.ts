@@ -6,7 +6,7 @@ import { decodeCursor, encodeCursor } from '../domain/cursor';
 import { DomainError } from '../domain/errors';
 import type { StoredKey } from './caller';
 import type { KeyRing } from './key-ring';
-import { formatKey, hashSecret, isSecret, newKey, type PresentedKey, parseKey } from './secret';
+import { formatKey, hashSecret, isSecret, type KeyParts, newKey, parseKey } from './secret';
 
 export interface NewApiKey {
   name: string;
@@ -24,7 +24,7 @@ const LIST = 'apiKeys';
 const LATEST = 253402300799999;
 /** Never the hash of the secret. */
 const omit = { secretHash: true } as const;
-const BOOTSTRAP_LOCK = 72707370;
+const KEYS_LOCK = 72707370;
 
 /** Makes, changes and revokes API keys (contract, section 6). */
 export class ApiKeyService {
@@ -113,7 +113,7 @@ export class ApiKeyService {
   }
 }
 
-function adminKey({ id, secret }: PresentedKey) {
+function adminKey({ id, secret }: KeyParts) {
   return {
     id,
     secretHash: hashSecret(secret),
@@ -127,7 +127,7 @@ function adminKey({ id, secret }: PresentedKey) {
 
 /** Changes of keys are rare: one at a time keeps what is checked and what is written the same. */
 async function lock(session: Session): Promise<void> {
-  await session.prisma.$executeRaw`select pg_advisory_xact_lock(${BOOTSTRAP_LOCK})`;
+  await session.prisma.$executeRaw`select pg_advisory_xact_lock(${KEYS_LOCK})`;
 }
 
 /** A key whose plan is no longer ENTERPRISE loses the numbers that it had, unless the input gives them too. */

@@ -7,9 +7,10 @@ const PATIENCE_MS = 200;
 const MAX_CALLERS = 100_000;
 
 /**
- * Who has written something within the last `windowMs`: whose reads belong on the primary. With Redis all instances know
- * of it before the write is answered. While Redis does not answer, and for one window after that, everybody counts as
- * one who has written: what others noted meanwhile is not known.
+ * Which callers have written something within the last `windowMs`: their reads belong on the primary. With Redis all
+ * instances know of a write before it is answered. While Redis does not answer, and for one window after it is back, every
+ * caller counts as one that has written, since what the others noted may be lost. An instance that alone has lost Redis
+ * cannot tell the others.
  */
 export class RecentWriters {
   private readonly here: LRUCache<string, true>;
@@ -17,9 +18,10 @@ export class RecentWriters {
 
   constructor(
     private readonly windowMs: number,
-    private readonly redis?: Pick<Redis, 'set' | 'exists'>,
+    private readonly redis?: Pick<Redis, 'set' | 'exists' | 'on'>,
   ) {
     this.here = new LRUCache({ max: MAX_CALLERS, ttl: windowMs });
+    redis?.on('ready', () => this.doubt());
   }
 
   /** To be waited for before the answer to a write goes out. Never rejects. */

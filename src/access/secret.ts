@@ -8,23 +8,24 @@ export const KEY_ID_RULE = '12 lower-case letters or digits';
 const ID_ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 const SECRET_ALPHABET = `${ID_ALPHABET}ABCDEFGHIJKLMNOPQRSTUVWXYZ`;
 
-export interface PresentedKey {
+/** A key taken apart. */
+export interface KeyParts {
   readonly id: string;
   readonly secret: string;
 }
 
 /** Takes a whole key apart; `undefined` if it is not of a key's form. */
-export function parseKey(key: string): PresentedKey | undefined {
+export function parseKey(key: string): KeyParts | undefined {
   const match = FORM.exec(key);
   return match?.[1] && match[2] ? { id: match[1], secret: match[2] } : undefined;
 }
 
 /** A new key: about 62 bits of id and 190 bits of secret, from the system's random numbers. */
-export function newKey(): PresentedKey {
+export function newKey(): KeyParts {
   return { id: randomText(12, ID_ALPHABET), secret: randomText(32, SECRET_ALPHABET) };
 }
 
-export function formatKey({ id, secret }: PresentedKey): string {
+export function formatKey({ id, secret }: KeyParts): string {
   return `ps_${id}_${secret}`;
 }
 

@@ -121,9 +121,9 @@ export async function runKeys(
   if (WITH_ID.has(name) && !KEY_ID_FORM.test(target))
     throw new CommandError(`${name} takes a key id: ${KEY_ID_RULE}, as \`list\` shows them.`);
   const url = String(
-    values.url ?? environment.PETSTORE_URL ?? `http://127.0.0.1:${environment.PORT || 4000}`,
+    values.url ?? (environment.PETSTORE_URL || `http://127.0.0.1:${environment.PORT || 4000}`),
   );
-  const key = String(values.key ?? environment.PETSTORE_API_KEY ?? environment.ADMIN_API_KEY ?? '');
+  const key = String(values.key ?? (environment.PETSTORE_API_KEY || environment.ADMIN_API_KEY || ''));
   const result = await command((query, variables) => callGateway(url, key, query, variables), values, target);
   if (values.json) return `${JSON.stringify(result.json, null, 2)}\n`;
   return [result.rows.length ? table(result.rows) : '', result.remark ?? ''].filter(Boolean).join('\n');

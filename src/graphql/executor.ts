@@ -9,6 +9,7 @@ import {
 import type { Caller } from '../access/caller';
 import { failedSession } from '../database/failed-session';
 import { failureOf } from '../database/failures';
+import { badInput } from '../domain/errors';
 import { isTooExpensive } from '../rate-limit/rules';
 import type { Context } from './context';
 import { type CostLimits, mostOf } from './cost';
@@ -179,8 +180,7 @@ export class Executor {
 
   private refuseVariables(operation: Operation, variables: Variables, context: Context): Outcome {
     const details = variableErrors(this.schema, operation.node, variables, context.hidesSuggestions);
-    const message = details.map(({ path, message }) => `${path}: ${message}`).join('; ');
-    return refusal(new ProblemError('BAD_USER_INPUT', message, details), context);
+    return refusal(badInput(...details), context);
   }
 }
 

@@ -31,16 +31,16 @@ export function problemOfStanding({ verdict, inForce, retryAfterMs = 0 }: Standi
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
   const retry = `Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`;
   return verdict === 'banned'
-    ? { code: 'KEY_BANNED', status: 429, message: `Banned for going on after too many refusals. ${retry}` }
+    ? { code: 'KEY_BANNED', status: 429, message: `Banned after too many refused requests. ${retry}` }
     : {
         code: 'RATE_LIMITED',
         status: 429,
-        message: `Only ${inForce.limit} ${UNITS[inForce.name]}. ${retry}`,
+        message: `${EXCEEDED[inForce.name]} ${inForce.limit} requests per ${inForce.name === 'day' ? 'day' : 'minute'}. ${retry}`,
       };
 }
 
-const UNITS = {
-  minute: 'requests a minute are in this plan',
-  day: 'requests a day are in this plan',
-  uncounted: 'requests a minute that are free of quota are allowed',
+const EXCEEDED = {
+  minute: 'This plan allows',
+  day: 'This plan allows',
+  uncounted: 'Operations that use no quota are limited to',
 };

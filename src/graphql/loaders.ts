@@ -6,13 +6,14 @@ import { ProblemError } from './errors';
 export type Batch<Value> = (keys: readonly bigint[]) => Promise<ReadonlyMap<bigint, Value>>;
 
 /**
- * The loaders of one request: one for each place of the operation at which a relation stands, since all rows at one place
- * ask for the same arguments and columns. So a place costs one statement, however many rows stand there. A fragment's field
- * is in as many places as spread it, each with what else is asked for there: graphql-js has an array of nodes for each.
+ * The loaders of one operation: one for each place at which a relation is selected, since all rows at one place need the
+ * same arguments and columns. So a place costs one statement, however many rows it has. A field of a fragment is at as many
+ * places as spread the fragment; graphql-js has an array of nodes for each place. It makes new arrays for each event of a
+ * subscription, and their loaders go with them.
  */
 export class Loaders {
   /** Most operations load nothing. */
-  private byPlace: Map<readonly FieldNode[], DataLoader<bigint, unknown>> | undefined;
+  private byPlace: WeakMap<readonly FieldNode[], DataLoader<bigint, unknown>> | undefined;
 
   /**
    * Loads the value of `key` for the field of `info`, together with those of its place.
@@ -20,7 +21,7 @@ export class Loaders {
    */
   load<Value>(info: GraphQLResolveInfo, key: bigint, batch: Batch<Value>): Promise<Value | undefined> {
     const place = info.fieldNodes;
-    this.byPlace ??= new Map();
+    this.byPlace ??= new WeakMap();
     let loader = this.byPlace.get(place);
     if (!loader) {
       loader = new DataLoader(

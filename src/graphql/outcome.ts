@@ -3,7 +3,7 @@ import type { Standing } from '../rate-limit/standing';
 import type { Context } from './context';
 import { type Problem, problemOf } from './errors';
 
-/** The answer to one operation. `status` is the HTTP status: 200 whenever there is data, else that of the first error. */
+/** The answer to one operation. `status` is the HTTP status: 200 for all that has been executed, else that of the first error. */
 export interface Outcome {
   readonly status: number;
   readonly body: FormattedExecutionResult;

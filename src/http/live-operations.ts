@@ -9,8 +9,8 @@ import { type Outcome, refusal, refuseDocument } from '../graphql/outcome';
 import { readDocument } from '../graphql/read-document';
 import { RunningSubscription } from '../graphql/running-subscription';
 import type { Variables } from '../graphql/variables';
-import { type PresentedKey, WRONG_KEY } from './caller';
 import { PerCaller } from './per-caller';
+import { type PresentedKey, WRONG_KEY } from './presented-key';
 
 /** An operation as the transports of subscriptions receive it. */
 export interface LiveRequest {
@@ -111,8 +111,10 @@ export class LiveOperations {
   }
 
   private async endRevoked(): Promise<void> {
-    for (const key of new Set(this.running.values())) {
-      if (key === undefined || (await this.isAccepted(key))) continue;
+    const keys = new Map<string, PresentedKey>();
+    for (const key of this.running.values()) if (key) keys.set(key.whole, key);
+    for (const key of keys.values()) {
+      if (await this.isAccepted(key)) continue;
       for (const [subscription, own] of this.running) {
         if (own?.whole === key.whole) subscription.end(new ProblemError('UNAUTHENTICATED', WRONG_KEY));
       }

@@ -1,4 +1,4 @@
-import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { Observer } from '../graphql/context';
 
 declare module 'fastify' {
@@ -24,7 +24,8 @@ export class Observation implements Observer {
   /** Whether something that it needs was out of reach, whatever the status of its answer. */
   isUnavailable = false;
 
-  constructor(private readonly log: FastifyBaseLogger) {}
+  /** @param log for errors that the caller is not told about. */
+  constructor(private readonly log: { error(error: unknown): void }) {}
 
   onOperation(operation: string, name: string | undefined): void {
     this.operation = operation;

@@ -22,8 +22,9 @@ import { openApiDocument } from '../rest/openapi';
 import { OPERATIONS } from '../rest/operations';
 import { prepare } from '../rest/prepare';
 import { completeAnswers } from './answer-headers';
+import { refuseBanned } from './banned-callers';
 import { refuseBrokenHttp } from './broken-http';
-import { type Recognition, recogniseCallers, refuseBanned, refuseWrongKeys } from './caller';
+import { type Recognition, recogniseCallers, refuseWrongKeys } from './caller';
 import { graphqlRoute } from './graphql-route';
 import { health } from './health';
 import type { Journal } from './journal';
@@ -39,6 +40,7 @@ import { RequestLog } from './request-log';
 import type { RequestsInProgress } from './requests-in-progress';
 import { answerWhatNodeWould, NO_SHORT_CUTS } from './short-cuts';
 import { streamRoute } from './stream-route';
+import { Tarpit } from './tarpit';
 import { Upgrades } from './upgrades';
 import { WebSockets } from './websockets';
 
@@ -143,7 +145,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 
   overload.shed(app);
   refuseWrongKeys(app);
-  refuseBanned(app, limits);
+  const tarpit = new Tarpit();
+  refuseBanned(app, limits, tarpit);
 
   const contextOf = (request: FastifyRequest): Context => {
     request.observation = new Observation(request.log);
@@ -157,6 +160,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const websockets = new WebSockets({
     ...options,
     schema: executor.schema,
+    tarpit,
     maxMessage: BODY_LIMIT,
   });
   await app.register(graphqlRoute, {

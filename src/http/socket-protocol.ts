@@ -16,19 +16,21 @@ import { RunningSubscription } from '../graphql/running-subscription';
 import { Meter } from '../rate-limit/meter';
 import type { Subject } from '../rate-limit/standing';
 import type { TallyStore } from '../rate-limit/tally-store';
-import { type PresentedKey, presentedKey, WRONG_KEY } from './caller';
 import type { Journal } from './journal';
 import { type LiveOperations, tooMany } from './live-operations';
 import type { Metrics } from './metrics';
 import { Observation } from './observation';
 import type { Overload } from './overload';
+import { type PresentedKey, presentedKey, WRONG_KEY } from './presented-key';
 import type { RequestsInProgress } from './requests-in-progress';
+import type { Tarpit } from './tarpit';
 
 export interface SocketProtocolOptions {
   readonly schema: GraphQLSchema;
   readonly database: Database;
   readonly keys: KeyRing;
   readonly limits: TallyStore;
+  readonly tarpit: Tarpit;
   /** Whether callers without a key are told less of the schema. */
   readonly hidesSuggestions?: boolean;
   readonly live: LiveOperations;
@@ -120,17 +122,18 @@ export class SocketProtocol {
   }
 
   /**
-   * Runs an operation: as what graphql-ws executes, or as the errors that it is refused with. Who goes on while banned is
-   * refused before anything is done for it, and without a line in the log, as everywhere.
+   * Runs an operation: as what graphql-ws executes, or as the errors that it is refused with. A caller that is banned
+   * already is refused before anything is done for it, without a line in the log and slowed down, as everywhere.
    */
   private async run(client: Client, payload: SubscribePayload) {
-    const { live, documents, limits, database, metrics, journal, logger, schema, hidesSuggestions } =
+    const { live, documents, limits, tarpit, database, metrics, journal, logger, schema, hidesSuggestions } =
       this.options;
     const started = performance.now();
-    const observation = new Observation(logger);
+    const requestId = randomUUID();
+    const observation = new Observation({ error: (err) => logger.error({ err, requestId }) });
     const as = (caller: Caller) => {
       const hides = hidesSuggestions === true && !caller.apiKey;
-      return new Context(database, caller, new Meter(limits, caller), randomUUID(), observation, hides);
+      return new Context(database, caller, new Meter(limits, caller), requestId, observation, hides);
     };
     let context = as(client.caller);
     let result: RunningSubscription | Outcome;
@@ -139,7 +142,10 @@ export class SocketProtocol {
       this.options.overload.check();
       context = as(await this.callerOf(client));
       banned = limits.wasBanned(context.caller.id) ? refusalOf(await context.meter.take(1)) : undefined;
-      if (banned) throw banned;
+      if (banned) {
+        await new Promise<void>((resolve) => tarpit.refuse(context.caller.id, resolve));
+        throw banned;
+      }
       const asked = withText({ ...payload }, documents) as unknown as SubscribePayload;
       result = await live.run(asked, context, client.key);
     } catch (error) {
@@ -155,9 +161,16 @@ export class SocketProtocol {
     const ms = performance.now() - started;
     metrics.observe(operation, status, ms);
     if (!banned) {
-      const { requestId, caller } = context;
       const method = 'WEBSOCKET';
-      journal.note({ requestId, method, caller: caller.id, operation, operationName: name, status, ms });
+      journal.note({
+        requestId,
+        method,
+        caller: context.caller.id,
+        operation,
+        operationName: name,
+        status,
+        ms,
+      });
     }
     if (result instanceof RunningSubscription) return executing(schema, result);
     if (result.status === 200) return executing(schema, result.body);

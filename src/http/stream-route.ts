@@ -11,12 +11,12 @@ import { textOf } from '../graphql/row-text';
 import { RunningSubscription } from '../graphql/running-subscription';
 import { acceptJsonBodies } from '../rest/json-body';
 import { answerOtherMethods } from '../rest/methods';
-import { keyOf } from './caller';
 import { withIdempotencyKey } from './idempotency-key';
 import type { LiveOperations, LiveRequest } from './live-operations';
 import type { Metrics } from './metrics';
 import { operationOf } from './observation';
 import { STREAM_PATH } from './paths';
+import { keyOf } from './presented-key';
 import type { RequestsInProgress } from './requests-in-progress';
 
 const EVENT_STREAM = 'text/event-stream';

@@ -5,9 +5,9 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { refusalOf } from '../graphql/limits';
 import { subjectOfAddress } from '../rate-limit/client-address';
 import { PLANS } from '../rate-limit/plans';
-import { keyOf } from './caller';
 import { checkHandshake, checkOrigin } from './handshake';
 import { aboutToEnd, tooMany } from './live-operations';
+import { keyOf } from './presented-key';
 import { type Client, SocketProtocol, type SocketProtocolOptions } from './socket-protocol';
 import type { Upgrade } from './upgrades';
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import Negotiator from 'negotiator';
 import type { OpenAPIV3 } from 'openapi-types';
 import { answerOtherMethods } from '../rest/methods';
 import type { Asset } from './assets';
@@ -42,7 +43,7 @@ export async function pageRoutes(app: FastifyInstance, { pages, document }: Page
 }
 
 async function sendAsset(
-  { headers }: FastifyRequest,
+  { raw }: FastifyRequest,
   reply: FastifyReply,
   asset: Asset | undefined,
   cacheControl: string,
@@ -57,7 +58,7 @@ async function sendAsset(
     'x-content-type-options': 'nosniff',
   });
   varyBy(reply, 'accept-encoding');
-  const takesGzip = /\bgzip\b/.test(String(headers['accept-encoding']));
+  const takesGzip = new Negotiator(raw).encoding(['gzip', 'identity']) === 'gzip';
   if (takesGzip) reply.header('content-encoding', 'gzip');
   return reply.type(asset.type).send(takesGzip ? await asset.gzipped() : asset.body);
 }

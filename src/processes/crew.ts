@@ -4,6 +4,7 @@ import { inTime } from '../rate-limit/in-time';
 import { BackOff } from './back-off';
 import type { Report } from './banner';
 import { CrewMetrics } from './crew-metrics';
+import { messageOf } from './ending';
 import { type Ending, RemoteWorker } from './remote-worker';
 
 /** Above what a worker allows itself for its end: one that is stuck is not waited for. */
@@ -70,14 +71,23 @@ export class Crew {
   /** Starts it again whenever it ends. */
   private async keep(worker: RemoteWorker): Promise<void> {
     const backOff = new BackOff();
-    for (let current = worker; ; current = this.fork()) {
-      const ending = await current.ended;
+    for (let ended = worker.ended; ; ended = this.startAgain()) {
+      const ending = await ended;
       if (this.isStopping) return;
       this.losses += 1;
       const againInMs = backOff.after(ending.lived);
-      this.logger.error({ worker: current.pid, cause: causeOf(ending), againInMs }, 'a worker has ended');
+      this.logger.error({ worker: ending.pid, cause: causeOf(ending), againInMs }, 'a worker has ended');
       await sleep(againInMs);
       if (this.isStopping) return;
+    }
+  }
+
+  private async startAgain(): Promise<Ending> {
+    try {
+      return await this.fork().ended;
+    } catch (error) {
+      // Node throws where the machine has no memory for a process, and has an event for other reasons.
+      return { pid: undefined, code: null, signal: null, reason: messageOf(error), lived: 0 };
     }
   }
 

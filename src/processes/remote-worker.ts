@@ -5,6 +5,8 @@ import { NO_TIMEOUT, type PrimaryCalls, type WorkerCalls } from './calls';
 
 /** How a worker ended. */
 export interface Ending {
+  /** `undefined` for one that never ran. */
+  readonly pid: number | undefined;
   readonly code: number | null;
   readonly signal: string | null;
   /** Why it could not start. */
@@ -52,7 +54,7 @@ export class RemoteWorker {
       const end = (code: number | null, signal: string | null) => {
         this.isServing = false;
         this.calls.$close();
-        resolve({ code, signal, reason, lived: performance.now() - born });
+        resolve({ pid: this.pid, code, signal, reason, lived: performance.now() - born });
       };
       worker.on('exit', end);
       // What the machine has no process for (EAGAIN, EMFILE) has no exit. Of one that runs it is a message that got lost.

@@ -22,14 +22,23 @@ const EXPERIMENTAL = { 'x-stability': 'experimental' };
 
 /** The marker of an operation; `undefined` for one that carries none. */
 export function markerOf(operation: PreparedOperation): Marker | undefined {
-  const { deprecation, stability, runsOnce } = operation;
+  const markers = [deprecationOf(operation), stabilityOf(operation)].filter((each) => each !== undefined);
+  if (markers.length < 2) return markers[0];
+  return (...request) => Object.assign({}, ...markers.map((marker) => marker(...request)));
+}
+
+function stabilityOf({ stability, runsOnce }: PreparedOperation): Marker | undefined {
   if (stability) {
     const headers = { 'x-stability': stability.level };
     const { parameter } = stability;
     return (_, query) => (parameter === undefined || Object.hasOwn(query, parameter) ? headers : undefined);
   }
-  if (runsOnce)
-    return (_path, _query, given) => (given[IDEMPOTENCY_KEY] === undefined ? undefined : EXPERIMENTAL);
+  if (!runsOnce) return undefined;
+  return (_path, _query, given) => (given[IDEMPOTENCY_KEY] === undefined ? undefined : EXPERIMENTAL);
+}
+
+function deprecationOf(operation: PreparedOperation): Marker | undefined {
+  const { deprecation } = operation;
   if (!deprecation) return undefined;
   const dates = dateHeaders(deprecation.since, deprecation.sunset);
   const documentation = `<${documentationOf(operation)}>; rel="deprecation"; type="text/html"`;

@@ -1,11 +1,11 @@
 import type { FormattedExecutionResult } from 'graphql';
+import { badInput } from '../domain/errors';
 import { type Problem, ProblemError } from '../graphql/errors';
 import { renamePaths } from './error-paths';
 import { filler } from './operation';
 import type { PreparedOperation } from './prepare';
-import { badInput } from './variables';
 
-/** The data of an operation's outcome. @throws ProblemError for the error that it holds instead, in REST's names. */
+/** The data of an operation's outcome. @throws ProblemError, DomainError for the error that it holds instead, in REST's names. */
 export function dataOf(
   operation: PreparedOperation,
   body: FormattedExecutionResult,
@@ -18,7 +18,7 @@ export function dataOf(
   const renamed = renamePaths(details, operation.errorPaths);
   // The message of bad input is its details; others speak for themselves.
   throw code === 'BAD_USER_INPUT'
-    ? badInput(renamed)
+    ? badInput(...renamed)
     : new ProblemError(code, error.message, renamed, requestId);
 }
 

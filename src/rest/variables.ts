@@ -1,6 +1,5 @@
 import { isLosslessNumber } from 'lossless-json';
-import type { ErrorDetail } from '../domain/errors';
-import { ProblemError } from '../graphql/errors';
+import { badInput, type ErrorDetail } from '../domain/errors';
 import { valueErrors } from '../graphql/variable-errors';
 import type { Variables } from '../graphql/variables';
 import type { Input, Inputs } from './inputs';
@@ -42,14 +41,8 @@ export function variablesOf({ inputs, bodyRules }: Recipe, given: Given): Variab
   for (const input of inputs.path.values()) reading.take(input, given.path[input.name]);
   readQuery(reading, inputs.query, given.query);
   if (bodyRules) readBody(reading, inputs.body, bodyRules, given);
-  if (reading.details.length) throw badInput(reading.details.slice(0, MAX_DETAILS));
+  if (reading.details.length) throw badInput(...reading.details.slice(0, MAX_DETAILS));
   return reading.variables;
-}
-
-/** The refusal of input; its message names each thing and the rule that it breaks. */
-export function badInput(details: readonly ErrorDetail[]): ProblemError {
-  const message = details.map((detail) => `${detail.path}: ${detail.message}`).join('; ');
-  return new ProblemError('BAD_USER_INPUT', message, details);
 }
 
 /** What has been read of a request, and what was wrong with it. */
@@ -87,7 +80,7 @@ function readBody(
   { schema, identity, dropsNulls }: BodyRules,
   { body, path }: Given,
 ): void {
-  if (!isObject(body)) throw badInput([{ path: 'body', message: 'must be a JSON object' }]);
+  if (!isObject(body)) throw badInput({ path: 'body', message: 'must be a JSON object' });
   for (const [name, raw] of Object.entries(body)) {
     const input = inputs.get(name);
     if (name === identity.field) readIdentity(reading, identity, raw, path);

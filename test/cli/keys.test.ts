@@ -138,12 +138,18 @@ describe('where to, and with which key', () => {
 
   test('the gateway that PORT stands for, without --url and PETSTORE_URL', async () => {
     const PORT = new URL(String(environment.PETSTORE_URL)).port;
-    expect(await runKeys(['list'], { PORT, PETSTORE_API_KEY: ADMIN_KEY })).toContain('first admin key');
+    for (const none of [{}, { PETSTORE_URL: '' }])
+      expect(await runKeys(['list'], { PORT, PETSTORE_API_KEY: ADMIN_KEY, ...none })).toContain(
+        'first admin key',
+      );
   });
 
   test('ADMIN_API_KEY where there is no other', async () => {
     const { PETSTORE_URL = '' } = environment;
-    expect(await runKeys(['list'], { PETSTORE_URL, ADMIN_API_KEY: ADMIN_KEY })).toContain('first admin key');
+    for (const none of [{}, { PETSTORE_API_KEY: '' }])
+      expect(await runKeys(['list'], { PETSTORE_URL, ADMIN_API_KEY: ADMIN_KEY, ...none })).toContain(
+        'first admin key',
+      );
   });
 });
 

@@ -15,9 +15,19 @@ onPostgres('quick statements on PostgreSQL', () => {
   afterAll(() => home.drop());
   beforeEach(async () => {
     database = await openDatabase({ url: home.url, directory: '', poolSize: 10 });
-    await until(async () => new Set(await all(20, pid)).size <= 2);
+    await timeless(() => until(async () => new Set(await all(20, pid)).size <= 2));
   });
   afterEach(() => database.close());
+
+  /** What runs while the clock stands still: so no connection has too much to do, however busy the machine is. */
+  const timeless = async <T>(work: () => Promise<T>): Promise<T> => {
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
+    try {
+      return await work();
+    } finally {
+      clock.mockRestore();
+    }
+  };
 
   const read = async <Row>(text: string, ...values: unknown[]) =>
     (await database.query<Row>(statement(text), values, 'read'))[0] as Row;
@@ -27,8 +37,7 @@ onPostgres('quick statements on PostgreSQL', () => {
     Promise.all(Array.from({ length: count }, (_, i) => one(i)));
 
   test('of one turn of the event loop share connections, and each gets its own answer', async () => {
-    // On a busy machine a connection may have enough to do already.
-    await until(async () => new Set(await all(100, pid)).size <= 2);
+    await timeless(() => until(async () => new Set(await all(100, pid)).size <= 2));
     expect(await all(100, echo)).toEqual(Array.from({ length: 100 }, (_, i) => i));
   });
 
@@ -69,16 +78,16 @@ onPostgres('quick statements on PostgreSQL', () => {
     );
     await home.database.query(statement('select pg_terminate_backend($1)'), [shared]);
     expect(await slow).toEqual(Array.from({ length: 10 }, (_, i) => i));
-    await until(async () => new Set(await all(20, pid)).size === 2);
+    await until(async () => new Set(await all(12, pid)).size === 2);
   });
 
   test('that run into the time limit of statements are not run a second time', async () => {
+    await home.database.query(statement('create sequence runs'), []);
     await database.close();
     database = await openDatabase({ url: home.url, directory: '', poolSize: 10, requestTimeoutMs: 400 });
-    await until(async () => new Set(await all(20, pid)).size === 2);
-    const begun = performance.now();
-    await expect(read('select pg_sleep(5)')).rejects.toMatchObject({ code: '57014' });
-    expect(performance.now() - begun).toBeLessThan(700);
+    await until(async () => new Set(await all(12, pid)).size === 2);
+    await expect(read("select nextval('runs'), pg_sleep(5)")).rejects.toMatchObject({ code: '57014' });
+    expect(await read('select last_value as runs from runs')).toEqual({ runs: 1n });
   });
 
   describe('inserts', () => {
@@ -91,23 +100,22 @@ onPostgres('quick statements on PostgreSQL', () => {
     const half = (i: number) => insert('insert into things values (10 / ($1::int - 3)) returning i', [i]);
     beforeEach(async () => {
       await home.database.query(statement('create table things (i int)'), []);
-      await until(async () => new Set(await all(20, inserter)).size === 1);
+      await timeless(() => until(async () => new Set(await all(20, inserter)).size === 1));
     });
     afterEach(() => home.database.query(statement('drop table things'), []));
 
     test('share a connection of their own, so that no read waits for them', async () => {
-      const inserters = new Set(await all(20, inserter));
-      for (const reader of await all(20, pid)) expect(inserters).not.toContain(reader);
+      const [inserters, readers] = await timeless(() => Promise.all([all(20, inserter), all(20, pid)]));
+      for (const reader of readers) expect(inserters).not.toContain(reader);
     });
 
     test('that are asked for together commit together', async () => {
-      const transactions = await all(20, async (i) => {
-        const text = 'insert into things values ($1) returning i, txid_current() as transaction';
-        return insert<{ i: number; transaction: bigint }>(text, [i]);
-      });
+      const text = 'insert into things values ($1) returning i, txid_current() as transaction';
+      const one = (i: number) => insert<{ i: number; transaction: bigint }>(text, [i]);
+      const transactions = await timeless(() => all(20, one));
       expect(transactions.map(({ i }) => i)).toEqual(Array.from({ length: 20 }, (_, i) => i));
-      // Some leave at once, the others when those are done, and on a busy machine a few alone.
-      expect(new Set(transactions.map(({ transaction }) => transaction)).size).toBeLessThan(8);
+      // Some leave at once, the others when those are done.
+      expect(new Set(transactions.map(({ transaction }) => transaction)).size).toBe(2);
       expect(await count()).toBe(20);
     });
 
@@ -142,7 +150,7 @@ onPostgres('quick statements on PostgreSQL', () => {
       const text = 'insert into things values ($1::int + 1) returning i';
       expect(await insert(text, [1])).toEqual({ i: 2 });
       await failing;
-      const pids = await Promise.all([insert(text, [2]), inserter(), inserter()]);
+      const pids = await timeless(() => Promise.all([insert(text, [2]), inserter(), inserter()]));
       expect(pids[0]).toEqual({ i: 3 });
       expect(pids[1]).toBe(pids[2]);
     });
@@ -198,12 +206,12 @@ onPostgres('quick statements on PostgreSQL', () => {
     });
 
     test('that are slow spread over all connections', async () => {
-      const slow = (times: number) => all(times, () => insert('select pg_sleep(0.02)'));
+      const slow = (times: number) => all(times, () => insert('select pg_sleep(0.1)'));
       await slow(16);
       const begun = performance.now();
       await slow(16);
-      // One after the other they would take 320 ms.
-      expect(performance.now() - begun).toBeLessThan(200);
+      // One after the other they would take 1600 ms.
+      expect(performance.now() - begun).toBeLessThan(1000);
     });
 
     test('are not run again when their connection is lost, but for those that it was not sent', async () => {

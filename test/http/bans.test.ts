@@ -96,6 +96,7 @@ describe('a caller that goes on after 20 refusals within a window', () => {
     ['the OpenAPI document', { url: '/openapi.json' }],
     ['Sandbox', { url: '/graphql', headers: { accept: 'text/html' } }],
     ['OPTIONS', { method: 'OPTIONS', url: '/pets' }],
+    ['a protocol that is not there', { url: '/pets', headers: { upgrade: 'x' } }],
   ])('then is answered KEY_BANNED whatever it asks: %s', async (_name, request) => {
     const response = await gateway.app.inject({
       ...request,
@@ -106,7 +107,7 @@ describe('a caller that goes on after 20 refusals within a window', () => {
     expect(problem).toMatchObject({ code: 'KEY_BANNED', status: 429, requestId: expect.any(String) });
     expect(response.statusCode).toBe(429);
     expect(body.message ?? body.errors[0].message).toBe(
-      'Banned for going on after too many refusals. Try again in 60 seconds.',
+      'Banned after too many refused requests. Try again in 60 seconds.',
     );
     expect(toldBy(response.headers)).toMatchObject({ limit: 60, remaining: 0, retryAfter: 60 });
   });

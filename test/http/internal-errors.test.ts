@@ -1,6 +1,7 @@
 import pino from 'pino';
 import { Executor } from '../../src/graphql/executor';
-import { type Gateway, startGateway } from '../helper/gateway';
+import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
+import { socketClient } from '../helper/live';
 
 const mockLines: Record<string, unknown>[] = [];
 jest.mock('../../src/http/logger', () => ({
@@ -51,3 +52,19 @@ test.each([
     ]);
   },
 );
+
+test('over WebSocket too', async () => {
+  const client = socketClient(await gateway.listen(), { 'x-api-key': ADMIN_KEY });
+  jest.spyOn(Executor.prototype, 'run').mockRejectedValue(new Error('a bug'));
+  mockLines.length = 0;
+  const { error } = await client.subscribe('{ pets { totalCount } }').untilOver();
+  client.close();
+  const [{ extensions }] = error as [{ extensions: Record<string, unknown> }];
+  expect(extensions).toMatchObject({ code: 'INTERNAL_SERVER_ERROR', requestId: expect.any(String) });
+  expect(mockLines.filter(({ err }) => err)).toEqual([
+    expect.objectContaining({
+      requestId: extensions.requestId,
+      err: expect.objectContaining({ message: 'a bug' }),
+    }),
+  ]);
+});

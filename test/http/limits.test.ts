@@ -148,7 +148,7 @@ describe('an operation over the limit', () => {
       expect(Object.keys(response.json())).toEqual(['errors']);
       expect(response.json().errors).toEqual([
         {
-          message: 'Only 60 requests a minute are in this plan. Try again in 60 seconds.',
+          message: 'This plan allows 60 requests per minute. Try again in 60 seconds.',
           extensions: { code: 'RATE_LIMITED', status: 429, requestId: expect.any(String) },
         },
       ]);

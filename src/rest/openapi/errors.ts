@@ -47,11 +47,11 @@ const MEANINGS: Partial<Record<ErrorCode, readonly [meaning: string, message: st
   ],
   RATE_LIMITED: [
     'The request exceeds the limits of the plan.',
-    'Only 60 requests a minute are in this plan. Try again in 12 seconds.',
+    'This plan allows 60 requests per minute. Try again in 12 seconds.',
   ],
   KEY_BANNED: [
     'The caller went on for too long after it was refused.',
-    'Banned for going on after too many refusals. Try again in 60 seconds.',
+    'Banned after too many refused requests. Try again in 60 seconds.',
   ],
   INTERNAL_SERVER_ERROR: [
     'Something went wrong; the request id tells us what.',
