@@ -6,7 +6,7 @@ RUN npm ci --no-audit --no-fund
 COPY tsconfig.json ./
 COPY src src
 RUN npm run build
-# What only builds goes, Prisma's CLI too: with it the image would hold twice as much.
+# Removes what only the build needs, including Prisma's CLI: with it the image would be twice as large.
 RUN npm uninstall prisma --omit=dev --omit=peer --ignore-scripts --no-audit --no-fund
 
 FROM node:22.23.3-bookworm-slim
@@ -17,12 +17,12 @@ COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/prisma prisma
 COPY --from=build /app/dist dist
 COPY --from=build /app/src/pages/public src/pages/public
-# For the embedded database, where no DATABASE_URL is given: mount a volume there to keep it.
+# For the embedded database, used without DATABASE_URL: mount a volume here to keep it.
 RUN mkdir data && chown node:node data
 USER node
 EXPOSE 4000
 STOPSIGNAL SIGTERM
-# Whether the process answers. Whether it should be asked is /readyz, for whoever balances the load.
+# Liveness of the process. Readiness is /readyz, for the load balancer.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# Not npm: it would compile first, with what is not here, and stand between the process and its signals.
+# Not npm: it would first compile, with tools that are not here, and come between the process and its signals.
 CMD ["node", "--max-semi-space-size=8", "dist/main.js"]
