@@ -203,7 +203,7 @@ describe('the process', () => {
     const { code, stdout, stderr } = await new GatewayProcess(environment).ended;
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/^petstore-gateway: [^\n]+\n$/);
-    expect(stderr).toContain(name === 'DATA_DIR' ? value : name);
+    expect(stderr).toContain(name);
   });
 
   test.each([

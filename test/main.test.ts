@@ -80,17 +80,19 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
-test('a port that is taken is told in one line', async () => {
+test('a port that is taken, or a host that is not there, is told in one line', async () => {
   // A copy of a directory that is there already, since making one takes seconds.
   await running?.stop();
   cpSync(environment.DATA_DIR, join(directory, 'other'), { recursive: true });
   const { port } = new URL((await start()).url);
-  const other = new GatewayProcess({ PORT: port, DATA_DIR: join(directory, 'other'), LOG_LEVEL: 'silent' });
-  const { code, stderr } = await other.ended;
-  expect([code, stderr]).toEqual([
-    1,
-    `petstore-gateway: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`,
-  ]);
+  const other = { DATA_DIR: join(directory, 'other'), LOG_LEVEL: 'silent' };
+  for (const [wrong, reason] of [
+    [{ PORT: port }, `listen EADDRINUSE: address already in use 127.0.0.1:${port}`],
+    [{ HOST: 'not..a.host' }, 'getaddrinfo ENOTFOUND not..a.host'],
+  ] as const) {
+    const { code, stderr } = await new GatewayProcess({ ...other, ...wrong }).ended;
+    expect([code, stderr]).toEqual([1, `petstore-gateway: cannot listen on HOST and PORT: ${reason}\n`]);
+  }
 });
 
 test('a write that was acknowledged survives SIGKILL', async () => {

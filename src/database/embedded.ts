@@ -6,6 +6,7 @@ import { type Change, ChangeListeners } from './changes';
 import { MAJOR_VERSION, openCluster } from './cluster';
 import type { Database, Session, Statement } from './database';
 import { lockDirectory } from './directory-lock';
+import { reasonOf } from './failures';
 import { PrismaClient } from './generated/client';
 import { migrate } from './migrations';
 import { transaction } from './prisma-session';
@@ -40,7 +41,7 @@ export class EmbeddedDatabase implements Database {
    * @throws Error in one line when another process has it open or when it is of another PostgreSQL version.
    */
   static async open(directory: string): Promise<EmbeddedDatabase> {
-    mkdirSync(directory, { recursive: true });
+    makeDirectory(directory);
     const unlock = lockDirectory(directory);
     let engine: PGlite | undefined;
     try {
@@ -89,4 +90,12 @@ export function migrateOn(engine: PGlite): Promise<void> {
 /** `0099-01-02 03:04:05.678+00`, in full ISO form: of anything else JavaScript guesses the century. */
 function parseTimestamp(text: string): Date {
   return new Date(text.replace(' ', 'T').replace(/\+00$/, 'Z'));
+}
+
+function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true });
+  } catch (error) {
+    throw new Error(`DATA_DIR ${directory} cannot be created: ${reasonOf(error)}`, { cause: error });
+  }
 }

@@ -21,6 +21,7 @@ import { type Demand, type Operation, Operations } from './operation';
 import { bodyOf, type Outcome, refusal } from './outcome';
 import { RunOnce } from './run-once';
 import { RunningSubscription } from './running-subscription';
+import { refuseScope } from './scope-check';
 import { Uses } from './uses';
 import { variableErrors } from './variable-errors';
 import type { Variables } from './variables';
@@ -185,14 +186,10 @@ export class Executor {
 }
 
 /** Why this caller may not run what demands so much; `undefined` if it may. */
-function deny({ scopes, quota, apiKey }: Caller, demand: Demand): ProblemError | undefined {
+function deny(caller: Caller, demand: Demand): ProblemError | undefined {
+  const { scopes, quota } = caller;
   const missing = demand.scopes.find((scope) => !scopes.has(scope));
-  if (missing) {
-    const needed = `needs an API key with the scope ${missing}`;
-    return apiKey
-      ? new ProblemError('FORBIDDEN', `This operation ${needed}; this key does not have it.`)
-      : new ProblemError('UNAUTHENTICATED', `This operation ${needed}.`);
-  }
+  if (missing) return refuseScope(caller, missing);
   if (!isTooExpensive(demand.cost, quota)) return undefined;
   const { perMinute, perDay } = quota;
   const most = perDay < perMinute ? `${perDay} requests a day` : `${perMinute} requests a minute`;

@@ -4,6 +4,7 @@ import { CloseCode, handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { refusalOf } from '../graphql/limits';
 import { subjectOfAddress } from '../rate-limit/client-address';
+import { rateLimitHeaders } from '../rate-limit/headers';
 import { PLANS } from '../rate-limit/plans';
 import { checkHandshake, checkOrigin } from './handshake';
 import { aboutToEnd, tooMany } from './live-operations';
@@ -16,6 +17,8 @@ export interface WebSocketsOptions extends SocketProtocolOptions {
   readonly maxMessage: number;
   /** Origins that browsers may connect from; `undefined` is any. */
   readonly corsOrigins?: readonly string[];
+  /** Milliseconds of the Unix epoch. */
+  readonly now: () => number;
 }
 
 const PING_MS = 12_000;
@@ -46,10 +49,11 @@ export class WebSockets {
    * @throws ProblemError why it may not.
    */
   async accept(request: FastifyRequest, reply: FastifyReply, { socket, head }: Upgrade): Promise<void> {
-    const { live, corsOrigins } = this.options;
+    const { live, corsOrigins, now } = this.options;
     checkHandshake(request, reply);
     checkOrigin(request, corsOrigins);
-    const refused = refusalOf(await request.meter.take(0));
+    const standing = await request.meter.take(0);
+    const refused = refusalOf(standing);
     if (refused) throw refused;
     if (live.isClosing) throw aboutToEnd();
     // It has left meanwhile: nothing would tell when what it takes from here on is to be given back.
@@ -70,9 +74,19 @@ export class WebSockets {
     // As far as HTTP is concerned it has been answered.
     reply.raw.emit('close');
     socket.once('close', () => client.leave());
+    const headers = {
+      ...reply.getHeaders(),
+      ...rateLimitHeaders(standing, now()),
+      'x-request-id': request.id,
+    };
+    const addHeaders = (lines: string[]) => {
+      for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+    };
+    this.server.once('headers', addHeaders);
     this.server.handleUpgrade(request.raw, socket, head, (opened) =>
       this.serve(Object.assign(client, { socket: opened })),
     );
+    this.server.off('headers', addHeaders);
   }
 
   private serve(client: Client): void {

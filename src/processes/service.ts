@@ -37,7 +37,7 @@ export async function prepare(config: Config, exposition?: Exposition): Promise<
   return {
     metrics,
     listen: async () => ({
-      address: await server.listen({ port: config.PORT, host: config.HOST }),
+      address: await server.listen({ port: config.PORT, host: config.HOST }).catch(cannotListen),
       data: database.description,
       anonymousAccess,
       newAdminKey,
@@ -48,4 +48,8 @@ export async function prepare(config: Config, exposition?: Exposition): Promise<
       await database.close();
     },
   };
+}
+
+function cannotListen({ message }: Error): never {
+  throw new Error(`cannot listen on HOST and PORT: ${message}`);
 }

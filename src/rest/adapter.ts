@@ -5,6 +5,7 @@ import type { Context } from '../graphql/context';
 import { ProblemError } from '../graphql/errors';
 import type { OperationRunner } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-headers';
+import { refuseScope } from '../graphql/scope-check';
 import type { Uses } from '../graphql/uses';
 import { answer, JSON_TYPE } from './answer';
 import { acceptExactJsonBodies, emptyBody } from './json-body';
@@ -59,7 +60,10 @@ function routerPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1([\\s\\S]+)');
 }
 
-/** Puts the operation's markers on the answer, whatever it will be, and refuses clients that do not read JSON. */
+/**
+ * Puts the operation's markers on the response, whatever it will be, and refuses callers without the scope and clients
+ * that do not read JSON, before the body is read.
+ */
 function welcome(operation: PreparedOperation, uses: Uses): onRequestHookHandler {
   const marker = markerOf(operation);
   return (request, reply, done) => {
@@ -69,10 +73,13 @@ function welcome(operation: PreparedOperation, uses: Uses): onRequestHookHandler
       if (headers) reply.headers(headers);
       if (operation.deprecation) uses.count(operation.on, 'deprecated', 'rest');
     }
-    done(
-      readsJson(request) ? undefined : new ProblemError('NOT_ACCEPTABLE', 'Answers are application/json.'),
-    );
+    done(refuseScope(request.caller, operation.scope) ?? refuseAccept(request));
   };
+}
+
+function refuseAccept(request: FastifyRequest): ProblemError | undefined {
+  if (readsJson(request)) return undefined;
+  return new ProblemError('NOT_ACCEPTABLE', 'Answers are application/json.');
 }
 
 function readsJson(request: FastifyRequest): boolean {

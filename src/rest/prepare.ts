@@ -11,6 +11,7 @@ import {
   parse,
   validate,
 } from 'graphql';
+import type { Scope } from '../graphql/enums';
 import { Lifecycle } from '../graphql/lifecycle';
 import type { StabilityLevel } from '../graphql/marks';
 import { type ErrorPaths, errorPathsOf } from './error-paths';
@@ -35,7 +36,7 @@ export interface PreparedOperation extends Operation {
   /** Whether its requests may come with an idempotency key. */
   readonly runsOnce: boolean;
   /** The scope that a caller needs; `undefined` where all may use it. */
-  readonly scope: string | undefined;
+  readonly scope: Scope | undefined;
   readonly stability: Stability | undefined;
   readonly errorPaths: ErrorPaths;
   /** The field of the data that holds the answer. */
@@ -89,11 +90,11 @@ function stabilityOf(lifecycle: Lifecycle | undefined): Stability | undefined {
   return undefined;
 }
 
-function scopeOf(root: GraphQLNamedType | null | undefined, { name }: FieldNode): string | undefined {
+function scopeOf(root: GraphQLNamedType | null | undefined, { name }: FieldNode): Scope | undefined {
   const field = isObjectType(root) ? root.getFields()[name.value] : undefined;
   const mark = field?.astNode?.directives?.find((directive) => directive.name.value === 'requiresScope');
   const value = mark?.arguments?.[0]?.value;
-  return value?.kind === Kind.ENUM ? value.value : undefined;
+  return value?.kind === Kind.ENUM ? (value.value as Scope) : undefined;
 }
 
 function bodyRulesOf(

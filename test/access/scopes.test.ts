@@ -102,6 +102,21 @@ describe('without the scope', () => {
     expect(rest.headers).not.toHaveProperty('www-authenticate');
   });
 
+  test.each([
+    ['POST', '/pets', '{}'],
+    ['POST', '/pets', '{'],
+    ['PUT', '/pets/1', '{}'],
+    ['DELETE', '/pets/abc', undefined],
+  ] as const)('is told before what else is wrong: %s %s %s', async (method, url, payload) => {
+    const { headers } = await gateway.createKey({ scopes: ['READ'] });
+    const closed = await gateway.another({ ANONYMOUS_ACCESS: 'none' });
+    const type = payload && { 'content-type': 'application/json' };
+    const key = await gateway.app.inject({ method, url, payload, headers: { ...headers, ...type } });
+    const none = await closed.app.inject({ method, url, payload, headers: { ...ANONYMOUS, ...type } });
+    await closed.close();
+    expect([key.json().code, none.json().code]).toEqual(['FORBIDDEN', 'UNAUTHENTICATED']);
+  });
+
   test('an anonymous caller is asked for a key', async () => {
     const graphql = await gateway.graphql(ADMIN, undefined, ANONYMOUS);
     expect(graphql).toMatchObject({

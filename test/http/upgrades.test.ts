@@ -106,7 +106,10 @@ test.each(['graphql-transport-ws', 'a, graphql-transport-ws', " a\t,\tb-1.0_~!#$
   'a request for WebSocket with the protocols %j is changed',
   async (protocols) => {
     const head = `GET /graphql HTTP/1.1\r\n${WEBSOCKET}${KEY}Sec-WebSocket-Protocol: ${protocols}\r\n\r\n`;
-    expect(await exchange([head], (text) => text.includes('\r\n\r\n'))).toMatch(/^HTTP\/1\.1 101 /);
+    const received = await exchange([head], (text) => text.includes('\r\n\r\n'));
+    expect(received).toMatch(/^HTTP\/1\.1 101 /);
+    for (const header of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'ratelimit-policy', 'x-request-id'])
+      expect(received.toLowerCase()).toContain(`\r\n${header}: `);
   },
 );
 
