@@ -1,13 +1,13 @@
-// What a flood of refused requests from one caller does to another. See README.md.
+// Measures how a flood of refused requests from one caller affects another. See README.md.
 import { load } from './lib/load.mjs';
 import { readOptions } from './lib/options.mjs';
 import { pinLoad } from './lib/process.mjs';
 import { API_KEY, servers } from './lib/servers.mjs';
 import { onStage } from './lib/stage.mjs';
 
-/** How much slower the other caller may become. */
+/** How much slower the other caller may get. */
 const MOST = 3;
-/** The other caller's connections: a few, so that it waits for the flood and not for itself. */
+/** The other caller's connections: few, so that it waits for the flood and not for itself. */
 const FEW = 4;
 
 const options = readOptions();
@@ -19,10 +19,10 @@ function bytes(port, head, body = '') {
 }
 
 let floods = 0;
-/** Each flood comes from an address of its own, which nobody has banned yet. */
+/** Each flood comes from its own address, which is not banned yet. */
 const from = () => `x-forwarded-for: 192.0.2.${++floods}`;
 
-/** What a caller without a key keeps sending: what is right until its quota is used up, and what never was. */
+/** What a caller without a key sends: requests that are valid until its quota is used up, and requests that never are. */
 const FLOODS = {
   'sound requests': (port) => bytes(port, ['GET /pets/1 HTTP/1.1', from()]),
   'invalid documents': (port) =>

@@ -1,5 +1,5 @@
-// Loaded before the gateway (NODE_OPTIONS=--require): takes out what limiter and key look-up do for a request, so that
-// the difference to the whole gateway is what they cost. The headers are still written, of a standing that never changes.
+// Loaded before the gateway (NODE_OPTIONS=--require): removes the per-request work of limiter and key look-up, so that
+// the difference to the full gateway is their cost. The headers are still written, from a standing that never changes.
 const { KeyRing } = require('../dist/access/key-ring.js');
 const { MemoryStore } = require('../dist/rate-limit/memory-store.js');
 
@@ -16,7 +16,7 @@ KeyRing.prototype.recognise = function (presented) {
   if (caller) return caller;
   const recognised = recognise.call(this, presented);
   Promise.resolve(recognised).then((known) => {
-    // Not before the benchmark has raised the quota of its key.
+    // Only once the benchmark has raised its key's quota.
     if (known?.quota.perMinute === 2147483647) caller = known;
   });
   return recognised;

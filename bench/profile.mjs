@@ -1,4 +1,4 @@
-// Where the time of one work goes, by package and by room of src/. See README.md.
+// Shows where the time of one workload goes, by package and by directory of src/. See README.md.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const options = readOptions();
 const [work] = pick(works, options.work ?? ['pets'], 'work');
 const [server] = startable(pick(servers, options.only ?? ['gateway'], 'only'));
 
-/** The monotonic clock that V8 stamps its profiles with, in microseconds. */
+/** The monotonic clock V8 uses in its profiles, in microseconds. */
 const now = () => Number(process.hrtime.bigint() / 1000n);
 
 async function profile(directory, { port, stop }) {
@@ -35,7 +35,7 @@ async function profile(directory, { port, stop }) {
   console.log(
     `${server.title}, ${work.title}: ${count} requests, ${(totalUs / count / 1000).toFixed(3)} ms of profiled time each\n`,
   );
-  console.log(table('package or room', byPlace, totalUs, count));
+  console.log(table('package or directory', byPlace, totalUs, count));
   console.log(table('function', byFunction, totalUs, count, TOP));
 }
 

@@ -1,4 +1,4 @@
-// What a request costs: the gateway against its baselines. See README.md.
+// Measures what a request costs: the gateway against its baselines. See README.md.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { restore, serverVersion } from './lib/database.mjs';
 import { load, prepare } from './lib/load.mjs';
@@ -11,14 +11,14 @@ import { onStage } from './lib/stage.mjs';
 import { verify } from './lib/verify.mjs';
 import { works } from './lib/works.mjs';
 
-// What else a machine is at comes and goes within seconds: each server is to meet it at its quietest.
+// Other load on a machine comes and goes within seconds: each server should get its quietest moments.
 const options = readOptions({ rounds: '24', seconds: '0.5' });
 const chosenWorks = pick(works, options.work, 'work');
 const chosenServers = startable(pick(servers, options.only, 'only')).filter(({ faces }) =>
   chosenWorks.some(({ face }) => faces.includes(face)),
 );
 
-/** One work: all answers compared, all servers warm, then the rounds, each server once in each. */
+/** Runs one workload: compares all responses, warms up all servers, then runs the rounds, each server once per round. */
 async function compete(work, running, url) {
   const field = running
     .filter(({ faces }) => faces.includes(work.face))
@@ -49,7 +49,7 @@ async function compete(work, running, url) {
   });
 }
 
-/** Another one begins in each round. */
+/** Each round begins with another server. */
 function rotated(list, by) {
   const at = by % list.length;
   return [...list.slice(at), ...list.slice(0, at)];

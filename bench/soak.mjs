@@ -1,4 +1,4 @@
-// Whether memory and handles stay flat while mixed traffic goes on. See README.md.
+// Checks that memory and handles stay flat under mixed traffic. See README.md.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { load, prepare } from './lib/load.mjs';
@@ -8,10 +8,10 @@ import { servers } from './lib/servers.mjs';
 import { onStage } from './lib/stage.mjs';
 import { works } from './lib/works.mjs';
 
-/** Samples of a run, of which the first ones warm up. */
+/** Samples per run; the first ones are warm-up. */
 const SAMPLES = 20;
 const WARM_UP = 6;
-/** How much more the second half may hold than the first: less is caches that fill, more is a leak. */
+/** How much more the second half may use than the first: up to this is caches filling, beyond it is a leak. */
 const MOST = 1.15;
 const SETTLE_MS = 500;
 const COLLECTOR = fileURLToPath(new URL('lib/collect-garbage.cjs', import.meta.url));
@@ -25,7 +25,7 @@ const FIGURES = {
 const options = readOptions();
 const server = servers.find(({ name }) => name === (options.only?.[0] ?? 'gateway'));
 
-/** The figures once the garbage is collected. */
+/** Reads the figures after garbage collection. */
 async function sample({ url, pid }) {
   process.kill(pid, 'SIGUSR2');
   await sleep(SETTLE_MS);

@@ -1,4 +1,4 @@
-// What a second worker brings. See README.md.
+// Measures the gain of a second worker. See README.md.
 import { costOf } from './lib/cost.mjs';
 import { load, prepare } from './lib/load.mjs';
 import { readOptions } from './lib/options.mjs';
@@ -15,7 +15,7 @@ const crews = [1, 2].map((size) => ({
   env: { ...redis.env, WEB_CONCURRENCY: String(size) },
 }));
 
-/** Nearly all of it is the gateway's own work: neither the load generator nor PostgreSQL have much to do with it. */
+/** Nearly all of this is the gateway's own work; the load generator and PostgreSQL do little. */
 const introspection = {
   name: 'introspection',
   title: 'introspection',
@@ -37,7 +37,7 @@ await onStage(crews, options.database, async ({ running }) => {
         const [own, crews] = [process.cpuUsage(), costOf(crew.pid).cpuMs];
         const result = await load(crew.port, crew.requests, options);
         const [failure] = result.failures.keys();
-        if (failure) throw new Error(`${crew.name} answered ${failure}`);
+        if (failure) throw new Error(`${crew.name} failed: ${failure}`);
         const perSecond = result.requests / result.seconds;
         if (perSecond <= crew.perSecond) continue;
         const { user, system } = process.cpuUsage(own);

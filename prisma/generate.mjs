@@ -1,6 +1,6 @@
-// Generates the Prisma client. The CLI looks for its native schema engine first and would download it,
-// but generating does not use it: any existing file passes. The variable is set for this child process
-// only, because with it `prisma migrate` would succeed without doing anything.
+// Generates the Prisma client. The CLI first looks for its native schema engine and would download it, but generating
+// does not use it: any existing file will do. The variable is set for this child process only, because with it `prisma
+// migrate` would succeed without doing anything.
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -29,11 +29,11 @@ import { RequestsInProgress } from './http/requests-in-progress';
 import { createServer } from './http/server';
 import { connectRedis } from './rate-limit/redis-client';
 
-/** The application, not listening yet. Closing the server closes it whole, but for the database. */
+/** The application, not listening yet. Closing the server closes everything except the database. */
 export interface App {
   readonly server: FastifyInstance;
   readonly anonymousAccess: AnonymousAccess;
-  /** The admin key that this first start has made: to be shown once. */
+  /** The admin key created by this first start, to be shown once. */
   readonly newAdminKey: string | undefined;
   readonly metrics: Metrics;
   readonly drain: Drain;
@@ -41,7 +41,7 @@ export interface App {
 
 /**
  * Composes the application over an open database: keys and limits, services, schema, server.
- * @param exposition what `/metrics` tells where this process is not all that serves.
+ * @param exposition what `/metrics` serves if this process is one of several workers.
  */
 export async function createApp(
   config: Config,
@@ -71,7 +71,7 @@ export async function createApp(
     ? new ReplicaReads(executor, replicas, new RecentWriters(config.REPLICA_MAX_LAG_MS, redis))
     : executor;
   const runner = tracing?.traced(reader) ?? reader;
-  // Last of what may stop the start: the key is shown once.
+  // After everything that may make startup fail, because the key is shown only once.
   const newAdminKey = await apiKeys.bootstrap(database, config.ADMIN_API_KEY);
   const live = new LiveOperations({
     executor,
@@ -101,7 +101,7 @@ export async function createApp(
     requests,
     overload,
     metrics,
-    // With tracing a line names the trace that it is written in.
+    // With tracing a log line names the trace active when it is written, so it must not wait.
     journal: new Journal(logger, tracing === undefined),
     exposition: config.METRICS_PORT === undefined ? (exposition ?? metrics) : undefined,
     anonymousAccess,
@@ -118,13 +118,13 @@ export async function createApp(
   server.addHook('onClose', () => tracing?.stopTracing());
   const expired = new ExpiredAnswers(database, {
     now,
-    onError: (error) => logger.warn({ err: error }, 'answers that have expired could not be deleted'),
+    onError: (error) => logger.warn({ err: error }, 'expired idempotency responses could not be deleted'),
   });
   server.addHook('onClose', () => expired.stop());
   return { server, anonymousAccess, newAdminKey, metrics, drain: new Drain(server, requests, live) };
 }
 
-/** A first `curl -X POST` works on the laptop that the embedded database runs on, and nowhere else. */
+/** Anonymous writes are on by default only with the embedded database on loopback: a first `curl -X POST` just works. */
 function defaultAccess({ DATABASE_URL, HOST }: Config): AnonymousAccess {
   const isLoopback = HOST === 'localhost' || HOST === '::1' || (isIPv4(HOST) && HOST.startsWith('127.'));
   return !DATABASE_URL && isLoopback ? 'write' : 'read';

@@ -1,4 +1,4 @@
-/** The environment of the process; what a file `.env` in the working directory says counts where it says nothing. */
+/** The environment of the process, completed from `.env` in the working directory, which never overrides it. */
 export function environment(): NodeJS.ProcessEnv {
   try {
     process.loadEnvFile();

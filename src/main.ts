@@ -4,21 +4,21 @@ import { readConfig } from './config';
 import { environment } from './environment';
 import { fail } from './processes/ending';
 
-// V8 would place what it has seen outlive a collection among what is old, where it stays for minutes. Here nothing that a
-// request makes outlives it: what was seen belonged to requests that were under way.
+// Once V8 has seen objects survive a collection, it would allocate their like in the old generation, where they stay for
+// minutes. Here nothing that a request allocates outlives it: the survivors belonged to requests in progress.
 setFlagsFromString('--no-allocation-site-pretenuring');
-// What is old is collected once it has grown by half, not to four times its size: under full load that is once in ten
-// seconds or so, and takes some ten milliseconds.
+// Collect the old generation once it has grown by half, not to four times its size: under full load about every ten
+// seconds, which takes some ten milliseconds.
 setFlagsFromString('--heap-growing-percent=50');
-// What is young gets half the room that it would: 16 MiB less, at a cost within what measuring shows. V8 takes that only
-// from the command that starts it, `--max-semi-space-size=8`; workers inherit it.
+// The young generation gets half its default size, 16 MiB less, at no measurable cost. V8 accepts that only on the
+// command line, `--max-semi-space-size=8`; workers inherit it.
 
-/** What a process is, is decided here; each kind loads only what it needs. */
+/** Decides what kind of process this is; each kind loads only what it needs. */
 async function main(): Promise<void> {
   const config = readConfig(environment());
   if (cluster.isPrimary && config.WEB_CONCURRENCY > 1)
     return (await import('./processes/primary.js')).lead(config);
-  // Before what it hooks into is loaded.
+  // Before the modules that it hooks into are loaded.
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT)
     (await import('./tracing/tracing.js')).startTracing(config.OTEL_SERVICE_NAME);
   if (cluster.isWorker) return (await import('./processes/worker.js')).work(config);

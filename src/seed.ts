@@ -5,19 +5,19 @@ import { openDatabase } from './database/open';
 import { loadSampleData, MAX_SAMPLE_PETS } from './database/sample-data';
 import { environment } from './environment';
 
-const USAGE = `Fills an empty database with sample data: categories, pets, orders and stock. The same number, the same data.
+const USAGE = `Fills an empty database with sample data: categories, pets, orders and stock. The same number gives the same data.
 
   npm run seed -- [--pets N]
 
-  --pets N   how many pets, 1 to ${MAX_SAMPLE_PETS} (default 1000); orders and categories go with them
-  --help     shows this
+  --pets N   number of pets, 1 to ${MAX_SAMPLE_PETS} (default 1000); orders and categories are scaled to match
+  --help     show this help
 
-The database is the one that the server would open: DATABASE_URL, or else the embedded one in DATA_DIR.
+It opens the same database as the server: DATABASE_URL, or else the embedded one in DATA_DIR.
 `;
 
-/** A load that takes longer than this shows how far it is, in milliseconds. */
+/** A load that takes longer than this shows its progress, in milliseconds. */
 const PATIENCE = 500;
-/** How long one statement may take, in milliseconds: nobody waits for an answer. */
+/** How long one statement may take, in milliseconds: no client is waiting. */
 const STATEMENT_PATIENCE = 600_000;
 
 async function seed(): Promise<void> {
@@ -52,7 +52,7 @@ async function seed(): Promise<void> {
   }
 }
 
-/** @throws Error in one line for flags that there are not and values that cannot be used. */
+/** @throws Error for unknown flags and invalid values. */
 function readArguments(args: string[]): { pets: number; help: boolean } {
   const options = {
     pets: { type: 'string', default: '1000' },

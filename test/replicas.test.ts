@@ -213,7 +213,7 @@ onPostgres('a replica that there is not, or that is none,', () => {
       .split('\n')
       .filter((line) => line.includes('"replica"'))
       .map((line) => JSON.parse(line));
-    const common = { level: 'warn', msg: 'a replica is not read from' };
+    const common = { level: 'warn', msg: 'replica not in use' };
     expect(lines).toEqual([
       expect.objectContaining({
         ...common,

@@ -151,7 +151,7 @@ describe('sample data', () => {
     await rows(insert);
     const before = await everything();
     await expect(loadSampleData(database, 10)).rejects.toThrow(
-      /^the database is not empty; sample data goes into an empty one only\.$/,
+      /^the database is not empty; sample data can only be loaded into an empty one\.$/,
     );
     expect(await everything()).toEqual(before);
   });
@@ -177,7 +177,7 @@ describe('npm run seed', () => {
     expect(await seed()).toEqual({
       code: 1,
       lines: [],
-      stderr: 'seed: the database is not empty; sample data goes into an empty one only.\n',
+      stderr: 'seed: the database is not empty; sample data can only be loaded into an empty one.\n',
     });
   });
 

@@ -104,7 +104,7 @@ const loaders = {
   },
 };
 
-/** Without the per-request cache of results, whose keys are serialised objects: the faster of the two documented ways. */
+/** Disables the per-request cache of results, whose keys are serialised objects: the faster of the two documented ways. */
 function uncached(loader) {
   return { loader, opts: { cache: false } };
 }

@@ -1,14 +1,14 @@
 import pg from 'pg';
 
-/** The pool of the hand-written baselines, of the size that the gateway's has. */
+/** The pool of the hand-written baselines, the same size as the gateway's. */
 export const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 
-/** The rows of a named statement: parsed and planned once per connection (node-postgres, "Prepared statements"). */
+/** Runs a named statement: parsed and planned once per connection (node-postgres, "Prepared statements"). */
 export async function rows(name, text, values) {
   return (await pool.query({ name, text, values })).rows;
 }
 
-/** What `work` answers, all of it in one transaction on one client (node-postgres, "Transactions"). */
+/** Runs `work` in one transaction on one client (node-postgres, "Transactions"). */
 export async function transaction(work) {
   const client = await pool.connect();
   try {

@@ -1,2 +1,2 @@
-// Lets whoever measures a heap have its garbage collected first: on SIGUSR2, in a process run with --expose-gc.
+// Collects garbage on SIGUSR2, for heap measurements, in a process run with --expose-gc.
 process.on('SIGUSR2', () => globalThis.gc?.());

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 const tick = 1000 / Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
 /**
- * What a process and all its descendants have cost so far, as Linux counts it.
+ * The resources used so far by a process and all its descendants, according to Linux.
  * @returns `cpuMs`: user and system time in milliseconds; `rssMb`: resident memory in MiB
  */
 export function costOf(pid) {
@@ -28,7 +28,7 @@ function descends(id, ancestor, processes) {
   return false;
 }
 
-/** The fields after the command's name (proc_pid_stat(5)): 4 parent, 14 and 15 CPU, 24 pages. */
+/** Fields after the command name (proc_pid_stat(5)): 4 parent, 14 and 15 CPU, 24 pages. */
 function statOf(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -39,6 +39,6 @@ function statOf(pid) {
       pages: Number(fields[21]),
     };
   } catch {
-    return undefined; // ended meanwhile
+    return undefined; // ended in the meantime
   }
 }

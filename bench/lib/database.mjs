@@ -4,7 +4,7 @@ import pg from 'pg';
 export const CATEGORIES = 50;
 export const PETS = 10_000;
 export const ORDERS = 5_000;
-/** Stock that no run uses up. */
+/** More stock than any run uses up. */
 const STOCK = 1_000_000_000;
 
 const admin = process.env.BENCH_DATABASE_URL ?? 'postgresql://postgres@127.0.0.1:5432/postgres';
@@ -17,7 +17,7 @@ export function databaseUrl(name) {
   return url.href;
 }
 
-/** Makes the database anew, empty. */
+/** Recreates the database, empty. */
 export async function createDatabase(name) {
   await dropDatabase(name);
   await run(admin, `create database ${pg.escapeIdentifier(name)}`);
@@ -27,7 +27,7 @@ export async function dropDatabase(name) {
   await run(admin, `drop database if exists ${pg.escapeIdentifier(name)} with (force)`);
 }
 
-/** The gateway's schema, for a run without the gateway (which migrates an empty database itself). */
+/** Applies the gateway's schema, for a run without the gateway (which migrates an empty database itself). */
 export async function applyMigrations(url) {
   for (const name of readdirSync(migrations).sort()) {
     if (!name.includes('.'))
@@ -35,7 +35,7 @@ export async function applyMigrations(url) {
   }
 }
 
-/** The same rows on every run. Background vacuums would cost one server and not another: `restore` does their work. */
+/** Inserts the same rows on every run. Autovacuum would burden one server and not another: `restore` vacuums instead. */
 export async function fill(url) {
   await run(
     url,
@@ -55,7 +55,7 @@ export async function fill(url) {
   await run(url, 'vacuum analyze');
 }
 
-/** Takes back what a writing work left, so that the next one starts from the same tables. */
+/** Undoes the writes of a workload, so that the next one starts from the same tables. */
 export async function restore(url) {
   await run(
     url,
@@ -66,7 +66,7 @@ export async function restore(url) {
   await run(url, 'vacuum analyze');
 }
 
-/** What a write must have changed: the number of pets and orders, and the units out of stock. */
+/** The totals that a write must change: the number of pets and orders, and the units sold. */
 export async function totals(url) {
   const [row] = await run(
     url,
@@ -76,7 +76,7 @@ export async function totals(url) {
   return row;
 }
 
-/** One line that says which PostgreSQL answered. */
+/** The PostgreSQL version, in one line. */
 export async function serverVersion() {
   const [{ server_version }] = await run(admin, 'show server_version');
   return `PostgreSQL ${server_version.split(' ')[0]}`;

@@ -2,10 +2,10 @@ import { connect } from 'node:net';
 import { API_KEY } from './servers.mjs';
 import { accept } from './works.mjs';
 
-/** How many different requests are made ready; they are sent in turn. */
+/** Number of distinct requests prepared; they are sent in turn. */
 const PREPARED = 2_000;
 
-/** The bytes of one work's requests, made before the clock starts. */
+/** The bytes of one workload's requests, prepared before the clock starts. */
 export function prepare(work, port) {
   return Array.from({ length: PREPARED }, (_, i) => bytesOf(work, work.request(i), port));
 }
@@ -23,8 +23,8 @@ function bytesOf({ face }, { method, path, body }, port) {
 }
 
 /**
- * Sends prepared requests over `connections` keep-alive connections, one at a time on each, for `seconds`.
- * It parses no more of HTTP than it needs: the load generator must never be what is measured.
+ * Sends prepared requests over `connections` keep-alive connections, one at a time on each, for `seconds`. It parses no
+ * more HTTP than it needs: the load generator must never be what is measured.
  * @returns the number of `requests` answered, their `latencies` in ms (sorted), `failures` as text and count
  */
 export async function load(port, requests, { connections, seconds }) {
@@ -39,7 +39,7 @@ export async function load(port, requests, { connections, seconds }) {
   };
 }
 
-/** One connection's conversation, until the time is up. */
+/** Runs one connection until the time is up. */
 function converse(port, requests, run) {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1').setNoDelay();
@@ -70,13 +70,13 @@ function converse(port, requests, run) {
     });
     socket.on('error', ({ message }) => count(run.failures, message));
     socket.on('close', () => {
-      if (performance.now() < run.until) count(run.failures, 'by closing the connection');
+      if (performance.now() < run.until) count(run.failures, 'connection closed');
       resolve();
     });
   });
 }
 
-/** How many bytes of the answer are still to come; -1 while that cannot be known. */
+/** Bytes of the response still to come; -1 if not known yet. */
 function missingOf(answer) {
   const end = answer.indexOf('\r\n\r\n');
   if (end < 0) return -1;
@@ -88,7 +88,7 @@ function missingOf(answer) {
 
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
-/** Anything but a 2xx, and a GraphQL answer with errors. */
+/** Anything but a 2xx, and a GraphQL response with errors. */
 function failed(answer) {
   return answer[9] !== 0x32 || answer.includes('"errors":');
 }

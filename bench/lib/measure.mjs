@@ -4,8 +4,9 @@ import { load } from './load.mjs';
 const SAMPLE_MS = 250;
 
 /**
- * One server under one work for some seconds.
- * @returns CPU-ms per request, requests per second, p50 and p99 in ms, the highest resident memory in MiB, the first failure
+ * Measures one server under one workload for some seconds.
+ * @returns CPU-ms per request, requests per second, p50 and p99 in ms, the highest resident memory in MiB, the first
+ * failure
  */
 export async function measure({ pid, port }, requests, options) {
   const before = costOf(pid);
@@ -23,7 +24,7 @@ export async function measure({ pid, port }, requests, options) {
     p50: percentile(latencies, 0.5),
     p99: percentile(latencies, 0.99),
     rssMb: Math.max(rssMb, after.rssMb),
-    failure: [...failures].map(([text, times]) => `${times} of ${result.requests} answered ${text}`)[0],
+    failure: [...failures].map(([text, times]) => `${times} of ${result.requests} failed: ${text}`)[0],
   };
 }
 
@@ -32,8 +33,8 @@ function percentile(sorted, share) {
 }
 
 /**
- * The least noisy figures of several rounds, each the better quartile: what else ran on the machine only ever adds, but one
- * lucky round is no figure. Of three rounds that is the best. Memory is the most of all.
+ * The least noisy figures of several rounds: the better quartile of each, since other load on the machine can only add,
+ * but one lucky round proves nothing. Of three rounds that is the best. Memory is the maximum.
  */
 export function better(rounds) {
   const quartile = (figure, share) =>

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 const names = { type: 'string' };
 
-/** What the command line asks for; the defaults are what the figures in the README were made with. */
+/** Reads the command line; the defaults are those of the figures in the README. */
 export function readOptions({ rounds = '3', seconds = '3' } = {}) {
   const { values } = parseArgs({
     options: {
@@ -28,18 +28,20 @@ export function readOptions({ rounds = '3', seconds = '3' } = {}) {
   };
 }
 
-/** The entries of a table that `wanted` names; all of them where nothing is named. */
+/** The entries of a table that `wanted` names; all of them if it is undefined. */
 export function pick(table, wanted, flag) {
   const unknown = wanted?.filter((name) => !table.some((entry) => entry.name === name)) ?? [];
   if (unknown.length) {
-    refuse(`--${flag} ${unknown.join(',')}: there is ${table.map(({ name }) => name).join(', ')}`);
+    refuse(
+      `--${flag} ${unknown.join(',')}: unknown, choose from ${table.map(({ name }) => name).join(', ')}`,
+    );
   }
   return wanted ? table.filter(({ name }) => wanted.includes(name)) : table;
 }
 
 function positive(flag, text) {
   const value = Number(text);
-  if (!(value > 0)) refuse(`--${flag} wants a positive number, not ${text}`);
+  if (!(value > 0)) refuse(`--${flag} must be a positive number, not ${text}`);
   return value;
 }
 

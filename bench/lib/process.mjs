@@ -9,17 +9,17 @@ const STOP_TIMEOUT_MS = 12_000;
 
 const running = new Set();
 
-/** Whether servers and load have a core each: they share the only one otherwise, and the figures say less. */
+/** Whether servers and load generator each have their own core: otherwise they share one, and the figures mean less. */
 export const pinned = availableParallelism() >= 2 && spawnSync('taskset', ['--version']).status === 0;
 
-/** Keeps this process, which makes the load, away from the servers' core. */
+/** Keeps this process, which generates the load, off the servers' core. */
 export function pinLoad() {
   if (pinned) spawnSync('taskset', ['-a', '-c', '-p', '1', String(process.pid)]);
 }
 
 /**
- * Starts a server on the first core, or on all where it is `unpinned`, and waits until it answers.
- * @returns the child, its `url`, and `stop`
+ * Starts a server on the first core, or on all if it is `unpinned`, and waits until it responds.
+ * @returns its `pid`, `port` and `url`, and `stop`
  */
 export async function start({ name, script, flags = [], env, unpinned }, databaseUrl, nodeFlags = []) {
   const port = await freePort();
@@ -61,7 +61,7 @@ export async function start({ name, script, flags = [], env, unpinned }, databas
   return { pid: child.pid, port, url, stop: () => stop(child) };
 }
 
-/** Ends whatever still runs; for the way out. */
+/** Stops all servers that are still running; for cleaning up. */
 export async function stopAll() {
   await Promise.all([...running].map(stop));
 }

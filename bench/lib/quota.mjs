@@ -8,7 +8,7 @@ const RAISE = `mutation Raise($id: ID!, $input: ApiKeyUpdate!) {
   updateApiKey(id: $id, input: $input) { perMinute perDay }
 }`;
 
-/** Takes out of Redis what the key used in earlier runs: it may be more than the quota that it starts with. */
+/** Deletes the key's usage of earlier runs from Redis: it may exceed the quota that the key starts with. */
 export async function forgetUse() {
   const client = new Redis(redis, { lazyConnect: true, retryStrategy: () => null });
   client.on('error', () => undefined);
@@ -16,20 +16,20 @@ export async function forgetUse() {
     await client.connect();
     await client.del(`ratelimit:${API_KEY.split('_')[1]}`);
   } catch {
-    // Without Redis the servers that need it say so.
+    // Without Redis, the servers that need it report that.
   } finally {
     client.disconnect();
   }
 }
 
-/** Gives the benchmark's key a quota that no run uses up; says so where the gateway cannot (yet). */
+/** Gives the benchmark's key a quota that no run uses up; warns if that fails. */
 export async function raiseQuota({ name, url }) {
   try {
     const { viewer } = await graphql(url, KEY);
     await graphql(url, RAISE, { id: viewer.apiKey.id, input: { perMinute: MOST, perDay: MOST } });
   } catch (error) {
     console.error(
-      `${name}: the key's quota was not raised, its limits may refuse requests: ${error.message}`,
+      `${name}: the key's quota could not be raised; requests may be rate-limited: ${error.message}`,
     );
   }
 }

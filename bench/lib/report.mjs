@@ -4,8 +4,8 @@ import { cpus, totalmem } from 'node:os';
 const readme = new URL('../README.md', import.meta.url);
 
 /**
- * The results as Markdown: the CPU of every work and server at a glance, then every figure.
- * @param results one entry per work and server: `work`, `server`, `figures` (of `better`) or `failure`
+ * The results as Markdown: the CPU time of every workload and server at a glance, then all figures.
+ * @param results one entry per workload and server: `work`, `server`, `figures` (of `better`) or `failure`
  */
 export function report(results, works, servers) {
   return [...glance(results, works, servers), '', ...details(results, works), ...failures(results)].join(
@@ -59,7 +59,7 @@ function failures(results) {
   return lines.length ? ['', ...lines] : [];
 }
 
-/** The ratio to the baseline of the work, where there is one. */
+/** The ratio to the workload's baseline, if there is one. */
 function times({ work, figures }, results, figure) {
   const baseline = results.find(
     (entry) => entry.work === work && entry.figures && entry.server.baselineOf?.includes(work.face),
@@ -67,7 +67,7 @@ function times({ work, figures }, results, figure) {
   return baseline ? ` (${(figure(figures) / figure(baseline.figures)).toFixed(2)})` : '';
 }
 
-/** A Markdown table, aligned as the formatter wants it: the first `texts` columns to the left, figures to the right. */
+/** A Markdown table, aligned as the formatter does: the first `texts` columns to the left, figures to the right. */
 function table(texts, header, rows) {
   const lines = [header, ...rows].map((cells) => cells.map((cell) => cell.replaceAll('|', '\\|')));
   const widths = header.map((_, column) => Math.max(3, ...lines.map((cells) => cells[column].length)));
@@ -82,16 +82,16 @@ function table(texts, header, rows) {
   return [padded[0], rule, ...padded.slice(1)].map((cells) => `| ${cells.join(' | ')} |`);
 }
 
-/** What a reader needs to know to make the same table. */
+/** What a reader needs to reproduce the table. */
 export function circumstances(postgres, pinned, { rounds, seconds, connections }) {
   const processors = cpus();
   const machine = `${processors[0].model.trim()}, ${processors.length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB`;
-  const cores = pinned ? 'server on one core, load on another' : 'server and load NOT on cores of their own';
+  const cores = pinned ? 'server on one core, load on another' : 'server and load NOT on separate cores';
   const date = new Date().toISOString().slice(0, 10);
   return `${date} · ${machine} · Node ${process.versions.node} · ${postgres} · ${cores} · ${connections} connections · better quartile of ${rounds} rounds of ${seconds} s`;
 }
 
-/** Puts the text between the README's markers. */
+/** Replaces the text between the README's markers. */
 export function writeReadme(text) {
   const page = readFileSync(readme, 'utf8');
   const marked = /(<!-- results -->)[\s\S]*(<!-- \/results -->)/;

@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * The self time of V8 CPU profiles between two instants, idle time left out.
+ * The self time in V8 CPU profiles between two instants, excluding idle time.
  * @param profiles as `--cpu-prof` writes them
  * @param from,to microseconds of the monotonic clock
- * @returns microseconds by package or room (`byPlace`), by function (`byFunction`), and in total
+ * @returns microseconds by package or directory (`byPlace`), by function (`byFunction`), and in total
  */
 export function selfTimes(profiles, from, to) {
   const byPlace = new Map();
@@ -30,7 +30,7 @@ export function selfTimes(profiles, from, to) {
   return { byPlace, byFunction, totalUs };
 }
 
-/** An npm package, a room of the gateway, a baseline, Node itself, or what V8 names in parentheses. */
+/** An npm package, a directory of the gateway, a baseline, Node itself, or a V8 name in parentheses. */
 function placeOf({ functionName, url }) {
   const path = url.replace(/^file:\/\//, '');
   if (path === '') return functionName.startsWith('(') ? functionName : 'native and generated code';
@@ -50,7 +50,7 @@ function add(map, key, us) {
   map.set(key, (map.get(key) ?? 0) + us);
 }
 
-/** The entries that took most, with their share and their microseconds per request. */
+/** The entries with the most time, with their share and microseconds per request. */
 export function table(title, entries, totalUs, requests, top = Number.POSITIVE_INFINITY) {
   const sorted = [...entries].sort(([, a], [, b]) => b - a).slice(0, top);
   const lines = sorted.map(([name, us]) => {

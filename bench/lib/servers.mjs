@@ -4,28 +4,28 @@ import { fileURLToPath } from 'node:url';
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 const gateway = at('../dist/main.js');
-/** What `npm start` tells V8. */
+/** The V8 flags of `npm start`. */
 const flags = JSON.parse(readFileSync(at('../package.json'), 'utf8')).scripts.start.match(/--\S+/g) ?? [];
-/** Where the gateway counts that has its limits in Redis. */
+/** The Redis used by the gateway with limits in Redis. */
 export const redis = process.env.BENCH_REDIS_URL ?? 'redis://127.0.0.1:6379/9';
 
-/** The key that every request carries, to the baselines too. */
+/** The key sent with every request, to the baselines too. */
 export const API_KEY = `ps_benchbench00_${'0'.repeat(32)}`;
 
 const gatewayEnvironment = { LOG_LEVEL: 'info', ADMIN_API_KEY: API_KEY };
 const both = ['graphql', 'rest'];
 
 /**
- * Everything that is measured.
+ * The servers to measure.
  * @typedef {object} Server
- * @property {string} name what `--only` calls it
+ * @property {string} name its name for `--only`
  * @property {string} title its row in the table
- * @property {string} script what Node runs
- * @property {('graphql' | 'rest')[]} faces the works it takes part in
- * @property {('graphql' | 'rest')[]} [baselineOf] the works whose ratios are against it
+ * @property {string} script the script Node runs
+ * @property {('graphql' | 'rest')[]} faces the workloads it takes part in
+ * @property {('graphql' | 'rest')[]} [baselineOf] the workloads whose ratios are relative to it
  * @property {boolean} [gateway] migrates the database, has keys and quotas
- * @property {string[]} [flags] what Node is told
- * @property {Record<string, string>} [env] beside PORT, HOST, DATABASE_URL and NODE_ENV=production
+ * @property {string[]} [flags] flags for Node
+ * @property {Record<string, string>} [env] in addition to PORT, HOST, DATABASE_URL and NODE_ENV=production
  */
 
 /** @type {Server[]} */
@@ -79,11 +79,13 @@ export const servers = [
   },
 ];
 
-/** Those that can start: the gateway only once it is built. */
+/** The servers that can start: the gateway only once it is built. */
 export function startable(table) {
   const missing = table.filter(({ script }) => !existsSync(script));
   if (missing.length) {
-    console.error(`Not built, left out: ${missing.map(({ name }) => name).join(', ')} (npm run build first)`);
+    console.error(
+      `Not built, skipped: ${missing.map(({ name }) => name).join(', ')} (run npm run build first)`,
+    );
   }
   return table.filter((server) => !missing.includes(server));
 }

@@ -3,8 +3,8 @@ import { start, stopAll } from './process.mjs';
 import { forgetUse, raiseQuota } from './quota.mjs';
 
 /**
- * Acts on a fresh, filled database with the servers on it, ready for requests; whatever comes of it, nothing is left behind.
- * @param act gets the `url` of the database, and those `running`, each with its `port`, `url` and `pid`
+ * Runs `act` on a fresh, filled database with the servers ready for requests, and always cleans up.
+ * @param act receives the database's `url` and the `running` servers, each with its `port`, `url` and `pid`
  */
 export async function onStage(servers, database, act, nodeFlags) {
   process.once('SIGINT', async () => {
@@ -19,7 +19,7 @@ export async function onStage(servers, database, act, nodeFlags) {
   }
 }
 
-/** The gateway migrates an empty database itself; a run without one applies the same files. */
+/** The gateway migrates an empty database itself; for a run without it the same files are applied here. */
 async function setStage(servers, database, nodeFlags) {
   const url = databaseUrl(database);
   await createDatabase(database);

@@ -4,13 +4,14 @@ import { restore, totals } from './database.mjs';
 import { API_KEY } from './servers.mjs';
 import { accept } from './works.mjs';
 
-/** Requests of each work that all servers must answer alike. */
+/** The requests of each workload to which all servers must respond alike. */
 const SAMPLES = [0, 1, 2, 1234];
 
 /**
- * Asks every server the same and compares status, payload and, for GraphQL, the order of the fields with the baseline's.
- * Of a write's answer only the id that the service assigned is taken out, and the tables must have changed by that write.
- * @returns what is wrong, by the name of the server; empty when all agree
+ * Sends every server the same requests, and compares status, payload and, for GraphQL, the order of fields with the
+ * baseline's. In responses to writes only the assigned id is ignored, and the tables must have changed by exactly those
+ * writes.
+ * @returns the differences, by server name; empty if all agree
  */
 export async function verify(work, running, databaseUrl) {
   const reference = running.find(({ baselineOf }) => baselineOf?.includes(work.face)) ?? running[0];
@@ -25,14 +26,14 @@ export async function verify(work, running, databaseUrl) {
       });
     } catch (error) {
       const message = error.message.replace(/\s+/g, ' ').slice(0, 300);
-      wrong.set(server.name, `not the answer of ${reference.name}: ${message}`);
+      wrong.set(server.name, `differs from ${reference.name}: ${message}`);
     }
   }
   if (work.writes) await restore(databaseUrl);
   return wrong;
 }
 
-/** What `action` answers, once the tables have changed by exactly the samples' writes. */
+/** Returns the result of `action`, after checking that the tables changed by exactly the samples' writes. */
 async function changing(work, databaseUrl, action) {
   const before = await totals(databaseUrl);
   const result = await action();
@@ -40,7 +41,7 @@ async function changing(work, databaseUrl, action) {
   return result;
 }
 
-/** Equal as values; otherwise says where the texts part, not all of both. */
+/** Compares by value; the error quotes only the text around the first difference. */
 function same(actual, expected) {
   if (isDeepStrictEqual(actual, expected)) return;
   const [a, b] = [JSON.stringify(actual), JSON.stringify(expected)];

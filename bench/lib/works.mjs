@@ -1,26 +1,27 @@
 import { PETS } from './database.mjs';
 
 /**
- * The works, in the order in which they run.
+ * The workloads, in the order in which they run.
  * @typedef {object} Work
- * @property {string} name what `--work` calls it
+ * @property {string} name its name for `--work`
  * @property {string} title its row in the table
  * @property {'graphql' | 'rest'} face
- * @property {boolean} [writes] its answers carry an id that the service assigns
- * @property {(i: number) => { method: string, path: string, body?: object }} request the i-th request of a deterministic sequence
+ * @property {boolean} [writes] its responses contain an id assigned by the service
+ * @property {(i: number) => { method: string, path: string, body?: object }} request the i-th request of a
+ * deterministic sequence
  */
 
-/** The Accept header of each face: Apollo Client's, and a REST client's. */
+/** The Accept header of each interface: Apollo Client's, and a REST client's. */
 export const accept = {
   graphql: 'application/graphql-response+json,application/json;q=0.9',
   rest: 'application/json',
 };
 
-/** Spreads consecutive requests over the pets: 7919 is prime to their number, so each is asked for equally often. */
+/** Spreads consecutive requests over the pets: 7919 is coprime to their number, so each is requested equally often. */
 const petId = (i) => 1 + ((i * 7919) % PETS);
 const categoryId = (i) => 1 + (i % 50);
 
-/** A GraphQL work: one operation, sent as Apollo Client sends it. */
+/** A GraphQL workload: one operation, sent as Apollo Client sends it. */
 function graphql(name, title, query, variables = () => ({}), more = {}) {
   const [, operationName] = /^\w+ (\w+)/.exec(query);
   const request = (i) => ({

@@ -20,17 +20,17 @@ export interface NewApiKey {
 export type ApiKeyUpdate = { [field in keyof NewApiKey]?: NewApiKey[field] | null };
 
 const LIST = 'apiKeys';
-/** The last moment of year 9999, in milliseconds. */
+/** The last millisecond of the year 9999. */
 const LATEST = 253402300799999;
-/** Never the hash of the secret. */
+/** The hash of the secret is never read. */
 const omit = { secretHash: true } as const;
 const KEYS_LOCK = 72707370;
 
-/** Makes, changes and revokes API keys (contract, section 6). */
+/** Creates, changes and revokes API keys (contract, section 6). */
 export class ApiKeyService {
   constructor(private readonly ring: KeyRing) {}
 
-  /** @returns the key and its whole text, which is nowhere kept. @throws DomainError `BAD_USER_INPUT`. */
+  /** @returns the key and its full text, which is not stored anywhere. @throws DomainError `BAD_USER_INPUT`. */
   async create(session: Session, input: NewApiKey): Promise<{ apiKey: StoredKey; secret: string }> {
     const data = check(input);
     const key = newKey();
@@ -41,7 +41,7 @@ export class ApiKeyService {
     return { apiKey, secret: formatKey(key) };
   }
 
-  /** Changes what the input gives. @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`. */
+  /** Changes the fields in the input. @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`. */
   async update(session: Session, id: string, input: ApiKeyUpdate): Promise<StoredKey> {
     const checks = new Checks();
     for (const field of ['name', 'plan', 'scopes'] as const) checks.notNull(`input.${field}`, input[field]);
@@ -56,7 +56,10 @@ export class ApiKeyService {
     return updated;
   }
 
-  /** Takes effect here at once, on other instances within seconds. Revoking again changes nothing. @throws DomainError `NOT_FOUND`. */
+  /**
+   * Takes effect at once here, within seconds on other instances. Revoking again has no effect.
+   * @throws DomainError `NOT_FOUND`.
+   */
   async revoke(session: Session, id: string): Promise<StoredKey> {
     await session.prisma.apiKey.updateMany({
       where: { id, revokedAt: null },
@@ -68,7 +71,7 @@ export class ApiKeyService {
     return revoked;
   }
 
-  /** All keys, the newest first. @throws DomainError `BAD_USER_INPUT`. */
+  /** Lists all keys, newest first. @throws DomainError `BAD_USER_INPUT`. */
   async list(session: Session, first?: number | null, after?: string | null): Promise<Connection<StoredKey>> {
     const checks = new Checks();
     const limit = checks.integer('first', first ?? DEFAULT_PAGE, 1, MAX_PAGE);
@@ -92,9 +95,9 @@ export class ApiKeyService {
   }
 
   /**
-   * Sees to it that there is an admin key: `given` where it is set, else, in a database without any key, a new one.
-   * @returns the whole text of a key that was made, to be shown once.
-   * @throws Error when there is a key of the given id with another secret: nobody could use what was given.
+   * Ensures that an admin key exists: `given` if it is set, otherwise a new one if the database has no key at all.
+   * @returns the full text of a generated key, to be shown once.
+   * @throws Error if a key with the given id exists with another secret: the given key would not work.
    */
   async bootstrap(database: Database, given: string | undefined): Promise<string | undefined> {
     const key = given === undefined ? newKey() : parseKey(given);
@@ -105,7 +108,7 @@ export class ApiKeyService {
         given === undefined ? undefined : { where: { id: key.id } },
       );
       if (known && given !== undefined && !isSecret(key.secret, known.secretHash))
-        throw new Error(`ADMIN_API_KEY has another secret than the key ${key.id} that is there already.`);
+        throw new Error(`ADMIN_API_KEY has a different secret from the existing key ${key.id}.`);
       if (known) return undefined;
       await tx.prisma.apiKey.create({ data: adminKey(key) });
       return given === undefined ? formatKey(key) : undefined;
@@ -125,12 +128,12 @@ function adminKey({ id, secret }: KeyParts) {
   };
 }
 
-/** Changes of keys are rare: one at a time keeps what is checked and what is written the same. */
+/** Key changes are rare: running them one at a time ensures that what is written is what was checked. */
 async function lock(session: Session): Promise<void> {
   await session.prisma.$executeRaw`select pg_advisory_xact_lock(${KEYS_LOCK})`;
 }
 
-/** A key whose plan is no longer ENTERPRISE loses the numbers that it had, unless the input gives them too. */
+/** A key whose plan is no longer ENTERPRISE loses its own limits, unless the input sets them too. */
 function merge(known: StoredKey, input: ApiKeyUpdate): NewApiKey {
   const plan = input.plan ?? known.plan;
   const kept = plan === 'ENTERPRISE' ? known : { perMinute: null, perDay: null };

@@ -3,15 +3,15 @@ import { PLANS, type Plan, type Quota } from '../rate-limit/plans';
 import type { Subject } from '../rate-limit/standing';
 import { scopesOf } from './scopes';
 
-/** Who sent a request: what is counted, and what it may do. */
+/** The sender of a request: what it is counted against, and what it may do. */
 export interface Caller extends Subject {
   readonly plan: Plan;
   readonly scopes: ReadonlySet<Scope>;
-  /** The key that the request came with; `undefined` for anonymous callers. */
+  /** The request's API key; `undefined` for anonymous callers. */
   readonly apiKey?: StoredKey;
 }
 
-/** A key as it is read: everything but the hash of its secret. */
+/** A key as read: everything except the hash of its secret. */
 export type StoredKey = Omit<ApiKey, 'secretHash'>;
 
 /** What an anonymous caller may do (`ANONYMOUS_ACCESS`). */
@@ -23,12 +23,12 @@ const ANONYMOUS_SCOPES: Readonly<Record<AnonymousAccess, ReadonlySet<Scope>>> = 
   write: scopesOf(['WRITE']),
 };
 
-/** @param address the subject of the client's address (an IPv4 address, an IPv6 /64). */
+/** @param address the client's address as a rate-limit subject (an IPv4 address, an IPv6 /64). */
 export function anonymousCaller(address: string, access: AnonymousAccess): Caller {
   return { id: address, quota: PLANS.FREE, plan: 'FREE', scopes: ANONYMOUS_SCOPES[access] };
 }
 
-/** The caller of a key: its subject is the key, whatever address it comes from. */
+/** The caller with a key: counted by the key, whatever its address. */
 export function keyCaller(apiKey: StoredKey): Caller {
   return {
     id: apiKey.id,

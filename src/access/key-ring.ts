@@ -4,50 +4,52 @@ import type { ApiKey } from '../database/generated/client';
 import { type Caller, keyCaller } from './caller';
 import { isSame, isSecret, parseKey } from './secret';
 
-/** How long a key is believed to be what it was: a revocation on another instance takes effect within it. */
+/** How long a look-up is cached: a revocation on another instance takes effect within this time. */
 const BELIEVED_MS = 5_000;
-/** The least time between two notes of a key's last use. */
+/** Minimum interval between two updates of a key's last use. */
 const USE_NOTED_MS = 60_000;
 const MAX_KEYS = 10_000;
-/** Keys that do not exist which one address may have looked up in a minute: more than it takes to be banned. */
+/** Non-existent keys that one address may look up per minute: more than it takes to be banned. */
 const MAX_GUESSES = 100;
 const GUESSES_FORGOTTEN_MS = 60_000;
 
-/** Compared with where there is no such key, so that the answer takes as long as for a wrong secret. */
+/** Compared with if the key does not exist, so that the check takes as long as for a wrong secret. */
 const NOBODY = new Uint8Array(32);
 
 interface Entry {
   readonly key?: ApiKey;
   readonly caller?: Caller;
-  /** Until when it is believed, on the clock of {@link performance.now}. */
+  /** When it expires, on the clock of {@link performance.now}. */
   readonly until: number;
-  /** How often something had been forgotten when it was read. */
+  /** The number of invalidations when it was read. */
   readonly changes: number;
   useNotedAt: number;
 }
 
-/** A whole key that was right. */
+/** A full key that was verified. */
 interface Shown {
   readonly whole: string;
   readonly entry: Entry;
 }
 
-/** Recognises callers by their keys. */
+/** Recognises callers by their API keys. */
 export class KeyRing {
   private readonly entries = new LRUCache<string, Entry>({ max: MAX_KEYS });
-  /** Look-ups that are under way: a busy key whose entry has just run out is looked up once. */
+  /** Look-ups in progress: a busy key whose entry has just expired is looked up only once. */
   private readonly fetching = new Map<string, Promise<Entry>>();
-  /** Keys that there were when they were last looked up. */
+  /** Keys that existed when they were last looked up. */
   private readonly existing = new LRUCache<string, true>({ max: MAX_KEYS });
-  /** How many look-ups of an address found nothing. */
+  /** Number of look-ups by each address that found nothing. */
   private readonly guesses = new LRUCache<string, number>({
     max: MAX_KEYS,
     ttl: GUESSES_FORGOTTEN_MS,
     noUpdateTTL: true,
   });
-  /** What each connection showed last: most send the same key with every request, which need not be hashed each time. */
+  /**
+   * The last key verified on each connection: most clients always send the same key, which need not be hashed again.
+   */
   private readonly shown = new WeakMap<object, Shown>();
-  /** How often something was forgotten: what was read meanwhile may be what it was before. */
+  /** Number of invalidations: a row read while this changed may be stale. */
   private changes = 0;
 
   constructor(
@@ -56,10 +58,10 @@ export class KeyRing {
   ) {}
 
   /**
-   * The caller of a whole key as it was presented; `undefined` when it is malformed, unknown, wrong, revoked or expired.
-   * Answers at once for a key that was seen within seconds, existing or not, and for one that is only guessed.
-   * @param address where it comes from. Where many were guessed only keys that were right here before are looked up.
-   * @param connection what it came on, for as long as which it is remembered.
+   * Returns the caller of a full key as presented; `undefined` if it is malformed, unknown, wrong, revoked or expired.
+   * Synchronous for a key looked up within the last seconds, existing or not, and for one refused as a guess.
+   * @param address where it comes from. After too many guesses from there, only keys known to exist are looked up.
+   * @param connection the connection it came on; a verified key is remembered for as long as the connection exists.
    */
   recognise(
     presented: string,
@@ -83,19 +85,19 @@ export class KeyRing {
     return fetched.then(check);
   }
 
-  /** Makes the next look-up of a key read it anew: after it was changed here. */
+  /** Invalidates a key that was changed here: the next look-up reads it again. */
   forget(id: string): void {
     this.changes += 1;
     this.entries.delete(id);
     this.fetching.delete(id);
   }
 
-  /** Whether what was read can be believed without asking what has been forgotten: that may have been this key. */
+  /** Whether an entry is still valid; any invalidation since it was read counts, as it may have concerned this key. */
   private isCurrent({ changes, until }: Entry): boolean {
     return changes === this.changes && performance.now() < until;
   }
 
-  /** The caller whose key this is, unless it has been revoked or has expired. */
+  /** The key's caller, unless the key is revoked or expired. */
   private admit(entry: Entry): Caller | undefined {
     const { key, caller } = entry;
     if (!key || !caller) return undefined;
@@ -136,7 +138,7 @@ export class KeyRing {
     return entry;
   }
 
-  /** Not waited for, and lost if it fails: the next use is noted again. */
+  /** Fire-and-forget: if it fails, a later use is recorded instead. */
   private noteUse(id: string, entry: Entry, now: number): void {
     entry.useNotedAt = now;
     this.database.prisma.apiKey

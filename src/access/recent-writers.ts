@@ -7,10 +7,10 @@ const PATIENCE_MS = 200;
 const MAX_CALLERS = 100_000;
 
 /**
- * Which callers have written something within the last `windowMs`: their reads belong on the primary. With Redis all
- * instances know of a write before it is answered. While Redis does not answer, and for one window after it is back, every
- * caller counts as one that has written, since what the others noted may be lost. An instance that alone has lost Redis
- * cannot tell the others.
+ * Tracks the callers that have written within the last `windowMs`: their reads go to the primary. With Redis, all
+ * instances know of a write before its response is sent. While Redis does not respond, and for one window after it is
+ * back, every caller is treated as a recent writer, since other instances' records may be lost. If only one instance
+ * has lost Redis, it cannot tell the others.
  */
 export class RecentWriters {
   private readonly here: LRUCache<string, true>;
@@ -24,7 +24,7 @@ export class RecentWriters {
     redis?.on('ready', () => this.doubt());
   }
 
-  /** To be waited for before the answer to a write goes out. Never rejects. */
+  /** Records a write. Must be awaited before the response is sent. Never rejects. */
   async note(caller: string): Promise<void> {
     this.here.set(caller, true);
     if (!this.redis) return;

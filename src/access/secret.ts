@@ -1,6 +1,6 @@
 import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 
-/** The form of a key: `ps_`, the key id, `_`, the secret. */
+/** The format of a key: `ps_`, the key id, `_`, the secret. */
 const FORM = /^ps_([0-9a-z]{12})_([0-9A-Za-z]{32})$/;
 export const KEY_ID_FORM = /^[0-9a-z]{12}$/;
 export const KEY_ID_RULE = '12 lower-case letters or digits';
@@ -8,19 +8,19 @@ export const KEY_ID_RULE = '12 lower-case letters or digits';
 const ID_ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 const SECRET_ALPHABET = `${ID_ALPHABET}ABCDEFGHIJKLMNOPQRSTUVWXYZ`;
 
-/** A key taken apart. */
+/** The parts of a key. */
 export interface KeyParts {
   readonly id: string;
   readonly secret: string;
 }
 
-/** Takes a whole key apart; `undefined` if it is not of a key's form. */
+/** Parses a full key; `undefined` if it is malformed. */
 export function parseKey(key: string): KeyParts | undefined {
   const match = FORM.exec(key);
   return match?.[1] && match[2] ? { id: match[1], secret: match[2] } : undefined;
 }
 
-/** A new key: about 62 bits of id and 190 bits of secret, from the system's random numbers. */
+/** Generates a key: about 62 bits of id and 190 bits of secret, from the system's random number generator. */
 export function newKey(): KeyParts {
   return { id: randomText(12, ID_ALPHABET), secret: randomText(32, SECRET_ALPHABET) };
 }
@@ -29,7 +29,7 @@ export function formatKey({ id, secret }: KeyParts): string {
   return `ps_${id}_${secret}`;
 }
 
-/** The SHA-256 of a secret. A secret has 190 random bits, so a slow password hash would protect nothing more. */
+/** The SHA-256 of a secret. A secret has 190 random bits, so a slow password hash would add no protection. */
 export function hashSecret(secret: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(digest(secret));
 }
@@ -39,7 +39,7 @@ export function isSecret(secret: string, hash: Uint8Array): boolean {
   return timingSafeEqual(digest(secret), hash);
 }
 
-/** Compares texts in constant time: how long it takes tells at most how long they are. */
+/** Compares texts in constant time: the time taken reveals at most their length. */
 export function isSame(a: string, b: string): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;
@@ -47,7 +47,7 @@ export function isSame(a: string, b: string): boolean {
   return difference === 0;
 }
 
-/** OpenSSL's bytes by way of a string, which takes Node half as long as a buffer of their own. */
+/** Goes through a binary string, which takes Node half as long as creating a buffer directly. */
 function digest(secret: string): Buffer {
   return Buffer.from(hash('sha256', secret, 'binary'), 'binary');
 }

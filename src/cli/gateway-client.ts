@@ -1,4 +1,4 @@
-/** A failure to tell the user of, in one or a few lines. */
+/** A failure to report to the user, in one or a few lines. */
 export class CommandError extends Error {}
 
 export interface Connection<Node> {
@@ -21,7 +21,7 @@ export async function callGateway<Data>(
     body: JSON.stringify({ query, variables }),
     signal: AbortSignal.timeout(15_000),
   }).catch((error: Error) => {
-    throw new CommandError(`No gateway answers at ${url}: ${reasonOf(error)}`);
+    throw new CommandError(`No gateway responds at ${url}: ${reasonOf(error)}`);
   });
   const body = (await response.json().catch(() => undefined)) as
     | { data?: Data | null; errors?: { message: string; extensions?: { code?: string } }[] }
@@ -29,18 +29,18 @@ export async function callGateway<Data>(
   const [error] = body?.errors ?? [];
   if (!error && !body?.data)
     throw new CommandError(
-      `${url} is not a Petstore Gateway: it answered ${response.status}, and no GraphQL.`,
+      `${url} is not a Petstore Gateway: it responded with ${response.status} and no GraphQL.`,
     );
   if (error) throw new CommandError(`${inFlags(error.message)}${HINTS[error.extensions?.code ?? ''] ?? ''}`);
   return body?.data as Data;
 }
 
 const HINTS: Readonly<Record<string, string>> = {
-  UNAUTHENTICATED: ' Give an admin key with --key or PETSTORE_API_KEY.',
-  BAD_USER_INPUT: '\n--help tells what may be given.',
+  UNAUTHENTICATED: ' Pass an admin key with --key or PETSTORE_API_KEY.',
+  BAD_USER_INPUT: '\nSee --help for the options.',
 };
 
-/** Names the flags that fields of the input were given by: `--per-minute` for `input.perMinute`. */
+/** Replaces input fields by the flags that set them: `input.perMinute` by `--per-minute`. */
 function inFlags(message: string): string {
   return message.replace(/\binput\.(\w+)(\.\d+)?/g, (_path, field: string) =>
     field === 'expiresAt'
@@ -49,7 +49,7 @@ function inFlags(message: string): string {
   );
 }
 
-/** Why a request got no answer. An error for several addresses of one host says so only in its code. */
+/** Why a request got no response. An error that covers several addresses of a host has only a code. */
 function reasonOf({ message, cause }: Error): string {
   const { message: reason, code } = (cause ?? {}) as Partial<NodeJS.ErrnoException>;
   return reason || code || message;

@@ -12,8 +12,8 @@ const USAGE = `Usage: npm run keys -- <command> [options]
   unban ID-OR-ADDRESS
 
   PLAN is free, pro, business or enterprise; scopes are read, write and admin.
-  --url URL    the running gateway (PETSTORE_URL; else http://127.0.0.1 at PORT or 4000)
-  --key KEY    an admin key (PETSTORE_API_KEY, ADMIN_API_KEY)
+  --url URL    the running gateway (default: PETSTORE_URL, or http://127.0.0.1 at PORT or 4000)
+  --key KEY    an admin key (default: PETSTORE_API_KEY or ADMIN_API_KEY)
   --json       print JSON
 `;
 
@@ -51,12 +51,12 @@ interface Result {
 const COMMANDS: Readonly<Record<string, (call: Call, options: Options, target: string) => Promise<Result>>> =
   {
     async create(call, options) {
-      if (options.name === undefined) throw new CommandError(`create takes a --name.\n\n${USAGE}`);
+      if (options.name === undefined) throw new CommandError(`create requires --name.\n\n${USAGE}`);
       const { createApiKey } = await call<{ createApiKey: { apiKey: Key; secret: string } }>(
         `mutation CreateApiKey($input: NewApiKey!) { createApiKey(input: $input) { secret apiKey { ${FIELDS} } } }`,
         { input: inputOf(options) },
       );
-      const remark = `The key, shown this once:\n\n  ${createApiKey.secret}\n`;
+      const remark = `The key, shown only once:\n\n  ${createApiKey.secret}\n`;
       return { json: createApiKey, rows: [createApiKey.apiKey], remark };
     },
     async list(call) {
@@ -103,8 +103,8 @@ const WITH_ID = new Set(['update', 'revoke']);
 const WITH_TARGET = new Set([...WITH_ID, 'unban']);
 
 /**
- * `npm run keys`: makes, lists, changes and revokes the API keys of a running gateway.
- * @returns what to print. @throws CommandError in words for people.
+ * `npm run keys`: creates, lists, updates and revokes the API keys of a running gateway.
+ * @returns what to print. @throws CommandError with a message for the user.
  */
 export async function runKeys(
   args: string[],
@@ -114,7 +114,7 @@ export async function runKeys(
   const [name = '', target = '', ...rest] = positionals;
   if (values.help || !name) return USAGE;
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (!command) throw new CommandError(`There is no command ${name}.\n\n${USAGE}`);
+  if (!command) throw new CommandError(`Unknown command: ${name}.\n\n${USAGE}`);
   if (rest.length || WITH_TARGET.has(name) !== (target !== '')) {
     throw new CommandError(`${name} takes ${WITH_TARGET.has(name) ? 'one id' : 'no id'}.\n\n${USAGE}`);
   }
@@ -137,7 +137,7 @@ function parse(args: string[]) {
   }
 }
 
-/** Only what was given: an update leaves the rest as it is. */
+/** Only the given options: an update leaves the rest unchanged. */
 function inputOf(options: Options): object {
   const { name, plan, scopes, expires } = options;
   return {

@@ -1,4 +1,4 @@
-/** Rows as columns of text with a head, for a terminal; columns without any value are left out. */
+/** Formats rows as a text table with a header, for a terminal; columns without any value are left out. */
 export function table(rows: readonly Readonly<Record<string, unknown>>[]): string {
   const names = Object.keys(rows[0] ?? {}).filter((name) => rows.some((row) => cell(row[name]) !== ''));
   const lines = [names, ...rows.map((row) => names.map((name) => cell(row[name])))];

@@ -3,7 +3,7 @@ import type { CostLimits } from '../graphql/cost';
 import type { DocumentLimits } from '../graphql/document-limits';
 import type { ConnectionLimits } from '../http/server';
 
-/** What a document may ask for. */
+/** Limits on a document. */
 export function documentLimits(config: Config): DocumentLimits {
   return {
     tokens: config.GRAPHQL_MAX_TOKENS,
@@ -19,19 +19,19 @@ export function documentLimits(config: Config): DocumentLimits {
   };
 }
 
-/** How many values it may be answered with. */
+/** Limits on the number of values in a response or an event. */
 export function costLimits({ GRAPHQL_MAX_COST, GRAPHQL_MAX_EVENT_COST }: Config): CostLimits {
   return { answer: GRAPHQL_MAX_COST, event: Math.min(GRAPHQL_MAX_COST, GRAPHQL_MAX_EVENT_COST) };
 }
 
-/** What a connection may do. */
+/** Limits on connections. */
 export function connectionLimits(config: Config): ConnectionLimits {
   const { HEADERS_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS, REQUEST_TIMEOUT_MS } = config;
   return {
     most: config.MAX_CONNECTIONS,
     headersMs: HEADERS_TIMEOUT_MS,
     keepAliveMs: KEEP_ALIVE_TIMEOUT_MS,
-    // Nothing need move while a request is worked on.
+    // A connection has no traffic while its request is in progress.
     silenceMs: Math.max(KEEP_ALIVE_TIMEOUT_MS, HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS) + 1000,
   };
 }

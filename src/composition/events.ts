@@ -10,7 +10,7 @@ import { connectRedis } from '../rate-limit/redis-client';
 
 export interface Events {
   readonly hub: Hub;
-  /** `undefined` for an instance alone. */
+  /** `undefined` without Redis. */
   readonly relay: RedisRelay | undefined;
   close(): void;
 }
@@ -21,7 +21,7 @@ interface Services {
   readonly inventory: InventoryService;
 }
 
-/** Tells those who listen what is committed through the database, here and in all instances that share a Redis. */
+/** Delivers committed changes to subscribers, here and in all instances that share a Redis. */
 export async function createEvents(
   config: Config,
   database: Database,
@@ -34,7 +34,7 @@ export async function createEvents(
     inventory: (ids) => inventory.find(database, ids),
   });
   const relay = await createRelay(config, hub, (state) =>
-    logger.warn({ events: state }, 'whether other instances hear of events has changed'),
+    logger.warn({ events: state }, 'event relay state changed'),
   );
   const stopListening = database.listeners.add((change) => {
     hub.tell(change);

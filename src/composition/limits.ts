@@ -9,10 +9,10 @@ import { faultOf } from '../rate-limit/redis-client';
 import { RedisStore } from '../rate-limit/redis-store';
 import { TallyStore } from '../rate-limit/tally-store';
 
-/** The part of each quota that an instance, with all its workers, gives out while Redis is out of reach. */
+/** The share of each quota that an instance, with all its workers, grants while Redis is unreachable. */
 const FALLBACK_SHARE = 0.5;
 
-/** Where requests are counted: in this process, or in Redis while that is in reach. */
+/** The rate-limit store: in memory, or in Redis with memory as the fallback. */
 export function createLimits(
   config: Config,
   redis: Redis | undefined,
@@ -31,7 +31,7 @@ export function createLimits(
   const onState = (state: 'redis' | 'fallback', error?: unknown) =>
     logger.warn(
       { limits: state, redis: place, reason: error && reasonOf(faultOf(redis) ?? error) },
-      'where requests are counted has changed',
+      'rate-limit store changed',
     );
   const shared = new RedisStore(redis, { bans, now });
   return new TallyStore(new FallbackStore(shared, memory, { share, onState }), now);

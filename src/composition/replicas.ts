@@ -3,7 +3,7 @@ import type { Config } from '../config';
 import type { Database } from '../database/database';
 import { Replicas } from '../database/replicas';
 
-/** The replicas of the database; `undefined` where there are none. */
+/** The replicas of the database; `undefined` if there are none. */
 export async function openReplicas(
   config: Config,
   database: Database,
@@ -21,7 +21,7 @@ export async function openReplicas(
     isTraced: config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
     onChange: (replica, isUsed, reason) =>
       isUsed
-        ? logger.info({ replica }, 'a replica is read from')
-        : logger.warn({ replica, reason }, 'a replica is not read from'),
+        ? logger.info({ replica }, 'replica in use')
+        : logger.warn({ replica, reason }, 'replica not in use'),
   });
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { parseKey } from '../access/secret';
 
-// How the value of a variable is read. Each throws an Error that says what it should be.
+// Parsers for the values of variables. Each throws an Error that says what the value should be.
 
 export function text(value: string): string {
   return value;
@@ -52,10 +52,10 @@ export function origins(value: string): string[] {
   const given = list(value);
   const wrong = given.find((origin) => origin !== '*' && !isOrigin(origin));
   if (wrong === undefined) return given;
-  throw new Error(`must be origins such as https://shop.example; ${JSON.stringify(wrong)} is none`);
+  throw new Error(`must be origins such as https://shop.example; ${JSON.stringify(wrong)} is not one`);
 }
 
-/** As browsers send it: scheme, host and port, nothing behind it. */
+/** An origin as browsers send it: scheme, host and port, nothing after them. */
 function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text && !text.includes('*');
 }
@@ -68,12 +68,12 @@ function isRange(range: string): boolean {
   );
 }
 
-/** @throws Error for an empty one: it would refuse everybody, where leaving the variable out was meant. */
+/** @throws Error for an empty list: it would refuse everyone, while the intention was to leave the variable unset. */
 function list(value: string): string[] {
   const items = value
     .split(',')
     .map((item) => item.trim())
     .filter(Boolean);
   if (items.length) return items;
-  throw new Error(`must be a list, comma-separated, not ${JSON.stringify(value)}`);
+  throw new Error(`must be a comma-separated list, not ${JSON.stringify(value)}`);
 }

@@ -2,23 +2,23 @@ import type { Socket } from 'node:net';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 
 export interface PoolBounds {
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly size: number;
-  /** How many may wait for a connection; who comes after them is refused at once. */
+  /** Maximum number of requests waiting for a connection; further ones are rejected immediately. */
   readonly queue: number;
-  /** How long to wait for a connection, free or new, in milliseconds. */
+  /** How long to wait for an idle or new connection, in milliseconds. */
   readonly connectMs: number;
-  /** How long the server may keep silent while a connection is in use. */
+  /** How long the server may stay silent while a connection is in use, in milliseconds. */
   readonly silenceMs: number;
-  /** What a new connection is told first. */
+  /** SQL that is run first on a new connection. */
   readonly settings: string;
 }
 
 type Callback = (error: Error | undefined, client: PoolClient | undefined, done: () => void) => void;
 
 /**
- * A pool that keeps nobody waiting without bound: not for a connection, not for a statement (the server cancels it), and
- * not for a server that has gone without a word. A connection that breaks is replaced by the next one that is needed.
+ * A pool in which every wait is bounded: for a connection, for a statement (cancelled by the server), and for a server
+ * that has stopped responding. Broken connections are replaced on demand.
  */
 export class BoundedPool extends Pool {
   constructor(
@@ -41,7 +41,7 @@ export class BoundedPool extends Pool {
     });
     this.on('acquire', (client) => socketOf(client).setTimeout(silenceMs));
     this.on('release', (_error, client) => socketOf(client).setTimeout(0));
-    // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+    // The pool replaces an idle connection that breaks; without a listener the error would crash the process.
     this.on('error', () => undefined);
   }
 
@@ -57,13 +57,13 @@ export class BoundedPool extends Pool {
 }
 
 function refuse(callback: Callback | undefined): Promise<PoolClient> | undefined {
-  const error = Object.assign(new Error('too many requests wait for a connection'), { code: '53300' });
+  const error = Object.assign(new Error('too many requests are waiting for a connection'), { code: '53300' });
   if (!callback) return Promise.reject(error);
   callback(error, undefined, () => undefined);
   return undefined;
 }
 
-/** node-postgres' own types keep it to themselves. */
+/** Missing from node-postgres' type definitions. */
 function socketOf(client: object): Socket {
   return (client as { connection: { stream: Socket } }).connection.stream;
 }

@@ -1,6 +1,6 @@
 import type { InventoryRow, OrderRow, PetRow } from './tables';
 
-/** What can be listened to, with the row that it is about. */
+/** The topics that can be subscribed to, and the row type of each. */
 export interface Topics {
   pet: PetRow;
   order: OrderRow;
@@ -11,24 +11,24 @@ export type Topic = keyof Topics;
 
 export type ChangeKind = 'CREATED' | 'UPDATED' | 'DELETED';
 
-/** That a row has changed. What it is now, whoever wants to know reads. */
+/** A change to a row. Its new state is not included; consumers read it if they need it. */
 export interface Change<T extends Topic = Topic> {
   readonly topic: T;
   readonly kind: ChangeKind;
-  /** Of an inventory entry that of its pet. */
+  /** For an inventory entry, its pet's id. */
   readonly id: bigint;
-  /** As it was: whole where it was deleted; of an update what a filter may ask for, as far as it is known. */
+  /** The previous state: complete for a deletion; for an update the known fields that a filter may test. */
   readonly before?: Partial<Topics[T]>;
 }
 
-/** Hears of each change once it is committed. Must not throw. */
+/** Called for each change once it is committed. Must not throw. */
 export type ChangeListener = (change: Change) => void;
 
-/** Those who listen to the changes that are made through one open database. */
+/** Listeners to the changes made through one open database. */
 export class ChangeListeners {
   private readonly listeners = new Set<ChangeListener>();
 
-  /** @returns what ends it. */
+  /** @returns a function that removes the listener. */
   add(listener: ChangeListener): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

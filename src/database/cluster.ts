@@ -8,15 +8,15 @@ import { reasonOf } from './failures';
 export const MAJOR_VERSION = '17';
 
 /**
- * Starts the embedded PostgreSQL on the files in `directory`, made if they are not there.
- * @throws Error in one line when they are of another PostgreSQL version or cannot be read as a database.
+ * Starts the embedded PostgreSQL on the files in `directory`, and creates them if they do not exist.
+ * @throws Error with a one-line message if they are from another PostgreSQL version or unreadable as a database.
  */
 export async function openCluster(directory: string): Promise<PGlite> {
   const version = versionOf(directory);
   if (version !== undefined && version !== MAJOR_VERSION) {
     throw new Error(
       `${directory} holds a PostgreSQL ${version} database; this version of the gateway reads PostgreSQL ${MAJOR_VERSION}. ` +
-        'Move it away, or open it with the version that made it and dump it.',
+        'Move it away, or dump it with the version that created it.',
     );
   }
   try {
@@ -27,7 +27,7 @@ export async function openCluster(directory: string): Promise<PGlite> {
   }
 }
 
-/** Makes it beside its place, and moves it there once it is whole: a first start that is killed spoils nothing. */
+/** Creates the cluster in a sibling directory and renames it once complete, so a killed first start does no damage. */
 async function createCluster(directory: string): Promise<void> {
   const unfinished = `${directory}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
@@ -37,14 +37,14 @@ async function createCluster(directory: string): Promise<void> {
   sync(dirname(directory));
 }
 
-/** Makes a directory's entries outlive a loss of power, where the system can. */
+/** Makes a directory's entries survive a power loss, where the system supports it. */
 function sync(directory: string): void {
   try {
     const descriptor = openSync(directory, 'r');
     fsyncSync(descriptor);
     closeSync(descriptor);
   } catch {
-    // Windows does not open directories.
+    // Windows cannot open directories.
   }
 }
 
@@ -52,6 +52,6 @@ function versionOf(directory: string): string | undefined {
   try {
     return readFileSync(join(directory, 'PG_VERSION'), 'utf8').trim();
   } catch {
-    return undefined; // a fresh directory
+    return undefined; // a new directory
   }
 }

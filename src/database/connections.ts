@@ -8,24 +8,26 @@ import { SharedConnections } from './shared-connections';
 import { UndoneError } from './statement-group';
 
 export interface ConnectionsOptions {
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly size: number;
-  /** How many statements and transactions may wait for one. */
+  /** Maximum number of statements and transactions waiting for a connection. */
   readonly queue: number;
-  /** How long a statement may take, in milliseconds. */
+  /** Time limit of a statement, in milliseconds. */
   readonly statementMs: number;
-  /** How long to wait for a connection, free or new. */
+  /** How long to wait for an idle or new connection, in milliseconds. */
   readonly connectMs: number;
-  /** Whether each statement leaves alone, so that it has a span of its own. */
+  /** Whether each statement is sent on its own, so that it has its own span. */
   readonly isTraced?: boolean;
 }
 
-/** Connections that quick statements share: more would gather fewer statements each. */
+/** Maximum numbers of connections shared by quick statements: with more, each would batch fewer statements. */
 const MAX_SHARED = { reads: 2, inserts: 1 };
-/** The part of all connections that these are at most. */
+/** Their maximum share of all connections. */
 const SHARES = { reads: 0.2, inserts: 0.1 };
 
-/** How long an insert waits for a lock, in milliseconds, while others wait for it: alone it may wait as long as it may take. */
+/**
+ * How long a batched insert waits for a lock, in milliseconds; on its own it may wait as long as a statement may take.
+ */
 const LOCK_MS = 50;
 
 const INT8 = 20;
@@ -36,7 +38,7 @@ const typeParsers = {
   },
 } as ClientConfig['types'];
 
-/** The connections to one server: those that are taken one by one, and those that quick statements share. */
+/** The connections to one server: those checked out one at a time, and those shared by quick statements. */
 export class Connections {
   readonly pool: BoundedPool;
   private readonly shared: Readonly<Record<keyof typeof MAX_SHARED, SharedConnections>>;
@@ -75,7 +77,8 @@ export class Connections {
     try {
       return (await (shared ?? this.run(statement, exact))) as Row[];
     } catch (error) {
-      // What was undone with others, or lost a deadlock, has changed nothing; nor has a read that lost its connection.
+      // A statement rolled back with its group or by a deadlock changed nothing; nor did a read that lost its
+      // connection.
       if (
         error instanceof UndoneError ||
         isTransient(error) ||
@@ -88,7 +91,7 @@ export class Connections {
 
   async close(): Promise<void> {
     await Promise.all([this.shared.reads.close(), this.shared.inserts.close()]);
-    // Prisma may have ended it, if it has used it; what is idle would keep the process alive.
+    // If Prisma used the pool, it may have ended it already; otherwise idle connections would keep the process alive.
     if (!this.pool.ended) await this.pool.end();
   }
 
@@ -107,7 +110,7 @@ export class Connections {
   }
 }
 
-/** node-postgres spells dates in the zone of this process, whose offset it rounds to minutes; before 1900 that is not exact. */
+/** node-postgres serialises dates in the process's time zone with offsets rounded to minutes: inexact before 1900. */
 function exactDate(value: unknown): unknown {
   return value instanceof Date ? value.toISOString() : value;
 }

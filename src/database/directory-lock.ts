@@ -5,18 +5,18 @@ import { isRunning, processMark } from './process-mark';
 const LOCK = /^lock\.([1-9][0-9]*)$/;
 const ATTEMPTS = 100;
 
-/** The locks that this process holds: a mark with its own pid may be an earlier process's. */
+/** The locks held by this process: a mark with its own pid may be left over from an earlier process. */
 const held = new Map<string, number>();
 
 /**
- * Takes `directory` for this process: PGlite does not lock it, and two processes that have it open lose each other's
- * committed rows.
+ * Locks `directory` for this process: PGlite does not, and two processes that have it open lose each other's committed
+ * rows.
  *
- * The lock is a numbered file, `lock.7`, that says who its owner is; of several, the highest number counts. Who finds
- * that owner gone makes the next number, which appears whole and for one contender only (link is atomic). Numbers never
- * start anew, so a contender that looked long ago makes a number that has been passed by, and sees that.
- * @returns what gives it back.
- * @throws Error naming the owner when it is a live process.
+ * The lock is a numbered file, `lock.7`, that identifies its owner; the highest number counts. A process that finds the
+ * owner gone creates the next number, which appears complete and for only one contender (link is atomic). Numbers never
+ * restart, so a contender with a stale listing creates a number that has been superseded, and notices that.
+ * @returns a function that releases the lock.
+ * @throws Error naming the owner if it is a live process.
  */
 export function lockDirectory(directory: string): () => void {
   const path = realpathSync(directory);
@@ -46,7 +46,7 @@ function hold(path: string, number: number): () => void {
   return () => {
     if (held.get(path) !== number) return;
     held.delete(path);
-    // The number stays, without an owner.
+    // The number remains, without an owner.
     writeFileSync(lockFile(path, number), '');
   };
 }
@@ -68,7 +68,7 @@ function locksIn(path: string): number[] {
     .filter(Boolean);
 }
 
-/** The number that counts; 0 if the directory was never locked. */
+/** The current lock number; 0 if the directory was never locked. */
 function newestIn(path: string): number {
   return Math.max(0, ...locksIn(path));
 }
@@ -87,6 +87,6 @@ function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return ''; // passed by meanwhile
+    return ''; // superseded in the meantime
   }
 }

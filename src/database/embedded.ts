@@ -20,7 +20,7 @@ const TYPES = {
   },
 };
 
-/** PostgreSQL inside this process (PGlite), in a directory that belongs to this process while it is open. */
+/** PostgreSQL inside this process (PGlite), in a directory that this process owns while it is open. */
 export class EmbeddedDatabase implements Database {
   readonly prisma: PrismaClient;
   readonly listeners = new ChangeListeners();
@@ -37,8 +37,8 @@ export class EmbeddedDatabase implements Database {
   }
 
   /**
-   * Opens `directory`, made if it is not there.
-   * @throws Error in one line when another process has it open or when it is of another PostgreSQL version.
+   * Opens `directory`, and creates it if needed.
+   * @throws Error with a one-line message if another process has it open or it is from another PostgreSQL version.
    */
   static async open(directory: string): Promise<EmbeddedDatabase> {
     makeDirectory(directory);
@@ -79,7 +79,7 @@ export class EmbeddedDatabase implements Database {
   }
 }
 
-/** Applies the migrations that the embedded database lacks. */
+/** Applies pending migrations. */
 export function migrateOn(engine: PGlite): Promise<void> {
   return migrate({
     script: async (sql) => void (await engine.exec(sql)),
@@ -87,7 +87,7 @@ export function migrateOn(engine: PGlite): Promise<void> {
   });
 }
 
-/** `0099-01-02 03:04:05.678+00`, in full ISO form: of anything else JavaScript guesses the century. */
+/** Converts `0099-01-02 03:04:05.678+00` to full ISO form; in any other form JavaScript guesses the century. */
 function parseTimestamp(text: string): Date {
   return new Date(text.replace(' ', 'T').replace(/\+00$/, 'Z'));
 }

@@ -6,14 +6,14 @@ interface PGliteModule {
 }
 
 /**
- * Starts PGlite with the extensions that the migrations need; without a directory, in memory.
- * @param image the data directory to begin from, as PGlite dumps it.
+ * Starts PGlite with the extensions that the migrations need; in memory if no directory is given.
+ * @param image the data directory to start from, as dumped by PGlite.
  */
 export async function startEngine(directory?: string, image?: Blob): Promise<PGlite> {
   const { PGlite: Engine, pg_trgm } =
     (globalThis as { pgliteModule?: PGliteModule }).pgliteModule ?? (await loadModule());
   const engine = await Engine.create({ dataDir: directory, loadDataDir: image, extensions: { pg_trgm } });
-  // Prisma writes and reads timestamps as if every session were in UTC; PGlite takes the zone of this process.
+  // Prisma writes and reads timestamps as if every session were in UTC; PGlite defaults to this process's time zone.
   await engine.exec("set timezone to 'UTC'");
   return engine;
 }

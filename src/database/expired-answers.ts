@@ -4,17 +4,17 @@ import { deleteExpiredAnswers } from './idempotency';
 export interface CleaningOptions {
   /** Milliseconds of the Unix epoch. */
   now(): number;
-  /** Hears why a round was given up; the next one starts anew. */
+  /** Called when a round fails; the next one starts afresh. */
   onError(error: unknown): void;
-  /** Milliseconds between two rounds. */
+  /** Interval between rounds, in milliseconds. */
   readonly every?: number;
-  /** How many answers are deleted at a time. */
+  /** Number of responses deleted at a time. */
   readonly batch?: number;
 }
 
 /**
- * Deletes expired answers now and then, in batches that are too small to be noticed. Every instance does; they pass over
- * what another is deleting.
+ * Periodically deletes expired responses, in batches small enough to go unnoticed. Every instance does so; each skips
+ * the rows that another one is deleting.
  */
 export class ExpiredAnswers {
   private readonly timer: NodeJS.Timeout;
@@ -28,7 +28,7 @@ export class ExpiredAnswers {
     this.timer = setInterval(() => this.start(), options.every ?? 600_000).unref();
   }
 
-  /** Ends with the batch that is being deleted. */
+  /** Stops after the current batch. */
   async stop(): Promise<void> {
     this.stopped = true;
     clearInterval(this.timer);

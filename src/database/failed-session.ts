@@ -1,6 +1,6 @@
 import type { Session } from './database';
 
-/** A session that is over: whatever is asked of it fails with `error`. */
+/** A session that has ended: every call fails with `error`. */
 export function failedSession(error: unknown): Session {
   const fail = () => Promise.reject(error);
   return {

@@ -1,10 +1,10 @@
 /**
- * What went wrong in the database, named once for both drivers and Prisma:
- * - `foreign-key`, `check`, `unique`: a constraint refused the write;
- * - `not-found`: the row to change is not there;
- * - `transient`: a deadlock or serialization failure, to be tried again;
- * - `timeout`: a statement or transaction took longer than it may;
- * - `unavailable`: the database is out of reach, gone, or lets this service in no more.
+ * Database failures, under common names for both drivers and Prisma:
+ * - `foreign-key`, `check`, `unique`: a constraint rejected the write;
+ * - `not-found`: the row to change does not exist;
+ * - `transient`: a deadlock or serialization failure, to be retried;
+ * - `timeout`: a statement or transaction exceeded its time limit;
+ * - `unavailable`: the database is unreachable, down, or no longer accepts this service.
  */
 export type Failure =
   | 'foreign-key'
@@ -69,12 +69,12 @@ const NETWORK = new Set([
   'ENOENT',
 ]);
 
-/** Messages of node-postgres that come without a code. */
+/** node-postgres messages that have no code. */
 const LOST_CONNECTION =
   /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|server closed the connection|cannot use a pool after calling end|not queryable/i;
 const SLOW = /query read timeout/i;
 
-/** The failure that an error of Prisma or a driver stands for; `undefined` if it is none of them. */
+/** Classifies an error of Prisma or a driver; `undefined` if it is none of these failures. */
 export function failureOf(error: unknown): Failure | undefined {
   for (let depth = 0, current = error; depth < 5 && isObject(current); depth++) {
     const failure = ofOne(current);
@@ -85,14 +85,14 @@ export function failureOf(error: unknown): Failure | undefined {
   return undefined;
 }
 
-/** Whether the same transaction may succeed when it is run again. */
+/** Whether the same transaction may succeed if it is retried. */
 export function isTransient(error: unknown): boolean {
   return failureOf(error) === 'transient';
 }
 
 /**
- * What an error of a driver says. A host of several addresses fails with an error that has a code in place of a message,
- * and PGlite throws objects that are no errors.
+ * The message of a driver's error. Connecting to a host with several addresses fails with an error that has a code but
+ * no message, and PGlite throws objects that are not errors.
  */
 export function reasonOf(error: unknown): string {
   if (!isObject(error)) return String(error);

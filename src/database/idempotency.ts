@@ -2,22 +2,22 @@ import { createHash } from 'node:crypto';
 import type { Session } from './database';
 import { statement } from './statement';
 
-/** Something that a caller asks for under an idempotency key. */
+/** A request made under an idempotency key. */
 export interface Claim {
-  /** A key id or an address. */
+  /** An API key's id or an address. */
   readonly caller: string;
   readonly key: string;
-  /** SHA-256 of what is asked, in hexadecimal. */
+  /** SHA-256 of the request, in hexadecimal. */
   readonly fingerprint: string;
 }
 
-/** The answer that is kept under a key, and whether it was given to what is asked now. */
+/** The response stored under a key, and whether it belongs to the same request. */
 export interface KeptAnswer {
   readonly answer: string;
   readonly isSame: boolean;
 }
 
-/** Bytes of an answer that can be kept; the table has the same bound. */
+/** Maximum size of a stored response in bytes; the table has the same limit. */
 export const MAX_ANSWER_BYTES = 1024 * 1024;
 
 const FIND = statement(
@@ -27,7 +27,7 @@ where caller = $1::text and key = $2::text and expires_at > $4::timestamptz`,
 
 const LOCK = statement('select pg_try_advisory_xact_lock($1::bigint) as "isMine"');
 
-// Any number, the same on all instances. Prisma reads no `void`.
+// An arbitrary number, the same on all instances. Prisma cannot read `void`.
 const LOCK_SEVERAL = statement('select pg_advisory_xact_lock(72707371)::text');
 
 const KEEP = statement(
@@ -47,7 +47,7 @@ const DELETE_EXPIRED = statement(
 select count(*)::int as count from gone`,
 );
 
-/** What is kept under the key; `undefined` if that is nothing, or has expired. */
+/** Finds the response stored under the key; `undefined` if there is none or it has expired. */
 export async function findAnswer(
   session: Session,
   { caller, key, fingerprint }: Claim,
@@ -58,20 +58,20 @@ export async function findAnswer(
 }
 
 /**
- * Keeps all others from the key until the transaction ends, however it does: of one that is cut short nothing is left.
- * @returns false, at once, when another transaction has it.
+ * Locks the key until the transaction ends in any way; an aborted transaction leaves nothing behind.
+ * @returns false, without waiting, if another transaction holds it.
  */
 export async function lockKey(transaction: Session, claim: Claim): Promise<boolean> {
   const [locked] = await transaction.query<{ isMine: boolean }>(LOCK, [lockOf(claim)]);
   return locked?.isMine === true;
 }
 
-/** Makes all others that lock rows one by one wait until the transaction ends: in whatever order they do, none deadlocks. */
+/** Serialises transactions that lock rows one by one: whatever their order, they cannot deadlock. */
 export async function lockSeveral(transaction: Session): Promise<void> {
   await transaction.query(LOCK_SEVERAL, []);
 }
 
-/** Keeps an answer under a key that is locked. @param expiresAt from when on it is as if it were not there. */
+/** Stores a response under a locked key. @param expiresAt from when on it is ignored. */
 export async function keepAnswer(
   transaction: Session,
   { caller, key, fingerprint }: Claim,
@@ -81,13 +81,13 @@ export async function keepAnswer(
   await transaction.query(KEEP, [caller, key, fingerprint, answer, expiresAt]);
 }
 
-/** Deletes at most `limit` of the answers that have expired, and none that another instance is deleting. @returns how many. */
+/** Deletes up to `limit` expired responses, except those another instance is deleting. @returns how many. */
 export async function deleteExpiredAnswers(session: Session, now: Date, limit: number): Promise<number> {
   const [deleted] = await session.query<{ count: number }>(DELETE_EXPIRED, [now, limit]);
   return deleted?.count ?? 0;
 }
 
-/** A hash that nobody can aim: two keys that share a lock would only make each other wait. */
+/** A hash that nobody can target; keys that collide would only wait for each other. */
 function lockOf({ caller, key }: Claim): bigint {
   return createHash('sha256').update(`${caller}\n${key}`).digest().readBigInt64BE();
 }

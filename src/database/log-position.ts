@@ -1,15 +1,15 @@
 import { BoundedPool } from './bounded-pool';
 import { connectionTo, sessionOf } from './connection';
 
-/** How long a server may take to tell its position; with what a lost connection takes to be noticed, a second. */
+/** Time limit for reading a position; including the time to notice a lost connection, a second. */
 const PATIENCE_MS = 500;
 
 const WRITTEN = `select pg_current_wal_lsn() - '0/0' as position`;
 const REPLAYED = `select case when pg_is_in_recovery() then pg_last_wal_replay_lsn() - '0/0' end as position`;
 
 /**
- * How far the write-ahead log of a server has come: of a primary what is written, of a replica what is replayed. Asked on
- * a connection of its own, so that a server with much to do is not taken for one that lags.
+ * A server's position in the write-ahead log: on a primary what has been written, on a replica what has been replayed.
+ * Read on its own connection, so that a busy server is not mistaken for one that lags.
  */
 export class LogPosition {
   private readonly pool: BoundedPool;
@@ -32,7 +32,10 @@ export class LogPosition {
     return new LogPosition(url, REPLAYED);
   }
 
-  /** Bytes since the beginning of the log, in a little more than a second at most. @throws Error when it is not told. */
+  /**
+   * Reads the position, in bytes since the beginning of the log, within a second or two.
+   * @throws Error if it cannot be read.
+   */
   async read(): Promise<bigint> {
     const { rows } = await this.pool.query<{ position: string | null }>(this.text);
     const position = rows[0]?.position;

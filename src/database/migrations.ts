@@ -3,16 +3,16 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { reasonOf } from './failures';
 
-/** What the runner needs of a driver: scripts of many statements, and queries on the same connection. */
+/** What the runner needs from a driver: scripts of several statements, and queries on the same connection. */
 export interface MigrationConnection {
   script(sql: string): Promise<void>;
   rows(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
 }
 
-/** The directory of migrations in the project and in its build: two floors below the top, both of them. */
+/** The migrations directory; both `src/database` and `dist/database` are two levels below the project root. */
 export const MIGRATIONS_DIRECTORY = join(__dirname, '..', '..', 'prisma', 'migrations');
 
-/** Prisma's own advisory lock: instances that start together, and Prisma's CLI, wait for each other. */
+/** Prisma's own advisory lock: instances that start at the same time, and Prisma's CLI, wait for each other. */
 const ADVISORY_LOCK = 72707369;
 
 const LEDGER = `create table if not exists _prisma_migrations (
@@ -27,10 +27,10 @@ const LEDGER = `create table if not exists _prisma_migrations (
 )`;
 
 /**
- * Applies the migrations that the database lacks, in order, as `prisma migrate deploy` does, with Prisma's own ledger:
- * Prisma's CLI can go on where this left off. A migration that fails is recorded and stops this and every later start.
- * Lock and settings last as long as a transaction, so that a pooler may hand each to another connection.
- * @throws Error in one line that names the migration.
+ * Applies the pending migrations in order, as `prisma migrate deploy` does, and records them in Prisma's own table, so
+ * that Prisma's CLI can continue from there. A failed migration is recorded, and stops this and every later start. The
+ * lock and the settings are scoped to a transaction, so a pooler may use a different connection for each.
+ * @throws Error with a one-line message that names the migration.
  */
 export async function migrate(
   connection: MigrationConnection,
@@ -57,7 +57,7 @@ function migrationsIn(directory: string): Migration[] {
     });
 }
 
-/** Applies the first migration that is not applied yet. @returns whether there was one. */
+/** Applies the first pending migration. @returns whether there was one. */
 async function applyNext(connection: MigrationConnection, migrations: Migration[]): Promise<boolean> {
   let next: Migration | undefined;
   try {
@@ -78,11 +78,11 @@ async function applyNext(connection: MigrationConnection, migrations: Migration[
   }
 }
 
-/** In a transaction that no other instance, nor Prisma's CLI, has at the same time; the ledger is there. */
+/** Runs `work` in a transaction that excludes other instances and Prisma's CLI; creates the migrations table if needed. */
 async function alone<T>(connection: MigrationConnection, work: () => Promise<T>): Promise<T> {
   await connection.script('begin');
   try {
-    // A migration may take its time, and so may waiting for another instance's.
+    // Both a migration and waiting for another instance's may take long.
     await connection.script("set local statement_timeout to 0; set local timezone to 'UTC'");
     await connection.rows('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
     await connection.script(LEDGER);
@@ -90,13 +90,13 @@ async function alone<T>(connection: MigrationConnection, work: () => Promise<T>)
     await connection.script('commit');
     return result;
   } catch (error) {
-    // A connection that is gone has been rolled back by the server.
+    // If the connection is lost, the server has rolled back already.
     await connection.script('rollback').catch(() => undefined);
     throw error;
   }
 }
 
-/** @throws Error when it failed, or is another than what was applied. */
+/** @throws Error if it failed earlier, or differs from what was applied. */
 function isApplied({ name, checksum }: Migration, applied: Record<string, unknown>[]): boolean {
   const entry = applied.find((row) => row.migration_name === name);
   if (!entry) return false;
@@ -110,7 +110,10 @@ function isApplied({ name, checksum }: Migration, applied: Record<string, unknow
   return true;
 }
 
-/** With its entry, in one transaction: of a migration that is cut short, by a crash say, nothing is left. */
+/**
+ * Applies a migration and records it in the same transaction: an interrupted one, by a crash for example, leaves
+ * nothing behind.
+ */
 async function apply(connection: MigrationConnection, { name, sql, checksum }: Migration): Promise<void> {
   const id = randomUUID();
   await connection.rows(

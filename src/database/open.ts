@@ -3,8 +3,9 @@ import { EmbeddedDatabase } from './embedded';
 import { PostgresDatabase, type PostgresOptions } from './postgres';
 
 /**
- * Opens the database with all migrations applied: PostgreSQL where `url` is given, else the embedded one in `directory`.
- * @throws Error in one line when it cannot be opened or migrated.
+ * Opens the database and applies all migrations: PostgreSQL if `url` is given, otherwise the embedded one in
+ * `directory`.
+ * @throws Error with a one-line message if it cannot be opened or migrated.
  */
 export function openDatabase({
   url,

@@ -2,16 +2,16 @@ import type { Sharing } from './database';
 import type { Projection } from './projection';
 import type { Table } from './tables';
 
-/** Filter values by the filter's name in the table; `undefined` filters nothing. */
+/** Filter values by filter name; `undefined` and null filter nothing. */
 export type Filters = Readonly<Record<string, unknown>>;
 
-/** Where a page starts or ends: the order key and id of the row just outside of it. */
+/** A boundary of a page: the order key and id of the row just outside it. */
 export interface Bound {
   readonly key: string;
   readonly id: string;
 }
 
-/** A keyset page: rows of one order between two bounds, from its start or (backward) from its end. */
+/** A keyset page: rows in one order between two bounds, from the start or (`backward`) from the end. */
 export interface PageQuery {
   readonly filters: Filters;
   readonly order: string;
@@ -22,16 +22,16 @@ export interface PageQuery {
   readonly backward: boolean;
 }
 
-/** Rows of a read that may be waited for by others. */
+/** Maximum number of rows of a read that other statements may wait for. */
 export const SHORT = 500;
 
-/** Whether a page is quickly read off an index: a filter may have to pass over any number of rows before it is full. */
+/** Whether a page can be read quickly from an index: with a filter, any number of rows may have to be skipped. */
 export function sharingOf({ filters, limit }: PageQuery, parents = 1): Sharing | undefined {
   const isShort = limit * parents <= SHORT && Object.values(filters).every((value) => value == null);
   return isShort ? 'read' : undefined;
 }
 
-/** The statement of a page; appends its values, the limit last. */
+/** Builds a page's statement; appends its values, the limit last. */
 export function pageOf<Row>(
   table: Table<Row>,
   { columns, from }: Projection,

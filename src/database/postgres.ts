@@ -13,11 +13,11 @@ import { transaction } from './prisma-session';
 export interface PostgresOptions {
   /** `postgresql://…` */
   readonly url: string;
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly poolSize?: number;
-  /** How many statements and transactions may wait for a connection. */
+  /** Maximum number of statements and transactions waiting for a connection. */
   readonly queue?: number;
-  /** How long a request may take, in milliseconds: its statements get a little less, so that they end before it does. */
+  /** How long a request may take, in milliseconds. Statements get slightly less, so that they end before it does. */
   readonly requestTimeoutMs?: number;
   readonly isTraced?: boolean;
 }
@@ -26,7 +26,7 @@ const STATEMENT_SHARE = 0.9;
 const CONNECT_SHARE = 0.5;
 const MAX_CONNECT_MS = 5_000;
 
-/** A PostgreSQL server, whose connections Prisma and the prepared statements share. */
+/** A PostgreSQL server. Prisma and the prepared statements share its connections. */
 export class PostgresDatabase implements Database {
   readonly prisma: PrismaClient;
   readonly listeners = new ChangeListeners();
@@ -39,15 +39,15 @@ export class PostgresDatabase implements Database {
   ) {
     this.prisma = new PrismaClient({
       adapter: new PrismaPg(connections.pool),
-      // Others quote the source, which is read for each error: in an outage for every request.
+      // The other formats quote the source code, which is read for each error: during an outage, for every request.
       errorFormat: 'minimal',
       transactionOptions: { maxWait: MAX_CONNECT_MS, timeout: statementMs },
     });
   }
 
   /**
-   * Connects, and applies what migrations the database lacks.
-   * @throws Error in one line that says where, without the password of `url`.
+   * Connects, and applies pending migrations.
+   * @throws Error with a one-line message that says where, without the password in `url`.
    */
   static async open(options: PostgresOptions): Promise<PostgresDatabase> {
     const { url, poolSize = 10, queue = 1000, requestTimeoutMs = 10_000, isTraced } = options;
@@ -60,7 +60,7 @@ export class PostgresDatabase implements Database {
       throw new Error(`${description} cannot be opened: ${reasonOf(error)}`, { cause: error });
     }
     const connections = new Connections(url, { size: poolSize, queue, statementMs, connectMs, isTraced });
-    // On a connection of its own, so that a server with much to do is not taken for one that is gone.
+    // On its own connection, so that a busy server is not mistaken for one that is down.
     const probe = new BoundedPool(
       { ...connectionTo(url), idleTimeoutMillis: 0 },
       { size: 1, queue: 1, connectMs, ...sessionOf(statementMs) },
@@ -94,10 +94,10 @@ export class PostgresDatabase implements Database {
   }
 }
 
-/** On a connection of its own, which nobody waits for. */
+/** Runs the migrations on their own connection, outside the pool. */
 async function migrateAt(url: string): Promise<void> {
   const client = new Client({ ...connectionTo(url), connectionTimeoutMillis: MAX_CONNECT_MS });
-  // Each failure reaches the statement it concerns; an event nobody listens to would end the process.
+  // Each failure reaches the statement it concerns; without a listener the event would crash the process.
   client.on('error', () => undefined);
   await client.connect();
   try {

@@ -1,14 +1,14 @@
 import { type Client, type Connection, Query } from 'pg';
 import type { Statement } from './database';
 
-/** What node-postgres knows of the rows of an answer. */
+/** What node-postgres knows about the rows of a result. */
 interface Columns {
   fields: unknown;
   _parsers: unknown;
   _prebuiltEmptyResultObject: unknown;
 }
 
-/** What node-postgres' own types keep to themselves. */
+/** Missing from node-postgres' type definitions. */
 interface Internals {
   prepare(connection: Connection): void;
   handleRowDescription(message: unknown): void;
@@ -16,13 +16,13 @@ interface Internals {
 
 const internals = Query.prototype as unknown as Internals;
 
-/** How many statements a connection keeps: callers choose what is read, and each takes the server some 16 kB. */
+/** Maximum statements per connection: callers choose what is read, and each takes about 16 kB on the server. */
 const MOST = 500;
 
 /**
- * One run of a prepared statement. A connection is asked for the statement's columns in its first run only: PostgreSQL never
- * changes them (it refuses to run a statement whose columns would be others), and to describe them again takes longer than to
- * read a row.
+ * One execution of a prepared statement. Its columns are requested from the server only on a connection's first
+ * execution: PostgreSQL never changes them (it refuses to run a statement whose columns would differ), and describing
+ * them again takes longer than reading a row.
  */
 export class PreparedQuery extends Query {
   declare readonly text: string;
@@ -37,7 +37,7 @@ export class PreparedQuery extends Query {
     this.name = name;
   }
 
-  /** Has its values read as a client reads them, which says so itself of what it is given alone. */
+  /** Parses values with the client's type parsers, which the client only sets itself on queries passed to it directly. */
   readAs(client: Client): void {
     this._result._types = client;
   }
@@ -46,7 +46,10 @@ export class PreparedQuery extends Query {
     send(connection, [this]);
   }
 
-  /** Says all but the last message, `sync`. @returns false where a value could not be sent, of which it has told by then. */
+  /**
+   * Writes all messages except the final `sync`.
+   * @returns false if a value could not be encoded; the error has then already been reported.
+   */
   sayTo(outbox: Outbox): boolean {
     const columns = outbox.columns.get(this.name);
     if (columns) {
@@ -69,8 +72,8 @@ export class PreparedQuery extends Query {
 }
 
 /**
- * Sends statements in one piece, with one `sync` for them all: together they are a transaction.
- * @returns those that will be answered.
+ * Sends statements in one write with a single `sync`, which makes them one transaction.
+ * @returns the statements that will get a response.
  */
 export function send<Q extends PreparedQuery>(connection: Connection, queries: readonly Q[]): Q[] {
   let outbox = outboxes.get(connection);
@@ -85,7 +88,7 @@ export function send<Q extends PreparedQuery>(connection: Connection, queries: r
 }
 
 interface Sending {
-  /** Texts by name. */
+  /** Statement texts by name. */
   readonly parsedStatements: Record<string, string>;
   _send(message: Buffer): void;
   sync(): void;
@@ -94,13 +97,13 @@ interface Sending {
 
 const outboxes = new WeakMap<Connection, Outbox>();
 
-/** Gathers what is said to a connection, and knows what has been described on it. */
+/** Buffers messages for a connection, and remembers which statements have been described on it. */
 class Outbox {
   readonly columns = new Map<string, Columns>();
-  /** The connection, for a statement whose columns are wanted, and for one whose columns are known. */
+  /** The connection as seen by a statement whose columns are still unknown, and by one whose columns are known. */
   readonly described: Connection;
   readonly undescribed: Connection;
-  /** Whether node-postgres has taken a statement back: it would close it then. */
+  /** Whether node-postgres has withdrawn a statement, which it does by closing it. */
   isRefused = false;
   private readonly messages: Buffer[] = [];
   private readonly connection: Sending;
@@ -118,7 +121,7 @@ class Outbox {
     this.connection = connection as unknown as Sending;
   }
 
-  /** Has the server forget what it was told of; it is told again of what is still in use. */
+  /** Closes all statements on the server; those still in use are prepared again. */
   forget(): void {
     const { close, parsedStatements } = this.connection;
     for (const name of this.columns.keys()) {

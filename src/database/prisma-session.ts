@@ -6,8 +6,8 @@ import type { Prisma, PrismaClient } from './generated/client';
 const ATTEMPTS = 4;
 
 /**
- * Runs `work` in a transaction of `client`, again when the database asks for it (deadlock, serialization failure).
- * @param tell hears what has changed, once it is committed.
+ * Runs `work` in a transaction of `client`, and retries it on deadlocks and serialization failures.
+ * @param tell receives the changes once they are committed.
  */
 export async function transaction<T>(
   client: PrismaClient,
@@ -27,13 +27,13 @@ export async function transaction<T>(
   }
 }
 
-/** A session inside an open transaction. A transaction within it is a savepoint. */
+/** A session inside an open transaction. A nested transaction is a savepoint. */
 class TransactionSession implements Session {
   private savepoints = 0;
 
   constructor(
     readonly prisma: Prisma.TransactionClient,
-    /** What is to be told after the commit; what is rolled back is taken out again. */
+    /** Changes to publish after the commit; those that are rolled back are removed. */
     private readonly changes: Change[],
   ) {}
 

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * What tells a process from others that have or will have its pid: `1234`, and where the system tells (Linux, `proc(5)`)
- * when it was started: `1234 8567423`, in clock ticks since boot. After a restart of the machine or a container a pid
- * soon belongs to somebody else.
+ * Identifies a process among all that have had or will have its pid: `1234` or, where the system provides it (Linux,
+ * `proc(5)`), with its start time in clock ticks since boot: `1234 8567423`. After a restart of the machine or a
+ * container a pid is soon reused.
  */
 export function processMark(pid: number): string {
   return `${pid} ${startOf(pid)}`.trim();
 }
 
-/** Whether the process of a mark still runs. */
+/** Whether the process identified by a mark is still running. */
 export function isRunning(mark: string): boolean {
   const [pid, start] = mark.split(' ');
   if (!exists(Number(pid))) return false;
@@ -26,7 +26,7 @@ function exists(pid: number): boolean {
   }
 }
 
-/** The 22nd field of `/proc/PID/stat`, of which the second, in parentheses, may hold anything; a dead process has none. */
+/** Field 22 of `/proc/PID/stat`; field 2, in parentheses, may contain anything. Empty for a dead process. */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

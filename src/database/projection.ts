@@ -2,32 +2,32 @@ import { jsonOf, type Shape } from './row-json';
 import type { Table } from './tables';
 
 /**
- * What is asked of each row: its fields by name, and of those that are relations, what is asked of them in turn. Names
- * that are neither columns nor relations are passed over.
+ * The requested fields of each row, by name; for relations, the requested fields of the related row. Names that are
+ * neither columns nor relations are ignored.
  */
 export interface Fields extends ReadonlyMap<string, Fields> {
-  /** How the row is to be spelled as JSON, where whoever asks can do with that in place of its fields. */
+  /** The JSON to serialise the row as, if the requester can use that in place of fields. */
   readonly shape?: Shape;
 }
 
-/** How a selection is read from a table: the columns, the joins, and how a row of both becomes a row of the table. */
+/** How a selection is read from a table: the columns, the joins, and how a joined row becomes a row of the table. */
 export interface Projection {
   readonly columns: string;
   readonly from: string;
-  /** Whether rows come as JSON. */
+  /** Whether rows are returned as JSON. */
   readonly isSpelled: boolean;
-  /** Puts joined columns where they belong: `category.name` under `category`. Changes and returns `rows`. */
+  /** Moves joined columns to their place: `category.name` under `category`. Modifies and returns `rows`. */
   shape<Row>(rows: Row[]): Row[];
 }
 
-/** A document's fields are the same objects in each of its runs, so what is made of them is kept with them. */
+/** Fields are the same objects on every execution of a document, so projections are cached by them. */
 const projections = new WeakMap<Fields, Map<string, Projection>>();
 const EVERYTHING: Fields = new Map();
 const NOTHING: Fields = new Map();
 
 /**
- * Reads `fields`, all columns where it is undefined, and what else the row is needed for: its id and `needed`. A relation
- * to one other row comes along by a join, with its plain columns; what is asked beyond that one is left to loaders.
+ * Reads `fields` (all columns if undefined), plus the id and `needed`. A relation to one other row is joined, with its
+ * own columns only; anything nested deeper is left to loaders.
  */
 export function projectionOf<Row>(
   table: Table<Row>,
@@ -90,7 +90,7 @@ function fromOf<Row>(table: Table<Row>, relations: readonly string[]): string {
   return [table.from, ...relations.map((name) => table.relations[name]?.join)].filter(Boolean).join(' ');
 }
 
-/** Gathers `name.field` columns into an object under `name`: null where the joined row is not there. */
+/** Collects `name.field` columns into an object under `name`: null if the joined row does not exist. */
 function nest(name: string, idField: string, fields: readonly string[]) {
   const columns = fields.map((field) => [field, `${name}.${field}`] as const);
   return (row: Record<string, unknown>) => {
@@ -104,7 +104,7 @@ function nest(name: string, idField: string, fields: readonly string[]) {
   };
 }
 
-/** The columns to read: those asked for, the id, those that relations are found by, and those needed otherwise. */
+/** The columns to read: the requested ones, the id, the keys of relations, and `needed`. */
 function namesOf<Row>(
   table: Table<Row>,
   fields: Fields | undefined,

@@ -4,12 +4,12 @@ import type { Prisma } from './generated/client';
 import type { Replica } from './replica';
 
 /**
- * Where the reads of one operation run: its statements on one replica, so that what they see does not go back in time.
- * When one fails there, whatever the reason, it and those that follow run on the primary, which is never older and has the
- * last word. Prisma and transactions are on the primary at once.
+ * Runs the reads of one operation on a single replica, so that successive reads never go back in time. If a statement
+ * fails there for any reason, it and all later ones run on the primary, which is never older and is authoritative.
+ * Prisma queries and transactions always go to the primary.
  */
 export class ReadSession implements Session {
-  /** @param replica `undefined` is the primary. */
+  /** @param replica `undefined` means the primary. */
   constructor(
     private readonly primary: Session,
     private replica: Replica | undefined | Promise<Replica | undefined>,

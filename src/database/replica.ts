@@ -3,26 +3,26 @@ import { Connections, type ConnectionsOptions } from './connections';
 import type { Sharing, Statement } from './database';
 import { LogPosition } from './log-position';
 
-/** Where the primary's log was. `at`: a moment of `performance.now()` before it was asked. */
+/** The primary's log position. `at`: a `performance.now()` timestamp taken before it was queried. */
 export interface Sample {
   readonly at: number;
   readonly position: bigint;
 }
 
-/** More are not kept of a replica that does not catch up. */
+/** Maximum number of samples kept while a replica does not catch up. */
 const MAX_SAMPLES = 100;
 
 /**
- * A streaming replica, with what is known of how far it is behind. A replica that has replayed the log up to where the
- * primary's was at a moment has everything that was committed before it: no clock but this process's own is needed, and
- * a primary that nobody writes to leaves no replica behind.
+ * A streaming replica and its known lag. A replica that has replayed the log up to the primary's position at a given
+ * time has everything committed before that time: this needs no clock but this process's own, and a primary without
+ * writes leaves no replica behind.
  */
 export class Replica {
   /** `db.example.org:5432/petstore` */
   readonly name: string;
-  /** Statements that it has answered. */
+  /** Number of statements it has executed. */
   answered = 0;
-  /** Why it did not tell its position when it was last asked. */
+  /** Why the last attempt to read its position failed. */
   fault: unknown;
   private readonly connections: Connections;
   private readonly position: LogPosition;
@@ -37,12 +37,12 @@ export class Replica {
     this.position = LogPosition.ofReplica(url);
   }
 
-  /** For how many milliseconds the primary may have changed without it: an upper bound. */
+  /** Upper bound for how many milliseconds it lags behind the primary. */
   get lagMs(): number {
     return performance.now() - this.completeUntil;
   }
 
-  /** Asks it how far it is. One that does not answer lets go of the statements that wait for it. */
+  /** Reads its log position. On failure all statements waiting for it are rejected. */
   async follow(primary: Sample): Promise<void> {
     this.samples.push(primary);
     if (this.samples.length > MAX_SAMPLES) this.samples.shift();
@@ -62,7 +62,7 @@ export class Replica {
     }
   }
 
-  /** @throws what the driver throws, or why the replica was given up meanwhile. */
+  /** @throws the driver's error, or the reason why the replica was given up in the meantime. */
   query<Row>(statement: Statement, values: readonly unknown[], sharing?: Sharing): Promise<Row[]> {
     return new Promise<Row[]>((resolve, reject) => {
       this.waiting.add(reject);

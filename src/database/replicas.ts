@@ -6,29 +6,32 @@ import { ReadSession } from './read-session';
 import { Replica } from './replica';
 
 export interface ReplicasOptions {
-  /** The `postgresql://…` URL of the primary, and those of its streaming replicas. */
+  /** `postgresql://…` URLs of the primary and of its streaming replicas. */
   readonly primaryUrl: string;
   readonly urls: readonly string[];
-  /** How far behind a replica may be that is read from. */
+  /** Maximum lag of a replica that is read from, in milliseconds. */
   readonly maxLagMs: number;
   readonly poolSize: number;
   readonly queue: number;
-  /** How long a request may take. A replica gets less than half of that, so that the primary can still answer. */
+  /**
+   * How long a request may take, in milliseconds. A replica gets less than half, so that the primary can still respond.
+   */
   readonly requestTimeoutMs: number;
   readonly isTraced?: boolean;
-  /** Told once per change, and at the start; `reason` is given for one that is not read from. Must not throw. */
+  /** Called at startup and once per change; `reason` says why a replica is not read from. Must not throw. */
   onChange(replica: string, isUsed: boolean, reason?: string): void;
 }
 
 const STATEMENT_SHARE = 0.4;
 const CONNECT_SHARE = 0.1;
 const MAX_WATCH_MS = 500;
-/** So many times a replica is asked within the time that it may be behind. */
+/** How often a replica's position is read within `maxLagMs`. */
 const WATCHES_PER_LAG = 10;
 
 /**
- * The replicas of a primary. Those that answer and are not too far behind take reads in turn; each is left out and taken
- * in again by itself, by what it tells of its log several times a second. Without any, reads go to the primary.
+ * The replicas of a primary. Those that respond and do not lag too far behind take turns serving reads. Each is removed
+ * and re-added automatically, based on its log position, which is read several times a second. If none is usable, reads
+ * go to the primary.
  */
 export class Replicas {
   private readonly replicas: readonly Replica[];
@@ -37,7 +40,7 @@ export class Replicas {
   private timer: NodeJS.Timeout | undefined;
   private isClosed = false;
   private next = 0;
-  /** Reads that a replica did not answer, and the primary was asked instead. */
+  /** Reads that failed on a replica and were run on the primary instead. */
   failed = 0;
 
   private constructor(
@@ -49,14 +52,14 @@ export class Replicas {
     this.position = LogPosition.ofPrimary(primaryUrl);
   }
 
-  /** Looks for the first time at what is there, which takes a second or two at most; what is not there does no harm. */
+  /** Checks the replicas for the first time, which takes at most a second or two; unreachable ones do no harm. */
   static async open(primary: Database, options: ReplicasOptions): Promise<Replicas> {
     const replicas = new Replicas(primary, options);
     await replicas.watch();
     return replicas;
   }
 
-  /** Of each replica what is to be known from outside. */
+  /** The state of each replica, for metrics. */
   get states(): readonly { name: string; isUsed: boolean; lagMs: number; answered: number }[] {
     return this.replicas.map((replica) => {
       const { name, lagMs, answered } = replica;
@@ -99,7 +102,7 @@ export class Replicas {
     const asked = position === undefined ? [] : this.replicas.map((each) => each.follow({ at, position }));
     const told = Promise.all(asked).then(() => this.tell());
     if (this.isClosed) return;
-    // Not after the answers: one replica that is silent is not to make the others look old.
+    // Scheduled before the replicas respond: one silent replica must not make the others look stale.
     this.timer = setTimeout(() => void this.watch(), pause).unref();
     await told;
   }

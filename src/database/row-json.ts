@@ -1,28 +1,28 @@
 import type { Kind, OptionalKind, Table } from './tables';
 
 /**
- * A row as JSON: its members in their order. The two faces spell rows otherwise: GraphQL's identifiers are strings and
- * what is not there is null, REST's are integers and what is not there is left out.
+ * A row as JSON, with its members in order. The two interfaces serialise rows differently: GraphQL has string ids and
+ * null for missing values; REST has integer ids and omits missing values.
  */
 export interface Shape {
   readonly spelling: Spelling;
   readonly members: readonly Member[];
-  /** Whether nothing but an array of them is asked for. */
+  /** Whether only an array of rows is requested. */
   readonly isList?: boolean;
 }
 
 export type Spelling = 'graphql' | 'rest';
 
-/** A member under its key: a constant, a column, or a relation to one other row. */
+/** A member and its key: a constant, a column, or a relation to one other row. */
 export type Member =
   | { readonly key: string; readonly constant: string }
   | { readonly key: string; readonly field: string; readonly shape?: Shape };
 
-/** As many values as `format` takes, and its template (PostgreSQL's FUNC_MAX_ARGS). */
+/** Maximum number of values of `format` besides its template (PostgreSQL's FUNC_MAX_ARGS is 100). */
 const MAX_VALUES = 99;
 
 /**
- * The SQL that spells a row as JSON.stringify would, and the relations that it needs; `undefined` where the shape asks for
+ * The SQL that serialises a row as JSON.stringify would, and the relations it needs; `undefined` if the shape requires
  * more than columns and relations to one row.
  */
 export function jsonOf<Row>(
@@ -35,7 +35,7 @@ export function jsonOf<Row>(
     : undefined;
 }
 
-/** A call of `format` as it grows: concatenating piece by piece would copy each row several times. */
+/** Builds a call of `format`: concatenation would copy each row several times. */
 class RowFormat {
   readonly values: string[] = [];
   readonly relations = new Set<string>();
@@ -47,9 +47,9 @@ class RowFormat {
     return `format(${[literal(this.template), ...this.values].join(', ')})`;
   }
 
-  /** @returns whether all that the shape asks for could be added. */
+  /** @returns whether everything in the shape could be added. */
   add<Row>(table: Table<Row>, { members }: Shape): boolean {
-    // Without a member that is always there in front of it, it would not be known whether a comma is due.
+    // Unless the first member is always present, it is unknown whether a comma is needed.
     const [first] = members;
     if (this.spelling === 'rest' && first && !('constant' in first) && first.field !== table.idField)
       return false;
@@ -70,7 +70,7 @@ class RowFormat {
   private addRelation<Row>(name: string, table: Table<Row>, field: string, shape: Shape): boolean {
     const relation = table.relations[field];
     const other = relation?.table();
-    // One that is read along has none read along itself.
+    // Nested joins are not supported.
     if (!relation || !other || shape.members.some((member) => 'shape' in member && member.shape))
       return false;
     this.relations.add(field);
@@ -99,7 +99,7 @@ class RowFormat {
     return true;
   }
 
-  /** A value that may be null, which `format` leaves out. */
+  /** A nullable value; `format` omits nulls. */
   private addOptional(name: string, value: string): void {
     if (this.spelling === 'rest') this.addValue(`${literal(name)} || ${value}`);
     else {

@@ -2,10 +2,10 @@ import type { Session, Statement } from './database';
 import { SampleStore } from './sample-store';
 import { statement } from './statement';
 
-/** How many pets a sample can have at most. */
+/** Maximum number of pets in a sample. */
 export const MAX_SAMPLE_PETS = 1_000_000;
 
-/** How much was loaded. */
+/** The number of rows loaded. */
 export interface SampleSize {
   readonly categories: number;
   readonly pets: number;
@@ -34,10 +34,11 @@ const INVENTORY = statement(
 const ANALYZE = statement('analyze categories, pets, orders, inventory');
 
 /**
- * Fills an empty database with a believable store of `pets` pets (1 to {@link MAX_SAMPLE_PETS}): the same number, the same
- * store. Its stock is what its orders have left. Rows go in batch by batch, so a load that is cut short leaves its part.
- * @param onProgress hears of every batch: how many rows are in, of how many.
- * @throws Error in one line when the database is not empty.
+ * Fills an empty database with a realistic store of `pets` pets (1 to {@link MAX_SAMPLE_PETS}); the same number always
+ * yields the same store. Stock is what remains after its orders. Rows are inserted in batches, so an interrupted load
+ * leaves a partial store.
+ * @param onProgress called after every batch with the number of rows inserted so far and in total.
+ * @throws Error with a one-line message if the database is not empty.
  */
 export async function loadSampleData(
   session: Session,
@@ -45,7 +46,8 @@ export async function loadSampleData(
   onProgress: (done: number, total: number) => void = () => undefined,
 ): Promise<SampleSize> {
   const [found] = await session.query<{ empty: boolean }>(IS_EMPTY, []);
-  if (!found?.empty) throw new Error('the database is not empty; sample data goes into an empty one only.');
+  if (!found?.empty)
+    throw new Error('the database is not empty; sample data can only be loaded into an empty one.');
 
   const load = new Load(session, new SampleStore(pets), onProgress);
   const categoryIds = await load.categories();
@@ -56,7 +58,7 @@ export async function loadSampleData(
   return load.size;
 }
 
-/** A store on its way into the database. Its orders go in before its stock, which is what they have left. */
+/** A store being loaded. Orders are inserted before stock, because stock is what they leave over. */
 class Load {
   readonly size: SampleSize;
   private readonly total: number;
@@ -109,7 +111,7 @@ class Load {
     }
   }
 
-  /** @returns the ids of the rows, in their order. */
+  /** @returns the ids of the rows, in order. */
   private async insert(into: Statement, batch: readonly (readonly unknown[])[]): Promise<bigint[]> {
     if (!batch.length) return [];
     const rows = await this.session.query<{ id: bigint }>(into, transpose(batch));
@@ -125,7 +127,7 @@ function* batches(count: number): Generator<number[]> {
   }
 }
 
-/** Rows, of which there is one at least, as columns: arrays that `unnest` takes. */
+/** Turns a non-empty array of rows into column arrays for `unnest`. */
 function transpose(rows: readonly (readonly unknown[])[]): unknown[][] {
   return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column]));
 }

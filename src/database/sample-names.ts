@@ -1,4 +1,4 @@
-/** Kinds of animals with what is said of them; the first ones make a varied small store. */
+/** Kinds of animals with descriptions; the first ones make a varied small store. */
 export const KINDS: readonly (readonly [name: string, description: string])[] = [
   ['Labrador Retriever', 'Friendly, outgoing dogs that love water and get along with everyone.'],
   ['Maine Coon', 'Large, gentle cats with tufted ears and a bushy tail.'],
@@ -52,7 +52,7 @@ export const KINDS: readonly (readonly [name: string, description: string])[] = 
   ['Axolotl', 'Smiling salamanders that never grow up.'],
 ];
 
-/** Names that people give to animals. */
+/** Typical pet names. */
 export const PET_NAMES: readonly string[] = (
   'Bella Luna Charlie Max Milo Daisy Lucy Cooper Bailey Rocky Sadie Molly Buddy Lola Stella Tucker Bear Zoe Duke Penny ' +
   'Oliver Leo Jack Toby Lily Ruby Chloe Rosie Sophie Willow Nala Coco Teddy Winston Murphy Ollie Jasper Gizmo Oscar Finn ' +
@@ -63,7 +63,7 @@ export const PET_NAMES: readonly string[] = (
   'Rex Fido Tom Felix Garfield Nemo Dory Bubbles Squeak Whiskers Paws Patches Socks Boots Domino Checkers Muffin Pudding'
 ).split(' ');
 
-/** Some have a second one. */
+/** Second names, which some pets have. */
 export const SECOND_NAMES: readonly string[] = [
   'June',
   'Mae',

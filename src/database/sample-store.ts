@@ -4,23 +4,23 @@ import { KINDS, PET_NAMES, SECOND_NAMES } from './sample-names';
 export interface SamplePet {
   name: string;
   status: PetStatus;
-  /** Its category, counted from 0. */
+  /** Index of its category, from 0. */
   category: number;
 }
 
 export interface SampleOrder {
-  /** Its pet, counted from 0; null in a store that is sold out. */
+  /** Index of its pet, from 0; null if the store is sold out. */
   pet: number | null;
   quantity: number;
   shipDate: Date | null;
   complete: boolean;
-  /** The units that it holds: its quantity where the pet's stock is tracked, else 0. */
+  /** The units it reserves: its quantity if the pet's stock is tracked, otherwise 0. */
   reserved: number;
 }
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** What the sample calls today: complete orders were shipped before, the others will be after. */
+/** The sample's current date: complete orders ship before it, the others after. */
 const TODAY = Date.UTC(2026, 10, 21);
 
 const DRAW = {
@@ -40,13 +40,13 @@ const DRAW = {
 };
 
 /**
- * A believable store of a given number of pets: the same number, the same store. It has half as many orders, and as many
- * categories as a store of its size would have, up to 50.
+ * A realistic store with a given number of pets; the same number always yields the same store. It has half as many
+ * orders, and as many categories as a store of its size would have, up to 50.
  */
 export class SampleStore {
   readonly categories: readonly (readonly [name: string, description: string])[];
   readonly orderCount: number;
-  /** What is left of each pet after the orders that were made so far; -1 where stock is not tracked. */
+  /** Remaining units of each pet after the orders made so far; -1 if its stock is not tracked. */
   readonly stock: Int32Array;
 
   constructor(readonly petCount: number) {
@@ -61,12 +61,12 @@ export class SampleStore {
     return {
       name: pick(PET_NAMES, DRAW.name(index)) + second,
       status: statusOf(index),
-      // Squared, the draw leans to the first: some kinds are more popular than others.
+      // Squaring favours the first categories: some kinds are more popular than others.
       category: Math.floor(DRAW.category(index) ** 2 * this.categories.length),
     };
   }
 
-  /** Makes an order and takes its units from stock: call it once for each index, in their order. */
+  /** Makes an order and takes its units from stock: call it once per index, in order. */
   order(index: number): SampleOrder {
     const quantity = 1 + Math.floor(DRAW.quantity(index) ** 3 * 5);
     const complete = DRAW.complete(index) < 0.65;
@@ -78,7 +78,7 @@ export class SampleStore {
     return { pet, quantity, shipDate, complete, reserved: quantity };
   }
 
-  /** The pet that is drawn or, where it is short of stock, the next that is not. */
+  /** The pet that is drawn or, if it lacks stock, the next one that has enough. */
   private petFor(order: number, quantity: number): number | null {
     const start = Math.floor(DRAW.pet(order) * this.petCount);
     for (let step = 0; step < this.petCount; step++) {
@@ -101,7 +101,7 @@ function initialStock(pet: number): number {
   return statusOf(pet) === 'sold' ? 0 : Math.floor(DRAW.stock(pet) ** 2 * 40);
 }
 
-/** In shop hours; some orders that wait have no date yet. */
+/** Within opening hours; some incomplete orders have no date yet. */
 function shipDateOf(order: number, complete: boolean): Date | null {
   if (!complete && DRAW.undated(order) < 0.25) return null;
   const days = Math.floor(DRAW.day(order) * (complete ? -180 : 42));
@@ -113,7 +113,7 @@ function pick(list: readonly string[], drawn: number): string {
   return list[Math.floor(drawn * list.length)] ?? '';
 }
 
-/** Numbers from 0 up to 1, always the same for a row, that look random beside each other and those of other attributes. */
+/** Pseudo-random numbers in [0, 1), fixed for each row and independent across rows and attributes. */
 function draws(attribute: string): (index: number) => number {
   const salt = [...attribute].reduce((hash, letter) => mix(hash ^ letter.charCodeAt(0)), 0x9e3779b9);
   return (index) => mix(mix(index + 1) ^ salt) / 2 ** 32;

@@ -4,20 +4,20 @@ import { type Fields, projectionOf } from './projection';
 import { statement } from './statement';
 import type { Spelled, Table } from './tables';
 
-/** A page as one JSON array, written by the database. */
+/** A page as one JSON array, built by the database. */
 export interface List extends Required<Spelled> {
-  /** Whether the list goes on after the page; known where the ends were asked for. */
+  /** Whether there are rows beyond the page; only known if `pageInfo` was requested. */
   readonly isMore: boolean;
-  /** The ids of the first and the last row; none where the page is empty, or nobody asked for them. */
+  /** The ids of the first and last row; empty if the page is empty or `pageInfo` was not requested. */
   readonly ends: readonly bigint[];
 }
 
-/** A list as the database gives it: where its ends are asked for, with the ids of all its rows, and one row more. */
+/** A list as returned by the database: if `pageInfo` was requested, with the ids of all rows and one extra row. */
 interface Answer extends Required<Spelled> {
   readonly ids?: string | null;
 }
 
-/** Whether a page can be read as a list: its rows are asked for as nothing but JSON, in the order of their ids. */
+/** Whether a page can be read as a list: its rows are requested only as JSON, in id order. */
 export function isList<Row>(
   table: Table<Row>,
   page: PageQuery,
@@ -30,7 +30,7 @@ export function isList<Row>(
   );
 }
 
-/** One page. */
+/** Reads one page. */
 export async function selectList<Row>(
   session: Session,
   table: Table<Row>,
@@ -43,7 +43,7 @@ export async function selectList<Row>(
   return cut(answer as Answer, page, fields);
 }
 
-/** The same page for each of many parents, in one statement: see {@link selectPages}. */
+/** Reads the same page for each of many parents, in one statement: see {@link selectPages}. */
 export async function selectLists<Row>(
   session: Session,
   table: Table<Row>,
@@ -63,7 +63,7 @@ export async function selectLists<Row>(
   return new Map(answers.map((answer) => [answer.parent, cut(answer, page, fields)]));
 }
 
-/** The rows of a page are read in its order; what is read from the end has to be turned round. */
+/** The subquery returns rows in page order; rows read from the end must be reversed. */
 function listOf<Row>(
   table: Table<Row>,
   page: PageQuery,
@@ -81,7 +81,7 @@ function listOf<Row>(
   return `select ${columns.join(', ')} from (${rows}) as page`;
 }
 
-/** Without the row that was read only to know whether there is one. */
+/** Removes the extra row, which was read only to find out whether it exists. */
 function cut({ json, ids }: Answer, { limit, backward }: PageQuery, { shape }: Fields): List {
   if (ids == null) return { json, isMore: false, ends: [] };
   const all = ids.split(',');
@@ -90,7 +90,7 @@ function cut({ json, ids }: Answer, { limit, backward }: PageQuery, { shape }: F
   const last = all[isMore && !backward ? limit - 1 : all.length - 1] as string;
   const ends = [BigInt(first), BigInt(last)];
   if (!isMore) return { json, isMore, ends };
-  // In a text there is no quote without a backslash before it, and after the one that ends it no name.
+  // Inside a JSON string every quote is preceded by a backslash, and a closing quote is never followed by a key.
   const border = `},{"${shape?.members[0]?.key}":`;
   return backward
     ? { json: `[${json.slice(json.indexOf(border) + 2)}`, isMore, ends }

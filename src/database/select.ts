@@ -13,7 +13,7 @@ import { type Fields, type Projection, projectionOf } from './projection';
 import { statement } from './statement';
 import type { Table } from './tables';
 
-/** The rows of `ids` by id; those that are not there are missing from the map. */
+/** Reads the rows of `ids`, by id; rows that do not exist are missing from the map. */
 export async function selectByIds<Row>(
   session: Session,
   table: Table<Row>,
@@ -34,7 +34,7 @@ export async function selectByIds<Row>(
 const byId = finding('= $1');
 const byIds = finding('= any($1::bigint[])');
 
-/** What reads by ids, made once: to look a statement up by its text takes longer the longer it is. */
+/** Statements that read by id, created once: looking a statement up by its text takes longer the longer the text is. */
 function finding(condition: string): <Row>(table: Table<Row>, projection: Projection) => Statement {
   const statements = new WeakMap<Projection, Statement>();
   return (table, projection) => {
@@ -48,7 +48,7 @@ function finding(condition: string): <Row>(table: Table<Row>, projection: Projec
   };
 }
 
-/** One page, in its order. */
+/** Reads one page, in order. */
 export async function selectPage<Row>(
   session: Session,
   table: Table<Row>,
@@ -63,9 +63,9 @@ export async function selectPage<Row>(
 }
 
 /**
- * The same page for each of many parents, in one statement.
- * @param column the filter (`categoryId`) and the field that hold the parent's id.
- * @returns rows in their order by parent; a parent without rows is missing.
+ * Reads the same page for each of many parents, in one statement.
+ * @param column name of both the filter (`categoryId`) and the field that hold the parent's id.
+ * @returns rows in order, by parent; a parent without rows is missing.
  */
 export async function selectPages<Row>(
   session: Session,
@@ -77,7 +77,7 @@ export async function selectPages<Row>(
 ): Promise<Map<bigint, Row[]>> {
   const values: unknown[] = [parents];
   const projection = projectionOf(table, fields, orderOf(table, page.order).field, column);
-  // The nested loop that a lateral join is keeps the order of each parent's rows.
+  // A lateral join is a nested loop, which preserves the order of each parent's rows.
   const lateral = pageOf(table, projection, page, values, `${table.columns[column]} = parent.id`);
   const text = `select page.* from unnest($1::bigint[]) as parent(id) cross join lateral (${lateral}) as page`;
   const rows = await session.query<Row>(statement(text), values, sharingOf(page, parents.length));
@@ -92,7 +92,7 @@ export async function selectPages<Row>(
   return pages;
 }
 
-/** How many rows pass the filters. */
+/** Counts the rows that match the filters. */
 export async function countRows<Row>(session: Session, table: Table<Row>, filters: Filters): Promise<number> {
   const values: unknown[] = [];
   const text = `select count(*)::int as count from ${table.from}${where(conditions(table, filters, values))}`;
@@ -100,7 +100,7 @@ export async function countRows<Row>(session: Session, table: Table<Row>, filter
   return row?.count ?? 0;
 }
 
-/** How many rows of each parent pass the filters; a parent without any is missing. */
+/** Counts the rows of each parent that match the filters; a parent without any is missing. */
 export async function countRowsByParent<Row>(
   session: Session,
   table: Table<Row>,

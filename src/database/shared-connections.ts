@@ -4,35 +4,41 @@ import { PreparedQuery } from './prepared-query';
 import { statement } from './statement';
 import { StatementGroup } from './statement-group';
 
-/** A connection that is at one group of statements for longer, in milliseconds, takes no more: they would wait behind it. */
+/**
+ * A connection that has been running one group for longer than this, in milliseconds, gets no more statements: they
+ * would queue behind it.
+ */
 const STUCK_MS = 20;
-/** Nor does one that has so much to do already, at its pace of late. */
+/** Nor does one whose outstanding statements would take longer than this at its recent pace. */
 const BUSY_MS = 10;
-/** How much of a connection's pace its last group makes. */
+/** The weight of the latest group in a connection's pace. */
 const LATEST = 1 / 8;
-/** So many leave before the turn has ended: the server begins with them while this process goes on. */
+/** This many statements are sent before the turn ends: the server can start on them while this process continues. */
 const ENOUGH = 8;
 const RECONNECT_MS = 1_000;
 
 export interface SharedConnectionsOptions {
   readonly size: number;
-  /** How long the server may keep silent with something to answer, in milliseconds. */
+  /** How long the server may stay silent while it owes a response, in milliseconds. */
   readonly silenceMs: number;
-  /** How long a statement may wait for a lock, in milliseconds, before it is undone with its group; else as long as it may take. */
+  /**
+   * How long a statement may wait for a lock, in milliseconds, before it is rolled back with its group; by default as
+   * long as it may run.
+   */
   readonly lockMs?: number;
-  /** What a new connection is told first. */
+  /** SQL that is run first on a new connection. */
   readonly settings: string;
 }
 
 /**
- * Connections that many quick statements share. What is asked for in one turn of the event loop, or while a connection is at
- * work, leaves together, and is one transaction: one packet there and one back, one commit (group commit). To a process that
- * serves thousands of small requests, to write to a socket costs more than everything else that it does for a statement, and
- * to the server, to commit.
+ * Connections shared by many quick statements. Statements issued in one turn of the event loop, or while a connection
+ * is busy, are sent together as one transaction: one packet each way and one commit (group commit). For a process that
+ * serves thousands of small requests, the socket write costs more than everything else it does for a statement; for the
+ * server, the commit does.
  *
- * Nothing depends on them: where none is ready, or those that are have enough or something slow to do (a disk that takes
- * its time to commit, a lock), {@link query} declines, and the statement takes a connection of its own. So it does when
- * another one failed that it shared a transaction with.
+ * Nothing depends on these connections: if none is ready, or all have enough or something slow to do (a disk that is
+ * slow to commit, a lock), {@link query} declines and the statement takes its own connection. The same happens after
+ * another statement in its transaction failed.
  */
 export class SharedConnections {
   private readonly open: SharedConnection[] = [];
@@ -45,16 +51,16 @@ export class SharedConnections {
     private readonly options: SharedConnectionsOptions,
   ) {}
 
-  /** Connections in all, and those of them that wait for nothing. */
+  /** The number of connections, and of those with no outstanding statements. */
   get load(): { total: number; idle: number } {
     const idle = this.open.filter(({ waiting }) => waiting === 0);
     return { total: this.open.length, idle: idle.length };
   }
 
   /**
-   * The rows of a quick statement; `undefined` where it should rather take a connection of its own.
-   * @param place in its transaction: what locks rows in the order of their ids waits for nobody who waits for it.
-   * @throws UndoneError where it may be run again alone.
+   * Returns the rows of a quick statement; `undefined` if it should take its own connection instead.
+   * @param place its position within the transaction: statements that lock rows in id order cannot deadlock.
+   * @throws UndoneError if the statement can be run again on its own.
    */
   query(query: PreparedQuery, place: bigint | null = null): Promise<unknown[]> | undefined {
     const connection = this.least();
@@ -66,7 +72,7 @@ export class SharedConnections {
     await Promise.all(this.open.map(({ client }) => client.end()));
   }
 
-  /** The one whose next group is about to leave, else the one that has least to do. */
+  /** The connection whose next group is about to be sent, otherwise the one with the fewest outstanding statements. */
   private least(): SharedConnection | undefined {
     const now = performance.now();
     if (this.open.length + this.connecting < this.options.size && now - this.triedAt > RECONNECT_MS)
@@ -84,12 +90,12 @@ export class SharedConnections {
     this.triedAt = now;
     this.connecting++;
     const client = new Client(this.config);
-    // Whoever waits is told by node-postgres; an event that nobody listens to would end the process.
+    // node-postgres rejects the waiting queries; without a listener the event would crash the process.
     client.on('error', () => this.drop(client)).on('end', () => this.drop(client));
     try {
       await client.connect();
       await client.query(this.options.settings);
-      if (this.isClosed) throw new Error('closed meanwhile');
+      if (this.isClosed) throw new Error('closed while connecting');
       this.open.push(new SharedConnection(client, this.options));
     } catch {
       client.end().catch(() => undefined);
@@ -104,22 +110,22 @@ export class SharedConnections {
   }
 }
 
-/** What is to be sent. */
+/** A statement to send. */
 interface Asked {
   readonly query: PreparedQuery;
   readonly place: bigint | null;
 }
 
 class SharedConnection {
-  /** Statements that have not been answered yet. */
+  /** Number of statements without a result yet. */
   waiting = 0;
-  /** Whether the server is at a group. */
+  /** Whether the server is running a group. */
   isAtWork = false;
-  /** Statements that have not been sent. */
+  /** Statements not sent yet. */
   private next: Asked[] = [];
-  /** Since when it is, or was. */
+  /** When the current or last group was sent. */
   private since = 0;
-  /** How long the server was at one statement lately, in milliseconds. */
+  /** Moving average of the server's time per statement, in milliseconds. */
   private pace = 0;
   private readonly socket: Socket;
 
@@ -127,7 +133,7 @@ class SharedConnection {
     readonly client: Client,
     private readonly options: SharedConnectionsOptions,
   ) {
-    // node-postgres' own types keep it to themselves.
+    // Missing from node-postgres' type definitions.
     this.socket = (client as unknown as { connection: { stream: Socket } }).connection.stream;
     this.socket.on('timeout', () => this.socket.destroy());
   }
@@ -155,7 +161,7 @@ class SharedConnection {
     });
   }
 
-  /** Sends what has been asked for since the last group left, unless the server is still at that. */
+  /** Sends what has been queued since the last group, unless the server is still running that one. */
   private send(): void {
     if (this.isAtWork || !this.isGathering) return;
     this.isAtWork = true;
@@ -168,11 +174,11 @@ class SharedConnection {
     this.client.query(new StatementGroup(this.client, queries, () => this.goOn(group.length)));
   }
 
-  /** @param done how many statements the last group had. */
+  /** @param done the number of statements in the last group. */
   private goOn(done: number): void {
     this.waiting -= done;
     const latest = (performance.now() - this.since) / done;
-    // The way there and back is no work of the server's, and hardly counts where it is shared.
+    // Network round-trip time is not the server's work, and hardly matters when several statements share it.
     if (done > 1 || latest < this.pace) this.pace += (latest - this.pace) * LATEST;
     this.isAtWork = false;
     if (this.isGathering) this.send();
@@ -182,7 +188,7 @@ class SharedConnection {
 
 const LOCK_TIMEOUT = statement("select set_config('lock_timeout', $1, true)");
 
-/** For one transaction: what is set for longer, a pooler in between would hand on to others. */
+/** Local to the transaction: a pooler in between would pass a session setting on to other clients. */
 function lockTimeout(ms: number): PreparedQuery {
   const query = new PreparedQuery(LOCK_TIMEOUT, [String(ms)]);
   query.callback = () => undefined;

@@ -2,10 +2,10 @@ import { type Client, type Connection, DatabaseError, type Submittable } from 'p
 import { failureOf } from './failures';
 import { type PreparedQuery, send } from './prepared-query';
 
-/** Why a statement was undone that did not fail itself, or was never sent. */
+/** The error of a statement that was rolled back without failing itself, or never sent. */
 export class UndoneError extends Error {}
 
-/** What node-postgres' own types keep to themselves. */
+/** Missing from node-postgres' type definitions. */
 interface Answering extends PreparedQuery {
   handleDataRow(message: unknown): void;
   handleCommandComplete(message: unknown, connection: Connection): void;
@@ -13,25 +13,26 @@ interface Answering extends PreparedQuery {
   handleError(error: Error, connection: Connection): void;
 }
 interface Submitted extends Connection {
-  /** Texts by name. */
+  /** Statement texts by name. */
   readonly submittedNamedStatements: Record<string, string>;
 }
 
-/** A lock was not to be had in time (PostgreSQL documentation, appendix A). */
+/** Lock timeout (PostgreSQL documentation, appendix A). */
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Statements that are sent, answered and committed together, as one transaction with one `sync` (PostgreSQL documentation,
- * 55.2.4: Pipelining). If one fails, all are undone: it is told why, the others that they may be run again; so is one that
- * only waited too long for a lock. What became of those that a lost connection was at, nobody knows, and they are told so.
+ * Statements that are sent, executed and committed together, as one transaction with one `sync` (PostgreSQL
+ * documentation, 55.2.4: Pipelining). If one fails, all are rolled back: the failed one gets the error, the others (and
+ * one that only timed out waiting for a lock) an UndoneError, after which they may be run again. If the connection is
+ * lost, the outcome is unknown, and all get that error.
  */
 export class StatementGroup implements Submittable {
   private queries: readonly Answering[];
   private isSent = false;
-  /** The first that is not yet answered; their number when only the commit is. */
+  /** Index of the first statement without a result; their number when only the commit is outstanding. */
   private at = 0;
 
-  /** @param done called before any of them is told what it comes to. */
+  /** @param done called before any of the statements is settled. */
   constructor(
     client: Client,
     queries: readonly PreparedQuery[],
@@ -41,7 +42,7 @@ export class StatementGroup implements Submittable {
     for (const query of queries) query.readAs(client);
   }
 
-  /** What node-postgres notes as parsed. */
+  /** The statement that node-postgres records as parsed. */
   get name(): string | undefined {
     return this.current?.name;
   }
@@ -74,14 +75,17 @@ export class StatementGroup implements Submittable {
   }
 
   handleError(error: Error, connection: Submitted): void {
-    // The server has passed over all that came after it, new statements among it.
+    // The server has skipped everything after it, including new statements.
     for (const { name } of this.queries) delete connection.submittedNamedStatements[name];
     this.done();
     const isUndone = !this.isSent || isAnswer(error);
     const failed = this.isSent && (error as DatabaseError).code !== LOCK_NOT_AVAILABLE ? this.at : undefined;
     this.queries.forEach((query, at) => {
       const mayGoOn = isUndone && at !== failed;
-      query.handleError(mayGoOn ? new UndoneError('not by itself', { cause: error }) : error, connection);
+      query.handleError(
+        mayGoOn ? new UndoneError('rolled back with its group', { cause: error }) : error,
+        connection,
+      );
     });
   }
 
@@ -90,7 +94,7 @@ export class StatementGroup implements Submittable {
   }
 }
 
-/** Whether the server says so itself, and is there still: then nothing has been committed. */
+/** Whether the server itself reported the error and is still there: then nothing has been committed. */
 function isAnswer(error: Error): boolean {
   return error instanceof DatabaseError && failureOf(error) !== 'unavailable';
 }

@@ -6,9 +6,9 @@ const statements = new Map<string, Statement>();
 const MOST = 1000;
 
 /**
- * The statement of a SQL text. Its name is derived from the text, so that connections that are shared by several
- * processes behind a pooler never see one name for two texts. Values are always parameters, but callers choose columns and
- * what these are called, so no more are kept than an application has.
+ * Returns the statement for a SQL text. Its name is derived from the text, so connections that a pooler shares between
+ * processes never see one name for two texts. Values are always parameters, but callers choose columns and aliases, so
+ * the number of cached statements is bounded.
  */
 export function statement(text: string): Statement {
   let known = statements.get(text);

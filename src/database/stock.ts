@@ -5,8 +5,8 @@ import type { InventoryRow, OrderRow, PetRow } from './tables';
 const MAX_QUANTITY = 2147483647;
 const ORDER = 'id, pet_id as "petId", quantity, ship_date as "shipDate", complete';
 
-// The condition on the stock and its change are one statement: the row lock of the update makes the next buyer
-// of the same pet wait, and test the quantity that is left.
+// The check of the stock and its update are one statement: the update's row lock makes the next buyer of the same pet
+// wait and then check the remaining quantity.
 const PLACE = statement(`with taken as (
   update inventory set quantity = quantity - $2::int where pet_id = $1::bigint and quantity >= $2::int returning pet_id
 )
@@ -56,13 +56,13 @@ select item.pet_id as "petId", item.quantity, pets.status, pets.name, pets.categ
   categories.name as "categoryName", categories.description
 from item join pets on pets.id = item.pet_id join categories on categories.id = pets.category_id`);
 
-/** What an order says, without its id. */
+/** The content of an order, without its id. */
 export type OrderContent = Omit<OrderRow, 'id'>;
 
-/** An order with the units that it holds in stock. */
+/** An order with the units it has reserved. */
 export type ReservingOrder = OrderRow & { reserved: number };
 
-/** Inserts the order and takes its units from tracked stock, or does neither: `undefined` when too few are left. */
+/** Inserts the order and takes its units from tracked stock, or does neither: `undefined` if too few are left. */
 export async function insertOrder(
   session: Session,
   order: OrderContent,
@@ -72,21 +72,23 @@ export async function insertOrder(
     session.query<ReservingOrder>(PLACE, [petId, quantity, shipDate, complete], { stockOf: petId });
   const [placed] = await place();
   if (placed) return placed;
-  // The stock that it was refused by may have been removed, or its pet deleted, while it waited for the row.
+  // The row that was short of stock, or its pet, may have been deleted while the statement waited for the lock.
   const [placedNow] = await place();
   return placedNow;
 }
 
-/** The order, locked until the transaction ends, with the units it holds; `undefined` if there is none. */
+/**
+ * Reads an order with its reserved units, and locks it until the transaction ends; `undefined` if it does not exist.
+ */
 export async function lockOrder(session: Session, id: bigint): Promise<ReservingOrder | undefined> {
   const [order] = await session.query<ReservingOrder>(LOCK_ORDER, [id]);
   return order;
 }
 
 /**
- * Moves what an order holds in stock from one pet and quantity to another. Stock rows are locked in the order of their
- * ids, so that two such moves never wait for each other.
- * @returns the units that it holds now (0 where the stock is not tracked), or `undefined` when too few are left.
+ * Moves an order's reservation from one pet and quantity to another. Stock rows are locked in id order, so two such
+ * moves never deadlock.
+ * @returns the units it now reserves (0 if the stock is not tracked), or `undefined` if too few are left.
  */
 export async function moveReservation(
   session: Session,
@@ -102,7 +104,7 @@ export async function moveReservation(
   return taken.length ? to.quantity : undefined;
 }
 
-/** Writes a locked order. */
+/** Updates a locked order. */
 export async function updateOrder(session: Session, order: ReservingOrder): Promise<OrderRow> {
   const { id, petId, quantity, shipDate, complete, reserved } = order;
   const [updated] = await session.query<OrderRow>(UPDATE, [
@@ -116,13 +118,13 @@ export async function updateOrder(session: Session, order: ReservingOrder): Prom
   return updated ?? order;
 }
 
-/** Deletes the order and gives back what it held, unless it was complete; `undefined` if there is none. */
+/** Deletes the order and returns its units to stock unless it is complete; `undefined` if it does not exist. */
 export async function deleteOrder(session: Session, id: bigint): Promise<ReservingOrder | undefined> {
   const [cancelled] = await session.query<ReservingOrder>(CANCEL, [id]);
   return cancelled;
 }
 
-/** Sets the stock of a pet; `isNew`: it was not tracked before. Fails on the foreign key when there is no such pet. */
+/** Sets the stock of a pet; `isNew`: it was not tracked before. Fails on the foreign key if the pet does not exist. */
 export async function setStock(
   session: Session,
   petId: bigint,
@@ -132,7 +134,10 @@ export async function setStock(
   return item;
 }
 
-/** Stops tracking the stock of a pet; `undefined` if it was not tracked. @returns what it was, with the pet and its category. */
+/**
+ * Stops tracking the stock of a pet; `undefined` if it was not tracked.
+ * @returns the last state, with the pet and its category.
+ */
 export async function removeStock(session: Session, petId: bigint): Promise<InventoryRow | undefined> {
   type Row = InventoryRow &
     Pick<PetRow, 'name' | 'categoryId'> & { categoryName: string; description: string | null };

@@ -1,60 +1,60 @@
 import type { Category, Inventory, Order, Pet } from './generated/client';
 
-/** A row that was asked for as JSON has its text; of its fields only those that finding and ordering it takes are there. */
+/** A row read as JSON carries its text; of its fields it has only those needed to find and order it. */
 export interface Spelled {
   readonly json?: string;
 }
 
-/** A pet as it is read. Relations stand in a row where they were read along with it. */
+/** A pet as read. Relations are present if they were read with it. */
 export type PetRow = Pet & Spelled & { category?: CategoryRow; inventory?: InventoryRow | null };
 export type CategoryRow = Category & Spelled;
-/** An order as it is read; what it holds in stock is its own business. */
+/** An order as read, without the units it has reserved. */
 export type OrderRow = Omit<Order, 'reserved'> & Spelled & { pet?: PetRow | null };
-/** Stock with the status of its pet: one truth, one column. */
+/** Stock with its pet's status, which is stored only with the pet. */
 export type InventoryRow = Inventory & Pick<Pet, 'status'> & Spelled & { pet?: PetRow };
 
 /** The SQL type of an order key. */
 export type KeyType = 'bigint' | 'text' | 'integer' | 'timestamptz';
 
-/** What a column holds. `word`: text that needs no escape in JSON. */
+/** The kind of value in a column. `word`: text that needs no escaping in JSON. */
 export type Kind = 'id' | 'text' | 'word' | 'integer' | 'boolean' | 'moment';
-/** Of a column that may be null. */
+/** The kind of a nullable column. */
 export type OptionalKind = `${Kind}?`;
 
 /** A column for every field of a row that is not a relation. */
 type Columns<Row> = { [field in keyof Row as undefined extends Row[field] ? never : field]: string };
-/** What each of them holds. */
+/** The kind of value in each of these columns. */
 type Kinds<Row> = {
   [field in keyof Columns<Row> & keyof Row]: null extends Row[field] ? OptionalKind : Kind;
 };
 
-/** One order of a table: the expression it sorts by, and its key in a row as text for a cursor. */
+/** A sort order of a table: the expression it sorts by, and a row's key as text for a cursor. */
 export interface OrderKey<Row> {
   readonly expression: string;
   readonly type: KeyType;
-  /** The field that the expression is made of; read along with the page. */
+  /** The field the expression is based on; it is read with the page. */
   readonly field: string;
   keyOf(row: Row): string;
 }
 
-/** A relation to one row of another table, or to none. */
+/** A relation to at most one row of another table. */
 export interface Relation {
-  /** The field that it is found by. */
+  /** The field that identifies the related row. */
   readonly field: string;
-  /** How it is read along; empty where the table's own `from` has it already. */
+  /** The join that reads it; empty if the table's own `from` already includes it. */
   readonly join: string;
-  /** Whether there may be none. */
+  /** Whether the related row may be missing. */
   readonly isOptional?: boolean;
   table(): Table<object>;
 }
 
-/** How a table is read: the one place that spells its columns, orders and filters in SQL. */
+/** How a table is read: the only place that defines its columns, orders and filters in SQL. */
 export interface Table<Row> {
   readonly name: string;
   readonly from: string;
   readonly idField: string;
   readonly columns: Readonly<Record<string, string>>;
-  /** What each column holds. */
+  /** The kind of value in each column. */
   readonly kinds: Readonly<Record<string, Kind | OptionalKind>>;
   /** Relations to one row of another table. */
   readonly relations: Readonly<Record<string, Relation>>;

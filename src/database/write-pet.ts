@@ -27,7 +27,7 @@ const DELETE = statement(`with stock as (
 select ${PET}, stock.quantity, categories.name as "categoryName", categories.description
 from pets left join stock on true left join categories on categories.id = pets.category_id`);
 
-/** Inserts a pet. Fails on the foreign key when there is no such category. */
+/** Inserts a pet. Fails on the foreign key if the category does not exist. */
 export async function insertPet(
   session: Session,
   name: string,
@@ -40,13 +40,15 @@ export async function insertPet(
 
 export type PetContent = Pick<PetRow, 'name' | 'status' | 'categoryId'>;
 
-/** A pet as it is after an update, and what it was before. */
+/** A pet after an update, and its previous values. */
 export interface UpdatedPet {
   readonly pet: PetRow;
   readonly before: Pick<PetRow, 'status' | 'categoryId'>;
 }
 
-/** Changes what is given; `undefined` if there is no such pet. Fails on the foreign key when there is no such category. */
+/**
+ * Changes the given fields; `undefined` if the pet does not exist. Fails on the foreign key if the category does not.
+ */
 export async function updatePet(
   session: Session,
   id: bigint,
@@ -60,8 +62,9 @@ export async function updatePet(
 }
 
 /**
- * Deletes a pet and its inventory entry; `undefined` if there is no such pet. Fails on the foreign key when it has orders.
- * @returns the pet with its category, and what its stock was, null where that was not tracked.
+ * Deletes a pet and its inventory entry; `undefined` if the pet does not exist. Fails on the foreign key if it has
+ * orders.
+ * @returns the pet with its category, and its last stock, or null if it was not tracked.
  */
 export async function deletePet(
   session: Session,
@@ -71,7 +74,7 @@ export async function deletePet(
   const [row] = await session.query<Row>(DELETE, [id]);
   if (!row) return undefined;
   const { quantity, categoryName, description, ...pet } = row;
-  // The category that it was moved to while this waited for it may be newer than what this reads.
+  // If the pet changed category while this waited for its lock, that category may be newer than this snapshot.
   const category =
     categoryName === null ? undefined : { id: pet.categoryId, name: categoryName, description };
   return { pet: { ...pet, category }, quantity };

@@ -20,9 +20,9 @@ export interface CategoryFilter {
   name?: string | null;
 }
 
-/** The kinds of animals. */
+/** Categories: the kinds of animals. */
 export class CategoryService {
-  /** The categories of `ids`, by id. */
+  /** Finds the categories of `ids`, by id. */
   find(session: Session, ids: readonly bigint[], fields?: Fields): Promise<Map<bigint, CategoryRow>> {
     return selectByIds(session, CATEGORIES, ids, fields);
   }

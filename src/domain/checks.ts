@@ -4,18 +4,18 @@ export const MAX_NAME = 255;
 export const MAX_DESCRIPTION = 2000;
 export const MAX_QUANTITY = 2147483647;
 
-/** Collects what is wrong with an input, so that the caller learns all of it at once. */
+/** Collects all problems of an input, so that the caller gets them in one response. */
 export class Checks {
   private readonly details: ErrorDetail[] = [];
 
-  /** A name: 1 to 255 code points once trimmed. @returns the trimmed name. */
+  /** Checks a name: 1 to 255 code points once trimmed. @returns the trimmed name. */
   name(path: string, value: string): string {
     const name = this.text(path, value.trim(), MAX_NAME);
     if (name === '') this.fail(path, 'must not be empty');
     return name;
   }
 
-  /** A text of at most `max` code points that PostgreSQL and JSON can hold: no NUL, no lone surrogate. */
+  /** Checks a text: at most `max` code points that PostgreSQL and JSON can hold (no NUL, no lone surrogate). */
   text(path: string, value: string, max: number): string {
     if (value.includes('\0')) this.fail(path, 'must not contain the NUL character');
     if (!value.isWellFormed()) this.fail(path, 'must not contain a lone surrogate');
@@ -28,9 +28,9 @@ export class Checks {
     return value;
   }
 
-  /** Refuses an explicit null where only absence leaves a field as it is. */
+  /** Rejects an explicit null where a field is only left unchanged by omitting it. */
   notNull(path: string, value: unknown): void {
-    if (value === null) this.fail(path, 'must not be null; leave it out to keep it as it is');
+    if (value === null) this.fail(path, 'must not be null; omit it to keep the current value');
   }
 
   fail(path: string, message: string): void {
@@ -43,7 +43,7 @@ export class Checks {
   }
 }
 
-/** What a number that does not fit is told. */
+/** The message for a number out of range. */
 export function integerRule(min: number, max: number): string {
   return `must be an integer from ${min} to ${max}`;
 }

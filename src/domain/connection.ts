@@ -10,7 +10,7 @@ import { decodeCursor, encodeCursor } from './cursor';
 export const DEFAULT_PAGE = 20;
 export const MAX_PAGE = 100;
 
-/** Which slice of a list (GraphQL Cursor Connections Specification, section 4), in which order. */
+/** The slice of a list (GraphQL Cursor Connections Specification, section 4) and its order. */
 export interface PageArgs {
   readonly first?: number | null;
   readonly after?: string | null;
@@ -20,14 +20,14 @@ export interface PageArgs {
   readonly descending: boolean;
 }
 
-/** A page of a list as Relay's connections show it, with `nodes` for those who need no cursors. */
+/** A page of a list as a Relay connection, with `nodes` for clients that need no cursors. */
 export class Connection<Row> {
-  /** @param spelled all rows as JSON, where nothing else is asked for; of `rows` the ends do then. */
+  /** @param spelled all rows as JSON, if nothing else is requested; then `rows` needs only the first and last row. */
   constructor(
     private readonly rows: readonly Row[],
     private readonly cursorOf: (row: Row) => string,
     private readonly more: { readonly next: boolean; readonly previous: boolean },
-    /** How many rows the whole list has: counted when asked for. */
+    /** Number of rows in the whole list: counted on demand. */
     readonly totalCount: () => Promise<number>,
     private readonly spelled?: Spelled,
   ) {}
@@ -52,7 +52,7 @@ export class Connection<Row> {
   }
 }
 
-/** A page of a table. @throws DomainError `BAD_USER_INPUT` for arguments out of bounds and cursors of other lists. */
+/** Reads a page of a table. @throws DomainError `BAD_USER_INPUT` for arguments out of bounds and cursors of other lists. */
 export async function connect<Row>(
   session: Session,
   table: Table<Row>,
@@ -67,7 +67,7 @@ export async function connect<Row>(
     : connection(table, page, await selectPage(session, table, oneMore(page), fields), count);
 }
 
-/** The same page of each of many parents, in one statement; the totals in another, once one of them is asked for. */
+/** Reads the same page for each of many parents in one statement; the totals in another, once one of them is requested. */
 export async function connectAll<Row>(
   session: Session,
   table: Table<Row>,
@@ -115,7 +115,7 @@ function pageQuery<Row>(table: Table<Row>, args: PageArgs, filters: Filters): Pa
   return { after, before, filters, order, descending, limit, backward: last != null };
 }
 
-/** One row more than the page tells whether there is a next one. */
+/** One extra row shows whether there is a next page. */
 function oneMore(page: PageQuery): PageQuery {
   return { ...page, limit: page.limit + 1 };
 }
@@ -141,7 +141,7 @@ function listed<Row>(
   return new Connection(ends, cursorsOf(table, page), beyond(page, list.isMore), count, list);
 }
 
-/** Whether the list goes on at either end. */
+/** Whether the list continues at either end. */
 function beyond(page: PageQuery, isMore: boolean) {
   return page.backward
     ? { next: page.before !== undefined, previous: isMore }

@@ -5,7 +5,7 @@ import type { KeyType } from '../database/tables';
 const MAX_INT64 = 9223372036854775807n;
 const MAX_INT32 = 2147483647;
 
-/** How keys are written, by the type of what they order: others would be refused by the database, as its own failure. */
+/** The valid keys of each order type: the database would reject others, which would look like its own failure. */
 const KEYS: Readonly<Record<KeyType, (key: string) => boolean>> = {
   bigint: (key) => /^[0-9]{1,19}$/.test(key) && BigInt(key) <= MAX_INT64,
   integer: (key) => /^[0-9]{1,10}$/.test(key) && Number(key) <= MAX_INT32,
@@ -14,16 +14,16 @@ const KEYS: Readonly<Record<KeyType, (key: string) => boolean>> = {
 };
 
 /**
- * An opaque cursor: the order key and id of a row, with a checksum over them and over the list and order that they
- * belong to. The checksum tells a damaged or foreign cursor from a good one; it is no secret.
- * @param list what the cursor pages through: `pets NAME desc`.
+ * An opaque cursor: the order key and id of a row, with a checksum over them and over the list and order they belong
+ * to. The checksum detects damaged cursors and those of other lists; it is not a secret.
+ * @param list the list and order that the cursor belongs to: `pets NAME desc`.
  */
 export function encodeCursor(list: string, { key, id }: Bound): string {
   const content = `${id} ${key}`;
   return Buffer.from(`${checksum(list, content)}${content}`).toString('base64url');
 }
 
-/** The bound of a cursor of this list, whose key is of `type`; `undefined` for everything else. */
+/** Decodes a cursor of this list whose key is of `type`; `undefined` for anything else. */
 export function decodeCursor(list: string, type: KeyType, cursor: string): Bound | undefined {
   const bytes = Buffer.from(cursor, 'base64url');
   const text = bytes.toString();

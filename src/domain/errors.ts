@@ -1,4 +1,4 @@
-/** What the shop's rules refuse. The codes are part of the public contract. */
+/** Refusals by the shop's rules. The codes are part of the public contract. */
 export type DomainErrorCode =
   | 'BAD_USER_INPUT'
   | 'NOT_FOUND'
@@ -8,13 +8,13 @@ export type DomainErrorCode =
   | 'CATEGORY_NOT_EMPTY'
   | 'PET_HAS_ORDERS';
 
-/** One thing that is wrong with the input: where it stands (`input.name`, `first`) and the rule that it breaks. */
+/** One problem of the input: its location (`input.name`, `first`) and the rule it breaks. */
 export interface ErrorDetail {
   readonly path: string;
   readonly message: string;
 }
 
-/** An expected refusal: its message and details are for the caller. */
+/** An expected refusal: its message and details are meant for the caller. */
 export class DomainError extends Error {
   constructor(
     readonly code: DomainErrorCode,
@@ -25,18 +25,18 @@ export class DomainError extends Error {
   }
 }
 
-/** Input that breaks its bounds; the message names every field and its rule. */
+/** Invalid input; the message lists every field and the rule it breaks. */
 export function badInput(...details: ErrorDetail[]): DomainError {
   const message = details.map((detail) => `${detail.path}: ${detail.message}`).join('; ');
   return new DomainError('BAD_USER_INPUT', message, details);
 }
 
-/** @param what the kind of thing: `Pet`. */
+/** @param what the type of object: `Pet`. */
 export function notFound(what: string, id: bigint): DomainError {
   return new DomainError('NOT_FOUND', `${what} ${id} does not exist.`);
 }
 
-/** A reference in the input to something that does not exist. */
+/** The input refers to something that does not exist. */
 export function unknownReference(path: string, what: string, id: bigint): DomainError {
   const message = `${what} ${id} does not exist.`;
   return new DomainError('UNKNOWN_REFERENCE', message, [{ path, message }]);

@@ -14,9 +14,9 @@ export interface InventoryFilter {
   maxQuantity?: number | null;
 }
 
-/** Stock counts of pets. A pet has an entry once its stock has been set. */
+/** Stock of pets. A pet has an inventory entry once its stock has been set. */
 export class InventoryService {
-  /** The entries of `petIds`, by pet. */
+  /** Finds the inventory entries of `petIds`, by pet. */
   find(session: Session, petIds: readonly bigint[], fields?: Fields): Promise<Map<bigint, InventoryRow>> {
     return selectByIds(session, INVENTORY, petIds, fields);
   }
@@ -48,7 +48,7 @@ export class InventoryService {
     throw notFound('Pet', petId);
   }
 
-  /** Stops tracking the stock of a pet. @throws DomainError `NOT_FOUND` when it was not tracked. */
+  /** Stops tracking the stock of a pet. @throws DomainError `NOT_FOUND` if it was not tracked. */
   async remove(session: Session, petId: bigint): Promise<InventoryRow> {
     const item = await removeStock(session, petId);
     if (!item) throw new DomainError('NOT_FOUND', `Pet ${petId} has no inventory entry.`);

@@ -1,6 +1,6 @@
 import { Checks, MAX_NAME } from './checks';
 
-/** The LIKE pattern of a "name contains" filter; what the caller writes means itself. */
+/** The LIKE pattern of a "name contains" filter; wildcards in the caller's text are escaped. */
 export function nameFilter(name: string | null | undefined): string | undefined {
   if (name === undefined || name === null) return undefined;
   const checks = new Checks();

@@ -15,7 +15,7 @@ import { Checks, MAX_QUANTITY } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
 import { DomainError, notFound, unknownReference } from './errors';
 
-/** In a new order every field is optional; in an update an absent field stays, and null clears it. */
+/** In a new order every field is optional; in an update an omitted field is unchanged, and null clears it. */
 export interface OrderInput {
   petId?: bigint | null;
   quantity?: number | null;
@@ -28,9 +28,9 @@ export interface OrderFilter {
   complete?: boolean | null;
 }
 
-/** Orders, and the stock that they take and give back. */
+/** Orders, and the stock they reserve and return. */
 export class OrderService {
-  /** The orders of `ids`, by id. */
+  /** Finds the orders of `ids`, by id. */
   find(session: Session, ids: readonly bigint[], fields?: Fields): Promise<Map<bigint, OrderRow>> {
     return selectByIds(session, ORDERS, ids, fields);
   }
@@ -44,7 +44,7 @@ export class OrderService {
     return connect(session, ORDERS, page, filtersOf(filter), fields);
   }
 
-  /** The same page of the orders of each pet. */
+  /** Reads the same page of orders for each pet. */
   async listByPet(
     session: Session,
     pets: readonly bigint[],
@@ -56,7 +56,7 @@ export class OrderService {
   }
 
   /**
-   * Places an order. Units of a pet whose stock is tracked are taken from it in the same statement.
+   * Places an order. If the pet's stock is tracked, the units are taken from it in the same statement.
    * @throws DomainError `BAD_USER_INPUT`, `UNKNOWN_REFERENCE`, `INSUFFICIENT_STOCK`.
    */
   async place(session: Session, input: OrderInput): Promise<OrderRow> {
@@ -72,7 +72,7 @@ export class OrderService {
   }
 
   /**
-   * Changes what the input gives, and moves the reserved stock with it.
+   * Changes the fields in the input, and moves the reserved stock accordingly.
    * @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`, `ORDER_COMPLETE`, `UNKNOWN_REFERENCE`, `INSUFFICIENT_STOCK`.
    */
   async update(session: Session, id: bigint, input: OrderInput): Promise<OrderRow> {
@@ -106,7 +106,7 @@ export class OrderService {
     });
   }
 
-  /** Deletes the order; what it holds goes back into stock unless it is complete. @throws DomainError `NOT_FOUND`. */
+  /** Deletes the order; its units return to stock unless it is complete. @throws DomainError `NOT_FOUND`. */
   async cancel(session: Session, id: bigint): Promise<OrderRow> {
     const cancelled = await deleteOrder(session, id);
     if (!cancelled) throw notFound('Order', id);
@@ -117,7 +117,7 @@ export class OrderService {
   }
 }
 
-/** Units were taken from the stock of a pet, or given back to it. */
+/** Records that units were taken from a pet's stock or returned to it. */
 function stockChanged(session: Session, petId: bigint | null): void {
   if (petId !== null) session.changed({ topic: 'inventory', kind: 'UPDATED', id: petId });
 }

@@ -25,9 +25,9 @@ export interface PetFilter {
   name?: string | null;
 }
 
-/** The animals. */
+/** Pets. */
 export class PetService {
-  /** The pets of `ids`, by id. */
+  /** Finds the pets of `ids`, by id. */
   find(session: Session, ids: readonly bigint[], fields?: Fields): Promise<Map<bigint, PetRow>> {
     return selectByIds(session, PETS, ids, fields);
   }
@@ -41,7 +41,7 @@ export class PetService {
     return connect(session, PETS, page, filtersOf(filter), fields);
   }
 
-  /** The same page of the pets of each category. */
+  /** Reads the same page of pets for each category. */
   async listByCategory(
     session: Session,
     categories: readonly bigint[],
@@ -52,7 +52,10 @@ export class PetService {
     return connectAll(session, PETS, 'categoryId', categories, page, filtersOf(filter), fields);
   }
 
-  /** A pet that is `available` unless the input says otherwise. @throws DomainError `BAD_USER_INPUT`, `UNKNOWN_REFERENCE`. */
+  /**
+   * Creates a pet, `available` unless the input says otherwise.
+   * @throws DomainError `BAD_USER_INPUT`, `UNKNOWN_REFERENCE`.
+   */
   async create(session: Session, input: NewPet): Promise<PetRow> {
     const checks = new Checks();
     const name = checks.name('input.name', input.name);
@@ -66,7 +69,7 @@ export class PetService {
     }
   }
 
-  /** Changes what the input gives. @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`, `UNKNOWN_REFERENCE`. */
+  /** Changes the fields in the input. @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`, `UNKNOWN_REFERENCE`. */
   async update(session: Session, id: bigint, input: PetUpdate): Promise<PetRow> {
     const { name, categoryId, status } = input;
     const checks = new Checks();

@@ -1,4 +1,4 @@
-/** What subscribers are ended with where changes come faster than they are read. */
+/** Ends a subscription whose reader is too slow for the changes. */
 export class TooSlow extends Error {}
 
 interface Reader<T> {
@@ -9,9 +9,9 @@ interface Reader<T> {
 const OVER: IteratorResult<never, undefined> = { value: undefined, done: true };
 
 /**
- * What one subscriber still has to read, in order. At most `most` wait; a subscriber that falls further behind is ended
- * with {@link TooSlow}: it learns that it has missed something, and memory has a bound. No generator, since one that waits
- * for its next value cannot be ended.
+ * One subscriber's unread values, in order. At most `most` are queued; a subscriber that falls further behind is ended
+ * with {@link TooSlow}, so it learns that it has missed something, and memory is bounded. Not a generator, because one
+ * that is waiting for its next value cannot be ended.
  */
 export class Feed<T> implements AsyncIterableIterator<T> {
   private readonly waiting: T[] = [];
@@ -21,11 +21,11 @@ export class Feed<T> implements AsyncIterableIterator<T> {
 
   constructor(
     private readonly most: number,
-    /** Called once, when nothing more is wanted. */
+    /** Called once, when the feed ends. */
     private readonly onOver: (feed: Feed<T>) => void,
   ) {}
 
-  /** @returns false when that was one too many, and has ended it. */
+  /** @returns false if the queue was full, which has ended the feed. */
   push(value: T): boolean {
     if (this.reader) this.takeReader()?.resolve({ value, done: false });
     else if (this.waiting.length < this.most) this.waiting.push(value);
@@ -36,7 +36,7 @@ export class Feed<T> implements AsyncIterableIterator<T> {
     return true;
   }
 
-  /** Ends it with an error; what waits is dropped. */
+  /** Ends it with an error; queued values are dropped. */
   fail(error: unknown): void {
     if (this.isOver) return;
     this.finish();

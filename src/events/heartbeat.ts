@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 
 /**
- * Pings a connection again and again, and makes it anew when it has not answered by the next time: nobody is told of a
- * network that drops everything, and who waits for an answer would wait for good.
- * @returns what ends it.
+ * Pings a connection periodically, and reconnects if there is no reply by the next ping: a network that silently drops
+ * packets reports no error, and commands would wait for ever.
+ * @returns a function that stops it.
  */
 export function heartbeat(redis: Redis, everyMs: number): () => void {
   let isAwaited = false;
@@ -11,14 +11,14 @@ export function heartbeat(redis: Redis, everyMs: number): () => void {
     isAwaited = false;
   };
   const beat = () => {
-    // One that is still being made is left to its own time-out.
+    // A connection still being established has its own timeout.
     if (redis.status !== 'ready' && redis.status !== 'connect') return;
     if (isAwaited) return redis.disconnect(true);
     isAwaited = true;
     redis.ping().then(answered, () => undefined);
   };
   redis.on('ready', answered).on('close', answered);
-  // A busy process may run a late timer before it reads its sockets. An answer that is already there still counts.
+  // A busy process may run a late timer before it reads its sockets. A reply that has already arrived still counts.
   const timer = setInterval(() => setImmediate(beat), everyMs).unref();
   return () => clearInterval(timer);
 }

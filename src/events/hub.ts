@@ -1,22 +1,22 @@
 import type { Change, ChangeListener, Topic, Topics } from '../database/changes';
 import { Feed, TooSlow } from './feed';
 
-/** A change with the row as it is now; of one that was deleted, as it was last. */
+/** A change with the current row; for a deletion, with the last one. */
 export type ChangeEvent<T extends Topic = Topic> = Change<T> & { readonly row: Topics[T] };
 
-/** Reads the rows of these ids as they are now; those that are gone are missing. */
+/** Reads the current rows of these ids; deleted ones are missing. */
 export type Read<T extends Topic> = (ids: readonly bigint[]) => Promise<ReadonlyMap<bigint, Topics[T]>>;
 
 export type Readers = { readonly [T in Topic]: Read<T> };
 
-/** How many events may wait for one subscriber. */
+/** Maximum number of events queued for one subscriber. */
 const MAX_WAITING = 256;
-/** How many changes of one topic may wait to be read. */
+/** Maximum number of changes of one topic waiting to be read. */
 const MAX_UNREAD = 10_000;
 
 /**
- * Tells subscribers of this process what has changed. A row is read once for all of them, after the change, so that the
- * last thing they hear of it is what it has come to, whatever order changes arrive in.
+ * Delivers changes to the subscribers in this process. A row is read once for all of them, after the change, so that
+ * the last event for a row shows its final state, whatever order changes arrive in.
  */
 export class Hub {
   private readonly topics: { readonly [T in Topic]: Channel<T> };
@@ -29,13 +29,13 @@ export class Hub {
     };
   }
 
-  /** Takes in a change, of this instance or of another. Costs nothing where nobody listens. */
+  /** Accepts a change from this or another instance. Costs nothing without subscribers. */
   readonly tell: ChangeListener = (change) => {
-    // Another instance may be of a version that knows more topics.
+    // Another instance may run a version with more topics.
     this.topics[change.topic]?.tell(change as never);
   };
 
-  /** The events that pass, from now on, until its reader ends it. */
+  /** The events from now on that pass the filter, until the reader ends the iterator. */
   subscribe<T extends Topic>(
     topic: T,
     passes: (event: ChangeEvent<T>) => boolean,
@@ -47,12 +47,12 @@ export class Hub {
     return this.sum((channel) => channel.size);
   }
 
-  /** Events handed to subscribers so far. */
+  /** Number of events delivered to subscribers. */
   get delivered(): number {
     return this.sum((channel) => channel.delivered);
   }
 
-  /** Subscribers ended so far since they read too slowly. */
+  /** Number of subscribers ended for being too slow. */
   get tooSlow(): number {
     return this.sum((channel) => channel.tooSlow);
   }
@@ -94,7 +94,7 @@ class Channel<T extends Topic> {
     } else if (!this.isReading) void this.readAll();
   }
 
-  /** One statement at a time, for all that has come meanwhile: later reads never overtake earlier ones. */
+  /** One statement at a time, for all changes received in the meantime: later reads never overtake earlier ones. */
   private async readAll(): Promise<void> {
     this.isReading = true;
     while (this.unread.length) {
@@ -113,7 +113,7 @@ class Channel<T extends Topic> {
     const ids = new Set(changes.filter(({ kind }) => kind !== 'DELETED').map(({ id }) => id));
     const rows = ids.size ? await this.read([...ids]) : new Map<bigint, Topics[T]>();
     for (const change of changes) {
-      // What is gone by now has a deletion of its own on the way.
+      // A row that no longer exists has its own deletion event on the way.
       const row = change.kind === 'DELETED' ? (change.before as Topics[T]) : rows.get(change.id);
       if (row) this.hand({ ...change, row });
     }
@@ -127,7 +127,7 @@ class Channel<T extends Topic> {
     }
   }
 
-  /** Whoever would miss something is told so, and ended. */
+  /** Ends all subscribers with an error, as they would miss something. */
   private fail(error: unknown): void {
     this.unread = [];
     for (const feed of this.feeds.keys()) feed.fail(error);

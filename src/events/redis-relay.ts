@@ -4,45 +4,48 @@ import type { Change, ChangeListener } from '../database/changes';
 import { heartbeat } from './heartbeat';
 
 export interface RedisRelayOptions {
-  /** Hears of the changes that other instances have made. */
+  /** Receives the changes made by other instances. */
   readonly tell: ChangeListener;
-  /** Whether anybody listens here: what nobody would hear is not taken apart. */
+  /** Whether this instance has subscribers; without any, messages are not decoded. */
   readonly isHeard: () => boolean;
-  /** Told once per change of state. Must not throw. */
+  /** Called once per change of state. Must not throw. */
   readonly onState: (state: RelayState) => void;
-  /** How often Redis is pinged, in milliseconds; a connection may be silent for twice as long. */
+  /** Ping interval in milliseconds; a connection may be silent for twice as long. */
   readonly pingMs?: number;
 }
 
 export type RelayState = 'connected' | 'alone';
 
-/** How long changes are gathered, in milliseconds: a message for each would cost more than many a write. */
+/** How long changes are batched, in milliseconds: a message per change would cost more than many a write. */
 const GATHERED_MS = 10;
 const PING_MS = 2000;
 
 /**
- * Hands changes from instance to instance (Redis publish and subscribe). The declared choice: a write never waits for it and
- * never fails by it. While Redis is out of reach each instance tells its own subscribers of its own changes alone, says so,
- * and goes back by itself; what others changed meanwhile is not made up for.
+ * Relays changes between instances (Redis publish/subscribe). By design, a write never waits for it and never fails
+ * because of it. While Redis is unreachable each instance delivers only its own changes to its subscribers, reports
+ * that, and recovers by itself; changes made by others in the meantime are not delivered later.
  */
 export class RedisRelay {
   state: RelayState = 'alone';
-  /** Changes that the others could not be told of. */
+  /** Number of changes that could not be published. */
   lost = 0;
   private isStarted = false;
   private readonly channel: string;
-  /** How own messages begin, which come back, unlike those of others. */
+  /** The prefix of this instance's own messages, which Redis delivers back to it. */
   private readonly own = `{"from":"${randomUUID()}"`;
   private unsent: Change[] = [];
   private readonly heartbeats: (() => void)[];
 
-  /** @param subscriber a connection of its own, since one that subscribes can do nothing else. Both are given over. */
+  /**
+   * @param subscriber a separate connection, since a subscribed one can do nothing else. The relay owns and closes
+   * both.
+   */
   constructor(
     private readonly publisher: Redis,
     private readonly subscriber: Redis,
     private readonly options: RedisRelayOptions,
   ) {
-    // Channels, unlike keys, are common to all databases of a Redis.
+    // Channels, unlike keys, are shared by all databases of a Redis server.
     this.channel = `petstore:${subscriber.options.db ?? 0}:changes`;
     subscriber.on('message', (_channel, text) => this.receive(text));
     subscriber.on('ready', () => void this.listen());
@@ -51,14 +54,14 @@ export class RedisRelay {
     this.heartbeats = [publisher, subscriber].map((redis) => heartbeat(redis, pingMs));
   }
 
-  /** Resolves once it hears of others, or has said that it does not yet. */
+  /** Resolves once it receives changes from others, or has reported that it does not yet. */
   async start(): Promise<void> {
     if (this.subscriber.status === 'ready') await this.listen();
     if (this.state === 'alone') this.options.onState('alone');
     this.isStarted = true;
   }
 
-  /** Not waited for. */
+  /** Fire-and-forget. */
   publish(change: Change): void {
     if (this.unsent.push(change) === 1) setTimeout(() => this.send(), GATHERED_MS);
   }
@@ -76,7 +79,7 @@ export class RedisRelay {
       await this.subscriber.subscribe(this.channel);
       this.be('connected');
     } catch {
-      // The connection is gone again; its next one comes here too.
+      // The connection is lost again; the next one will subscribe.
     }
   }
 
@@ -109,7 +112,7 @@ function encode(changes: readonly Change[]): string {
   );
 }
 
-/** What cannot be read is another version's, and none of our business. */
+/** A message that cannot be decoded is from another version, and ignored. */
 function decode(text: string): readonly Change[] {
   try {
     const { changes } = JSON.parse(text, (name, value: unknown) => {

@@ -17,9 +17,9 @@ import { extensionsOf, type Outcome, refuseDocument } from './outcome';
 import { examine, reworded } from './read-document';
 
 /**
- * Apollo Server in front of the executor: it reads requests (POST, GET, automatic persisted queries, CSRF prevention),
- * parses documents. It runs nothing itself, and it does not validate: a document is measured first, which has no place in
- * its order of things.
+ * Apollo Server in front of the executor: it reads requests (POST, GET, automatic persisted queries, CSRF
+ * prevention) and parses documents. It neither validates nor executes them: a document must be measured before
+ * it is validated, and Apollo's pipeline has no step for that.
  */
 export async function createApollo(
   executor: OperationRunner,
@@ -33,9 +33,9 @@ export async function createApollo(
     dangerouslyDisableValidation: true,
     includeStacktraceInErrorResponses: false,
     allowBatchedHttpRequests: false,
-    // What is known is not asked of Apollo again, and would be kept twice.
+    // KnownDocuments is the cache; Apollo's would keep every document twice.
     documentStore: null,
-    // Where only trusted documents may run there are none to be kept for clients.
+    // If only trusted documents may run, clients cannot register any.
     ...(documents.onlyTrusted && { persistedQueries: false }),
     stopOnTerminationSignals: false,
     stringifyResult: JSON.stringify,
@@ -52,7 +52,7 @@ export async function createApollo(
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       {
-        // Apollo answers with an error of its own in the place of this one.
+        // Apollo responds with an error of its own instead of this one.
         unexpectedErrorProcessingRequest: async ({ requestContext, error }) =>
           requestContext.contextValue.observer.onInternalError(error),
         requestDidStart: async () => ({
@@ -64,7 +64,7 @@ export async function createApollo(
               ? refuseDocument(faults, contextValue)
               : await executor.run(document, operationName, variables, contextValue);
             const { status, body } = outcome;
-            // A key is experimental, so that its header may stand in the place of whatever else is.
+            // Idempotency keys are experimental, the lowest level, so their x-stability may override the notice's.
             const headers = { ...contextValue.notice?.headers, ...idempotencyHeaders(outcome) };
             return {
               http: { status, headers: new HeaderMap(Object.entries(headers)) },
@@ -79,7 +79,7 @@ export async function createApollo(
   return apollo;
 }
 
-/** What Apollo refuses with a status of its own, all under one code. */
+/** The codes for refusals that Apollo distinguishes only by HTTP status. */
 const APOLLO_CODES: Readonly<Record<number, ErrorCode>> = {
   405: 'METHOD_NOT_ALLOWED',
   415: 'UNSUPPORTED_MEDIA_TYPE',

@@ -17,17 +17,18 @@ import { getArgumentValues } from 'graphql/execution/values';
 import { Misfit, present } from './input-values';
 
 type Values = Record<string, unknown>;
-/** What stands in a document comes to in a run with these variables, coerced; `undefined` for a variable that is not given. */
+/** Evaluates a literal with the coerced variables of one run; `undefined` for a variable that is not given. */
 type Evaluate = (variables: Values) => unknown;
 
-/** Whether the arguments of a field are the same in each run of its document. */
+/** Whether the arguments of a field are the same in every run of its document. */
 export function hasConstantArguments(node: FieldNode): boolean {
   return !node.arguments?.some(({ value }) => holdsVariable(value));
 }
 
 /**
- * The arguments of a field of a validated document, as graphql-js coerces them (GraphQL, section 6.4.1), which reads the
- * document anew for each. Where something is wrong, graphql-js is asked.
+ * Coerces the arguments of a field of a validated document as graphql-js does (GraphQL, section 6.4.1), but
+ * without reading the document again in each run. If a value does not fit, graphql-js is called to produce the
+ * error.
  */
 export function argumentsOf(
   field: GraphQLField<unknown, unknown>,
@@ -43,7 +44,7 @@ export function argumentsOf(
   };
 }
 
-/** @param given the members of an object as the document has them, or the arguments of a field. */
+/** @param given the fields of an object literal, or the arguments of a field. */
 function membersEvaluator(
   members: readonly (GraphQLArgument | GraphQLInputField)[],
   given: readonly (ArgumentNode | ObjectFieldNode)[],

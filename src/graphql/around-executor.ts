@@ -4,7 +4,7 @@ import type { OperationRunner } from './executor';
 import type { Outcome } from './outcome';
 import type { Variables } from './variables';
 
-/** What stands around an executor: it does something before and after each operation, and is used as the executor is. */
+/** A decorator around an executor, with the same interface: it adds work before and after each operation. */
 export abstract class AroundExecutor implements OperationRunner {
   constructor(protected readonly inner: OperationRunner) {}
 

@@ -5,56 +5,56 @@ import type { Notice } from './lifecycle-notice';
 import type { Charge } from './limits';
 import { Loaders } from './loaders';
 
-/** An operation that comes with an idempotency key. */
+/** The idempotency key of an operation. */
 export interface IdempotencyRequest {
-  /** The key as it came. */
+  /** The raw header value. */
   readonly header: string;
-  /** The name of a prepared document, which may be worded otherwise in the next version. */
+  /** The name of a prepared document, whose text may differ in the next version. */
   readonly operation?: string;
 }
 
-/** Who watches an operation from outside. */
+/** Receives what is to be logged and measured about an operation. */
 export interface Observer {
   /**
-   * Hears what is about to run.
-   * @param operation its kind and root field, in the schema's words: `query pets`.
-   * @param name as the client calls it.
+   * Called before an operation runs.
+   * @param operation its kind and root field, by their schema names: `query pets`.
+   * @param name the client's operation name.
    */
   onOperation(operation: string, name: string | undefined): void;
-  /** Hears of errors that the caller is not told about. */
+  /** Called with errors whose details are hidden from the caller. */
   onInternalError(error: unknown): void;
-  /** Hears that something which the operation needs is out of reach for now. */
+  /** Called when something the operation depends on is temporarily unavailable. */
   onUnavailable(): void;
 }
 
-/** What one operation runs with. Apollo copies it by its own properties, so it holds nothing private. */
+/** The context value of one operation. Apollo copies its own properties, so it has no private ones. */
 export class Context {
   readonly loaders = new Loaders();
-  /** What the operation costs; set before it runs. */
+  /** What the operation costs; set before execution. */
   charge: Charge | undefined;
-  /** What it is to run once under, if it changes anything. */
+  /** Its idempotency key; ignored unless it is a mutation. */
   idempotency: IdempotencyRequest | undefined;
-  /** Where all of the operation runs in one transaction: how many of its root fields have succeeded in it. */
+  /** Set if the whole operation runs in one transaction: how many of its root fields have succeeded so far. */
   shared: { succeeded: number } | undefined;
 
-  /** What the answer is to tell of deprecated and unsettled things that the operation uses. */
+  /** What the response reports about deprecated and unstable elements that the operation uses. */
   notice: Notice | undefined;
 
-  /** What the root field of a mutation has come to, where its plan has run it: it runs once. */
+  /** The result of a mutation's root field if its plan has already run it; it must not run twice. */
   mutated: Promise<unknown> | undefined;
 
   constructor(
-    /** Where it reads and writes; a query may be given another before it runs. */
+    /** Where it reads and writes; a query may be moved to another session before it runs. */
     public session: Session,
     readonly caller: Caller,
     readonly meter: Meter,
     readonly requestId: string,
     readonly observer: Observer,
-    /** Whether errors keep back names of the schema that resemble a wrong one. */
+    /** Whether errors omit "Did you mean" suggestions of schema names. */
     readonly hidesSuggestions = false,
   ) {}
 
-  /** The same for another run of the operation in `session`, apart from what the first one may still be loading. */
+  /** A copy for running the operation again in `session`, independent of anything the first run is still loading. */
   again(session = this.session): Context {
     return Object.assign(Object.create(Context.prototype), this, {
       session,
@@ -62,7 +62,7 @@ export class Context {
     }) as Context;
   }
 
-  /** The same for a run of the operation in `transaction`. */
+  /** A copy for running the operation in `transaction`. */
   within(transaction: Session): Context {
     const own = { session: transaction, loaders: new Loaders(), shared: { succeeded: 0 } };
     return Object.assign(Object.create(Context.prototype), this, own) as Context;

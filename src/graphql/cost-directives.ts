@@ -14,42 +14,42 @@ import { DEFAULT_PAGE } from '../domain/connection';
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** Marks a connection field: how long its page is, for the estimate of what an operation costs. */
+/** Marks a connection field with the arguments that set its page size, for the cost estimate. */
 export const Paged = (...slicingArguments: string[]) =>
   Directive(
     `@listSize(assumedSize: ${DEFAULT_PAGE}, slicingArguments: ${JSON.stringify(slicingArguments)}, ` +
       'sizedFields: ["edges", "nodes"], requireOneSlicingArgument: false)',
   );
 
-/** Marks a field whose value weighs as much as `weight` others. */
+/** Marks a field that costs as much as `weight` others. */
 export const Weighs = (weight: number) => Directive(`@cost(weight: "${weight}")`);
 
 const NAMES = new GraphQLList(new GraphQLNonNull(GraphQLString));
 
 const LIST_SIZE = new GraphQLDirective({
   name: 'listSize',
-  description: 'How long a list may be, for the estimate of what an operation costs.',
+  description: "How long a list may be, for estimating an operation's cost.",
   locations: [DirectiveLocation.FIELD_DEFINITION],
   args: {
-    assumedSize: { type: GraphQLInt, description: 'Its length where no argument says it.' },
-    slicingArguments: { type: NAMES, description: 'The arguments that say its length.' },
-    sizedFields: { type: NAMES, description: 'The fields of its connection that are this long.' },
+    assumedSize: { type: GraphQLInt, description: 'The length if no argument sets it.' },
+    slicingArguments: { type: NAMES, description: 'The arguments that set the length.' },
+    sizedFields: { type: NAMES, description: 'The fields of the connection that have this length.' },
     requireOneSlicingArgument: {
       type: GraphQLBoolean,
       defaultValue: true,
-      description: 'Whether one of the arguments has to be given.',
+      description: 'Whether one of the slicing arguments is required.',
     },
   },
 });
 
 const COST = new GraphQLDirective({
   name: 'cost',
-  description: 'How much a field counts in the estimate of what an operation costs; others count 1.',
+  description: "A field's weight in the estimate of an operation's cost; 1 for fields without it.",
   locations: [DirectiveLocation.FIELD_DEFINITION],
-  args: { weight: { type: new GraphQLNonNull(GraphQLString), description: 'A number.' } },
+  args: { weight: { type: new GraphQLNonNull(GraphQLString), description: 'The weight, a number.' } },
 });
 
-/** Of IBM's GraphQL Cost Directives Specification, as far as this schema needs them. */
+/** From IBM's GraphQL Cost Directives Specification: only what this schema needs. */
 export const COST_DIRECTIVES = [COST, LIST_SIZE];
 
 export interface ListSize {
@@ -58,7 +58,7 @@ export interface ListSize {
   readonly sizedFields: readonly string[];
 }
 
-/** What a connection field says of its page; `undefined` of other fields. */
+/** The `@listSize` of a connection field; `undefined` for other fields. */
 export function listSizeOf({ astNode }: Field): ListSize | undefined {
   return astNode ? (getDirectiveValues(LIST_SIZE, astNode) as ListSize | undefined) : undefined;
 }

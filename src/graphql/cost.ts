@@ -20,27 +20,27 @@ import { listSizeOf, weightOf } from './cost-directives';
 import { constant, type Estimate, sum, times } from './estimate';
 import type { Variables } from './variables';
 
-/** The length of a list that nothing tells: those of introspection, and those without pages. */
+/** The assumed length of lists without pages, such as those of introspection. */
 const ASSUMED_LENGTH = 7;
 
-/** How many values may be sent at once, as estimated. */
+/** The maximum estimated number of values. */
 export interface CostLimits {
-  /** In the answer to a query or mutation. */
+  /** In the response to a query or mutation. */
   readonly answer: number;
-  /** In each event of a subscription, which is charged only for beginning. */
+  /** In each event of a subscription, which is charged only when it starts. */
   readonly event: number;
 }
 
-/** How many values an operation of this kind may ask for. */
+/** The limit for an operation of this kind. */
 export function mostOf({ answer, event }: CostLimits, kind: string): number {
   return kind === 'subscription' ? event : answer;
 }
 
 /**
- * How much an operation asks for, known before it runs: how many values (objects and scalars) its answer can hold. Each
- * field counts one, or the weight of its `@cost`, within a list as often as the list may be long, which `@listSize` tells.
- * What `@skip` and `@include` leave out counts all the same.
- * @param document a validated one, which has the operation.
+ * Estimates, before an operation runs, how many values (objects and scalars) its response can contain. Each
+ * field counts as one, or as the weight of its `@cost`, multiplied within a list by the maximum length, which
+ * `@listSize` sets. Fields omitted by `@skip` and `@include` count too.
+ * @param document validated, and containing the operation.
  */
 export function estimateCost(
   schema: GraphQLSchema,
@@ -52,7 +52,7 @@ export function estimateCost(
   return new Estimator(schema, plain, node).estimate();
 }
 
-/** The page of a connection: which of its fields are as long as it, and how long that is. */
+/** The page of a connection: its fields that are lists of the page's length, and that length. */
 interface Page {
   readonly fields: readonly string[];
   readonly length: Estimate;
@@ -80,7 +80,7 @@ class Estimator {
     return this.object(type, collectFields(this.schema, this.fragments, {}, type, selectionSet));
   }
 
-  /** @param fields by their response keys. */
+  /** @param fields by response key. */
   private object(
     type: GraphQLObjectType,
     fields: ReadonlyMap<string, readonly FieldNode[]>,
@@ -131,7 +131,7 @@ class Estimator {
   }
 }
 
-/** A length that is out of bounds is refused when it is used; here it must not make others smaller. */
+/** Lengths out of bounds are rejected in execution; here a negative one must not reduce the total. */
 function bounded(length: number): number {
   return Math.min(Math.max(length, 0), MAX_PAGE);
 }

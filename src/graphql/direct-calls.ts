@@ -9,15 +9,15 @@ type Handler = Pick<
   'target' | 'methodName' | 'schemaName' | 'params' | 'middlewares' | 'roles'
 >;
 type Parameter = NonNullable<Handler['params']>[number];
-/** What one parameter of a method gets. */
+/** Reads the value of one method parameter. */
 type Read = (...call: Parameters<Resolve>) => unknown;
 
 /**
- * Lets fields call the methods of their resolvers themselves. What type-graphql puts in between sorts the parameters, copies
- * the arguments and waits for their validation in every call, which can take longer than the method. Here input classes
- * describe types and nothing else: a method gets its arguments as graphql-js has coerced them. It changes `schema`, and
- * answers it.
- * @param resolvers the instances, by their classes.
+ * Makes fields call their resolver methods directly. type-graphql's own wrapper sorts the parameters, copies
+ * the arguments and awaits their validation on every call, which can take longer than the method. Here input
+ * classes only describe types: a method gets its arguments as graphql-js coerced them. Modifies and returns
+ * `schema`.
+ * @param resolvers the instances by class.
  */
 export function callDirectly(schema: GraphQLSchema, resolvers: Resolvers): GraphQLSchema {
   const { queries, mutations, fieldResolvers, objectTypes } = getMetadataStorage();
@@ -39,7 +39,7 @@ function directCall(handler: Handler, resolvers: Resolvers): Resolve {
   const { target, methodName, params = [], middlewares = [], roles } = handler;
   const instance = resolvers.get(target) as Record<string, (...values: unknown[]) => unknown>;
   if (middlewares.length || roles)
-    throw new Error(`${target.name}.${methodName} has a middleware or roles, which would be passed by`);
+    throw new Error(`${target.name}.${methodName} has a middleware or roles, which would be bypassed`);
   const reads = [...params].sort((a, b) => a.index - b.index).map(reader);
   return (source, args, context, info) =>
     instance[methodName]?.(...reads.map((read) => read(source, args, context, info)));
@@ -58,7 +58,9 @@ function reader(parameter: Parameter): Read {
     case 'info':
       return (_source, _args, _context, info) => info;
     default:
-      throw new Error(`A parameter of ${parameter.target.name}.${parameter.methodName} is of no known kind`);
+      throw new Error(
+        `A parameter of ${parameter.target.name}.${parameter.methodName} is of an unknown kind`,
+      );
   }
 }
 

@@ -12,32 +12,32 @@ import { Directive } from 'type-graphql';
 import type { Scope } from '../database/generated/enums';
 import { COST_DIRECTIVES } from './cost-directives';
 
-/** Marks a root field that counts as one request of the caller's plan. */
+/** Marks a root field that counts as one request against the caller's plan. */
 export const Counted = () => Directive('@rateLimit');
 
-/** Marks a root field that only callers with this scope may use. */
+/** Marks a root field that requires this scope. */
 export const Requires = (scope: Scope) => Directive(`@requiresScope(scope: ${scope})`);
 
-/** Marks what may still change (specification, section 9). */
+/** Marks an element that may still change (specification, section 9). */
 export const Stability = (level: 'EXPERIMENTAL' | 'BETA') => Directive(`@stability(level: ${level})`);
 
 const RATE_LIMIT = new GraphQLDirective({
   name: 'rateLimit',
   description:
-    "Counts as one request of the caller's plan. An operation is charged for all such fields at once.",
+    "Counts as one request against the caller's plan. An operation is charged for all such fields at once.",
   locations: [DirectiveLocation.FIELD_DEFINITION],
 });
 
 const STABILITY_LEVEL = new GraphQLEnumType({
   name: 'StabilityLevel',
-  description: 'How settled something is.',
+  description: 'How stable an element is.',
   values: {
-    EXPERIMENTAL: { description: 'May change or go away at any time.' },
-    BETA: { description: 'Nearly settled; may still change after notice.' },
+    EXPERIMENTAL: { description: 'May change or be removed at any time.' },
+    BETA: { description: 'Nearly stable; may still change after notice.' },
   },
 });
 
-/** Where @deprecated may stand too. */
+/** The same locations as @deprecated. */
 const ELEMENTS = [
   DirectiveLocation.FIELD_DEFINITION,
   DirectiveLocation.ARGUMENT_DEFINITION,
@@ -47,34 +47,40 @@ const ELEMENTS = [
 
 const STABILITY = new GraphQLDirective({
   name: 'stability',
-  description: 'May still change; what bears no such mark is stable.',
+  description: 'Marks an element that may still change. Unmarked elements are stable.',
   locations: ELEMENTS,
-  args: { level: { type: new GraphQLNonNull(STABILITY_LEVEL), description: 'How settled it is.' } },
+  args: { level: { type: new GraphQLNonNull(STABILITY_LEVEL), description: 'How stable it is.' } },
 });
 
 const SUNSET = new GraphQLDirective({
   name: 'sunset',
-  description: 'Beside @deprecated: since when it is, until when it is there, and what takes its place.',
+  description: 'Accompanies @deprecated: since when, when it may be removed, and what replaces it.',
   locations: ELEMENTS,
   args: {
-    since: { type: new GraphQLNonNull(GraphQLString), description: 'A day, such as 2026-11-01.' },
-    on: { type: GraphQLString, description: 'The day from which on it may be gone.' },
-    replacement: { type: GraphQLString, description: 'A schema coordinate, such as Pet.category.' },
+    since: {
+      type: new GraphQLNonNull(GraphQLString),
+      description: 'The date of deprecation, such as 2026-11-01.',
+    },
+    on: { type: GraphQLString, description: 'The date from which it may be removed.' },
+    replacement: {
+      type: GraphQLString,
+      description: 'The schema coordinate of its replacement, such as Pet.category.',
+    },
   },
 });
 
-/** The definitions of the markers that say how long something will be as it is. */
+/** The directives that describe how long an element stays as it is. */
 const LIFECYCLE_DIRECTIVES = [STABILITY, SUNSET];
 
-/** The schema with the definitions of the directives that its fields bear. */
+/** Adds the definitions of the directives that the fields use. Returns a new schema. */
 export function defineDirectives(schema: GraphQLSchema): GraphQLSchema {
   const scope = schema.getType('Scope');
   if (!isEnumType(scope)) throw new Error('The schema has no enum Scope');
   const requiresScope = new GraphQLDirective({
     name: 'requiresScope',
-    description: "The scope that a caller's key must have. WRITE includes READ, ADMIN includes both.",
+    description: 'The scope that the caller must have. WRITE includes READ; ADMIN includes both.',
     locations: [DirectiveLocation.FIELD_DEFINITION],
-    args: { scope: { type: new GraphQLNonNull(scope), description: 'The least scope that is enough.' } },
+    args: { scope: { type: new GraphQLNonNull(scope), description: 'The minimum scope.' } },
   });
   const directives = [
     ...specifiedDirectives,

@@ -12,8 +12,8 @@ import {
 import { type DocumentLimits, excessesOf, INVALID } from './document-limits';
 
 /**
- * Why a parsed document may not run; nothing where it may.
- * @param hideSuggestions whether names of the schema that resemble a wrong one are kept back.
+ * Why a parsed document may not run; empty if it may.
+ * @param hideSuggestions whether to omit "Did you mean" suggestions of schema names.
  */
 export function faultsOf(
   schema: GraphQLSchema,
@@ -28,14 +28,14 @@ export function faultsOf(
     hideSuggestions,
   });
   return errors.map(({ message, nodes, extensions }) => {
-    // What a scalar refuses is told of as in variables: by the argument that it stands in.
+    // Literals that a scalar rejects are reported like variables: with the path of the argument.
     const path = extensions.code === 'BAD_USER_INPUT' && pathTo(nodes?.[0], document);
     const details = path ? { details: [{ path, message }] } : undefined;
     return new GraphQLError(message, { nodes, extensions: { ...INVALID, ...extensions, ...details } });
   });
 }
 
-/** The argument, and what of it, that a literal is: `filter.ids.1`. */
+/** The path of a literal from its argument: `filter.ids.1`. */
 function pathTo(literal: ASTNode | undefined, document: DocumentNode): string {
   const path: (string | number)[] = [];
   visit(document, {

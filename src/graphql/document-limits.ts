@@ -2,31 +2,31 @@ import { type DocumentNode, GraphQLError, type OperationDefinitionNode } from 'g
 import { DocumentSize } from './document-size';
 import { mostRepeated } from './repeats';
 
-/** What a document may come to at most, whatever its variables. */
+/** The maximum size of a document, whatever its variables. */
 export interface DocumentLimits {
-  /** Tokens; the parser stops at the next. */
+  /** Tokens; the parser stops beyond this. */
   readonly tokens: number;
-  /** How deep selections, values and types may stand within each other. */
+  /** Nesting levels of selections, values and types. */
   readonly depth: number;
-  /** Fields of an operation once its fragments are spread. */
+  /** Fields of an operation after expanding fragments. */
   readonly fields: number;
-  /** Those of them that stand at its root. */
+  /** Root fields among them. */
   readonly rootFields: number;
   readonly aliases: number;
   readonly directives: number;
   readonly directivesAtOnce: number;
   readonly fragments: number;
-  /** How often one place may ask for the same, from all fragments that are spread there. */
+  /** How often one place may select the same response key, after expanding fragments. */
   readonly repeats: number;
-  /** How many errors are told of one document, beside that there are more. */
+  /** Errors reported for one document, not counting the one that says there are more. */
   readonly errors: number;
 }
 
 const TOO_COMPLEX = { code: 'OPERATION_TOO_COMPLEX' };
-/** The extensions of a fault of a document. */
+/** The extensions of a validation error. */
 export const INVALID = { code: 'GRAPHQL_VALIDATION_FAILED' };
 
-/** Why a document is too large to be looked at any further: to validate it could take long, to measure it does not. */
+/** Why a document is too large to validate. Validation could take long; measuring does not. */
 export function excessesOf(document: DocumentNode, limits: DocumentLimits): GraphQLError[] {
   const size = new DocumentSize(document);
   const excesses: GraphQLError[] = [];
@@ -43,8 +43,8 @@ export function excessesOf(document: DocumentNode, limits: DocumentLimits): Grap
   };
   for (const { node, size: operation } of size.operations) {
     limit('The operation is', operation.depth, 'levels deep', limits.depth, node);
-    limit('The operation comes to', operation.fields, 'fields', limits.fields, node);
-    limit('The operation comes to', operation.outer, 'root fields', limits.rootFields, node);
+    limit('The operation has', operation.fields, 'fields', limits.fields, node);
+    limit('The operation has', operation.outer, 'root fields', limits.rootFields, node);
   }
   limit('A value is', size.valueDepth, 'levels deep', limits.depth);
   limit('A type is', size.typeDepth, 'levels deep', limits.depth);
@@ -56,11 +56,11 @@ export function excessesOf(document: DocumentNode, limits: DocumentLimits): Grap
     const message = `Cannot spread fragment "${size.circle}" within itself.`;
     excesses.push(new GraphQLError(message, { extensions: INVALID }));
   }
-  // What has passed so far is small enough to be spread out.
+  // A document that passes these limits is small enough to expand.
   if (excesses.length) return excesses;
   for (const { node } of size.operations) {
     const { key, times } = mostRepeated(size.fragmentDefinitions, node);
-    limit(`The operation asks for "${key}"`, times, 'times in one place', limits.repeats, node);
+    limit(`The operation selects "${key}"`, times, 'times in one place', limits.repeats, node);
   }
   return excesses;
 }

@@ -9,34 +9,34 @@ import type {
   ValueNode,
 } from 'graphql';
 
-/** What a selection comes to with its fragments spread. */
+/** The size of a selection after expanding its fragments. */
 export interface SelectionSize {
   readonly fields: number;
-  /** Those of the fields that stand in no other. */
+  /** Fields that are not nested in another field. */
   readonly outer: number;
-  /** Levels of fields and inline fragments. */
+  /** Nesting levels of fields and inline fragments. */
   readonly depth: number;
 }
 
 const NOTHING: SelectionSize = { fields: 0, outer: 0, depth: 0 };
-/** Of a fragment that is being measured. */
+/** Marks a fragment that is being measured. */
 const UNDER_WAY: SelectionSize = { ...NOTHING };
 
 /**
- * Measures a document that has been parsed and not yet validated. Each node is looked at once, and a fragment is measured
- * once however often it is spread: fragments that spread each other twice take no longer than others.
+ * Measures a document that has been parsed but not validated. Each node is visited once, and each fragment is
+ * measured once however often it is spread, so fragments that spread each other twice cost no more than others.
  */
 export class DocumentSize {
   fragments = 0;
   aliases = 0;
   directives = 0;
-  /** Directives at the place that has most of them. */
+  /** The most directives at a single location. */
   directivesAtOnce = 0;
-  /** Levels of lists and objects in the deepest value. */
+  /** Nesting levels of lists and objects in the deepest value. */
   valueDepth = 0;
-  /** Lists in the deepest type of a variable. */
+  /** Nested lists in the deepest variable type. */
   typeDepth = 0;
-  /** A fragment that is spread within itself. */
+  /** The name of a fragment that spreads itself, directly or indirectly. */
   circle: string | undefined;
   readonly operations: { readonly node: OperationDefinitionNode; readonly size: SelectionSize }[] = [];
   readonly fragmentDefinitions = new Map<string, FragmentDefinitionNode>();

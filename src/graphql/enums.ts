@@ -14,73 +14,73 @@ registerEnumType(PetStatus, {
   name: 'PetStatus',
   description: 'The status of a pet. Any status may follow any other.',
   valuesConfig: {
-    available: { description: 'Can be ordered. A pet that is created without a status is available.' },
+    available: { description: 'Can be ordered; the default for new pets.' },
     pending: { description: 'Spoken for.' },
     sold: { description: 'Gone to a new home.' },
   },
 });
 registerEnumType(OrderDirection, {
   name: 'OrderDirection',
-  description: 'Which end of an order comes first.',
+  description: 'A sort direction.',
   valuesConfig: { ASC: { description: 'Smallest first.' }, DESC: { description: 'Largest first.' } },
 });
 registerEnumType(PetOrderField, {
   name: 'PetOrderField',
-  description: 'What pets can be ordered by.',
+  description: 'What pets can be sorted by.',
   valuesConfig: {
-    ID: { description: 'The order of creation.' },
-    NAME: { description: 'By name, code point by code point; pets of one name by id.' },
+    ID: { description: 'By id: the order of creation.' },
+    NAME: { description: 'By name, in code point order; ties by id.' },
   },
 });
 registerEnumType(CategoryOrderField, {
   name: 'CategoryOrderField',
-  description: 'What categories can be ordered by.',
+  description: 'What categories can be sorted by.',
   valuesConfig: {
-    ID: { description: 'The order of creation.' },
-    NAME: { description: 'By name, code point by code point; categories of one name by id.' },
+    ID: { description: 'By id: the order of creation.' },
+    NAME: { description: 'By name, in code point order; ties by id.' },
   },
 });
 registerEnumType(OrderOrderField, {
   name: 'OrderOrderField',
-  description: 'What orders can be ordered by.',
+  description: 'What orders can be sorted by.',
   valuesConfig: {
-    ID: { description: 'The order of placing.' },
-    SHIP_DATE: { description: 'By ship date; orders without one are the largest.' },
+    ID: { description: 'By id: the order of placement.' },
+    SHIP_DATE: { description: 'By ship date; orders without one come last, or first when descending.' },
   },
 });
 registerEnumType(InventoryOrderField, {
   name: 'InventoryOrderField',
-  description: 'What stock can be ordered by.',
+  description: 'What inventory entries can be sorted by.',
   valuesConfig: {
-    PET_ID: { description: 'By pet.' },
-    QUANTITY: { description: 'By stock count; entries of one count by pet.' },
+    PET_ID: { description: 'By pet id.' },
+    QUANTITY: { description: 'By stock count; ties by pet id.' },
   },
 });
 registerEnumType(ChangeKind, {
   name: 'ChangeKind',
-  description: 'What has happened to something.',
+  description: 'The kind of a change.',
   valuesConfig: {
-    CREATED: { description: 'It is new.' },
-    UPDATED: { description: 'It has been written; perhaps nothing is other than it was.' },
-    DELETED: { description: 'It is gone.' },
+    CREATED: { description: 'Created.' },
+    UPDATED: { description: 'Written, possibly with the same values.' },
+    DELETED: { description: 'Deleted.' },
   },
 });
 registerEnumType(Plan, {
   name: 'Plan',
-  description: 'What a caller may use up.',
+  description: 'A plan, which sets the quota of a caller.',
   valuesConfig: {
-    FREE: { description: '60 requests a minute, 1,000 a day. Callers without a key have it.' },
-    PRO: { description: '300 requests a minute, 10,000 a day.' },
-    BUSINESS: { description: '1,000 requests a minute, 100,000 a day.' },
-    ENTERPRISE: { description: "The key's own two numbers." },
+    FREE: { description: '60 requests per minute, 1,000 per day. The plan of callers without a key.' },
+    PRO: { description: '300 requests per minute, 10,000 per day.' },
+    BUSINESS: { description: '1,000 requests per minute, 100,000 per day.' },
+    ENTERPRISE: { description: 'Limits set per key.' },
   },
 });
 registerEnumType(Scope, {
   name: 'Scope',
   description: 'What a caller may do.',
   valuesConfig: {
-    READ: { description: 'Queries.' },
-    WRITE: { description: 'Mutations of the store, and all that READ allows.' },
-    ADMIN: { description: 'API keys and bans, and all that WRITE allows.' },
+    READ: { description: 'Queries and subscriptions.' },
+    WRITE: { description: 'Mutations of the store, and everything that READ allows.' },
+    ADMIN: { description: 'API keys and bans, and everything that WRITE allows.' },
   },
 });

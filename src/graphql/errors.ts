@@ -2,7 +2,7 @@ import { GraphQLError } from 'graphql';
 import { failureOf } from '../database/failures';
 import { DomainError, type ErrorDetail } from '../domain/errors';
 
-/** Every error code of the contract with its HTTP status, for both faces. */
+/** Every error code of the contract with its HTTP status, for GraphQL and REST. */
 export const ERROR_STATUS = {
   BAD_REQUEST: 400,
   BAD_USER_INPUT: 400,
@@ -32,24 +32,24 @@ export const ERROR_STATUS = {
   HEADERS_TOO_LARGE: 431,
   INTERNAL_SERVER_ERROR: 500,
   SERVICE_UNAVAILABLE: 503,
-  // The protocol of automatic persisted queries: the client answers by sending the whole document.
+  // The automatic persisted queries protocol: the client retries with the whole document.
   PERSISTED_QUERY_NOT_FOUND: 200,
   PERSISTED_QUERY_NOT_SUPPORTED: 200,
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** An error as callers see it: the `Error` object of the specification (section 7) with what the contract adds. */
+/** An error as callers see it: the `Error` object of the specification (section 7) with the contract's additions. */
 export interface Problem {
   readonly code: ErrorCode;
   readonly message: string;
   readonly status: number;
   readonly details?: readonly ErrorDetail[];
-  /** The request that it was told to first, where that may be another than this one. */
+  /** The request that first got this error, if it may differ from the current one. */
   readonly requestId?: string;
 }
 
-/** A refusal that is born at the doors: of a caller, a document, a request. */
+/** An error raised at the edge rather than in the domain: it refuses a caller, a document or a request. */
 export class ProblemError extends Error implements Problem {
   readonly status: number;
 
@@ -76,12 +76,12 @@ const UNAVAILABLE: Problem = {
   status: 503,
 };
 
-/** Longer messages quote the caller's own input back at length. */
+/** Longer messages mostly repeat the caller's own input. */
 const MAX_MESSAGE = 500;
 
 /**
- * What a caller is told of an error. Expected ones keep their code and message; of all others nothing but the fact
- * is told, and `internal` says that they are to be logged.
+ * What a caller is told about an error. Expected errors keep their code and message; all others become a
+ * generic one, and `internal` says that the original must be logged.
  */
 export function problemOf(error: unknown): Problem & { internal?: true } {
   if (error instanceof ProblemError || error instanceof DomainError) {
@@ -102,7 +102,7 @@ export function problemOf(error: unknown): Problem & { internal?: true } {
   return { ...INTERNAL, internal: true };
 }
 
-/** A GraphQLError is either a wrapper around what a resolver threw, or graphql-js's or Apollo's own word on the request. */
+/** A GraphQLError either wraps what a resolver threw, or is graphql-js's or Apollo's own verdict on the request. */
 function ofGraphQLError(error: GraphQLError): Problem & { internal?: true } {
   const { originalError, extensions, message } = error;
   if (originalError) {
@@ -116,7 +116,7 @@ function ofGraphQLError(error: GraphQLError): Problem & { internal?: true } {
   return { code, message: shorten(message), status: ERROR_STATUS[code], ...(details && { details }) };
 }
 
-/** Drivers may throw what is no error, or not of this realm: graphql-js then wraps it once more. */
+/** Drivers may throw non-errors, or errors from another realm, which graphql-js wraps once more. */
 function thrownBy(error: Error): unknown {
   return error.name === 'NonErrorThrown' ? (error as Error & { thrownValue: unknown }).thrownValue : error;
 }

@@ -2,9 +2,9 @@ import type { Variables } from './variables';
 
 /** A number that may depend on the variables of a request. */
 export interface Estimate {
-  /** What it is at most, whatever the variables. */
+  /** The maximum for any variables. */
   readonly most: number;
-  /** What it is with these variables, as they were sent. Left out where that is always `most`. */
+  /** The value for these variables, as sent. Absent if it is always `most`. */
   readonly at?: (variables: Variables) => number;
 }
 

@@ -26,15 +26,15 @@ import { Uses } from './uses';
 import { variableErrors } from './variable-errors';
 import type { Variables } from './variables';
 
-/** What runs operations: the executor, or what stands around it. */
+/** Runs operations: the executor, or a decorator around it. */
 export type OperationRunner = Pick<Executor, 'schema' | 'prepareForRest' | 'run'>;
 
 /**
- * Runs validated documents on the schema: the one way to the resolvers, for GraphQL and REST alike. Access is checked and
- * the operation is charged as a whole, before any of its root fields runs.
+ * Runs validated documents against the schema: the only path to the resolvers, for both GraphQL and REST.
+ * Access is checked and the whole operation is charged before any of its root fields runs.
  */
 export class Executor {
-  /** How often what is deprecated or not settled yet was asked for. */
+  /** How often deprecated and unstable elements were used. */
   readonly uses = new Uses();
   private readonly operations: Operations;
   private readonly once: RunOnce;
@@ -49,7 +49,7 @@ export class Executor {
     this.once = new RunOnce(now);
   }
 
-  /** Tells that answers to a prepared document are for REST: their rows may come as its JSON. */
+  /** Marks a prepared document as REST's, so that its rows may be serialized as REST's JSON. */
   prepareForRest(document: DocumentNode): void {
     this.operations.spell(document, 'rest');
   }
@@ -84,9 +84,9 @@ export class Executor {
   }
 
   /**
-   * Begins a subscription: checked and charged now, not for each event.
-   * @param onOver called once it has ended, if it has begun.
-   * @returns why it may not, where it may not.
+   * Starts a subscription. It is checked and charged once, not for each event.
+   * @param onOver called when it ends, if it started.
+   * @returns the subscription, or the response that refuses it.
    */
   async subscribe(
     document: DocumentNode,
@@ -114,12 +114,12 @@ export class Executor {
       : refusal(results.errors?.[0], context);
   }
 
-  /** What kind an operation is; `undefined` if there is none of this name. */
+  /** The kind of an operation; `undefined` if there is none with this name. */
   kindOf(document: DocumentNode, operationName: string | null | undefined): OperationTypeNode | undefined {
     return this.operations.find(document, operationName)?.node.operation;
   }
 
-  /** What is to run, if this caller may. */
+  /** The operation and its demand, or the response that refuses it to this caller. */
   private admit(
     document: DocumentNode,
     operationName: string | null | undefined,
@@ -136,13 +136,13 @@ export class Executor {
     return denied ? refusal(denied, context) : { operation, demand };
   }
 
-  /** Sees to it that the answer tells of what the operation uses that will not stay as it is. */
+  /** Sets the response's notice of deprecated and unstable elements that the operation uses, and counts them. */
   private notice(operation: Operation, lifecycle: Lifecycle, variables: Variables, context: Context): void {
     context.notice = lifecycle.noticeFor(variables);
     if (context.notice) this.uses.countAll(context.notice.marks, operation.spelling);
   }
 
-  /** Runs what has been charged: by the plan where the operation has one and it succeeds, else by graphql-js. */
+  /** Runs a charged operation: by its plan if it has one and that succeeds, else with graphql-js. */
   private async execute(
     operation: Operation,
     variables: Variables,
@@ -155,7 +155,7 @@ export class Executor {
       try {
         return { data: await plan.run(context, coerced) };
       } catch (error) {
-        // Everything but success is graphql-js's to say. What took too long once is not begun again.
+        // graphql-js reports all errors, by running the operation again; after a timeout without the database.
         if (failureOf(error) === 'timeout') session = failedSession(error);
       }
     }
@@ -168,7 +168,7 @@ export class Executor {
     });
   }
 
-  /** Why the answer could become too large. Where no variables could make it so, nothing is computed. */
+  /** Why the response could be too large. Nothing is computed if no variables could make it so. */
   private tooCostly({ size, node }: Operation, variables: Variables): ProblemError | undefined {
     const most = mostOf(this.costs, node.operation);
     if (size.most <= most) return undefined;
@@ -185,7 +185,7 @@ export class Executor {
   }
 }
 
-/** Why this caller may not run what demands so much; `undefined` if it may. */
+/** Why this caller may not run an operation with this demand; `undefined` if it may. */
 function deny(caller: Caller, demand: Demand): ProblemError | undefined {
   const { scopes, quota } = caller;
   const missing = demand.scopes.find((scope) => !scopes.has(scope));
@@ -199,7 +199,7 @@ function deny(caller: Caller, demand: Demand): ProblemError | undefined {
 
 function needsStream(): ProblemError {
   const message =
-    'Subscriptions are served over WebSocket (graphql-transport-ws) here, and as event streams at /graphql/stream.';
+    'Subscriptions are served over WebSocket (graphql-transport-ws) here, and as server-sent events at /graphql/stream.';
   return new ProblemError('BAD_REQUEST', message);
 }
 

@@ -1,12 +1,12 @@
 import type { Outcome } from './outcome';
 
-/** The request header that holds an idempotency key. */
+/** The request header with the idempotency key. */
 export const IDEMPOTENCY_KEY = 'idempotency-key';
 
-/** The header of answers that were given before. */
+/** The response header that marks a replay. */
 export const IDEMPOTENT_REPLAYED = 'Idempotent-Replayed';
 
-/** The headers of an answer to what came with an idempotency key; none for all else. */
+/** The headers of a response to an operation with an idempotency key; none for others. */
 export function idempotencyHeaders({ replayed }: Outcome): Readonly<Record<string, string>> {
   if (replayed === undefined) return NONE;
   return replayed ? { ...USED, [IDEMPOTENT_REPLAYED.toLowerCase()]: 'true' } : USED;

@@ -1,14 +1,15 @@
 import { ProblemError } from './errors';
 
 /**
- * What an `Idempotency-Key` header may hold: a string of structured fields (draft-ietf-httpapi-idempotency-key-header, section
- * 2.1; RFC 9651, section 3.3.3) without spaces, or its characters bare, as most clients send them.
+ * The syntax of an `Idempotency-Key` header: a structured-field string
+ * (draft-ietf-httpapi-idempotency-key-header, section 2.1; RFC 9651, section 3.3.3) without spaces, or the same
+ * unquoted, as most clients send it.
  */
 export const IDEMPOTENCY_KEY_FORM = /^(?:([!#-~][!-~]{0,254})|"((?:[!#-[\]-~]|\\["\\]){1,255})")$/;
 
 const RULE = 'must be 1 to 255 visible ASCII characters, with or without quotes around them';
 
-/** The key that a header names, which is the same with quotes and without. @throws ProblemError `BAD_USER_INPUT`. */
+/** The key in a header, with or without quotes. @throws ProblemError `BAD_USER_INPUT`. */
 export function parseIdempotencyKey(header: string): string {
   const [, token, quoted] = IDEMPOTENCY_KEY_FORM.exec(header) ?? [];
   const key = token ?? quoted?.replace(/\\(.)/g, '$1');

@@ -12,21 +12,21 @@ import {
 import { ProblemError } from './errors';
 import { Queue } from './queue';
 
-/** What a run of an operation has come to. */
+/** The result of running an operation. */
 export interface Run {
   readonly body: FormattedExecutionResult;
-  /** Whether asking again is to get this very answer. */
+  /** Whether to store this response and return it to retries. */
   readonly isFinal: boolean;
 }
 
-/** What is to be run. */
+/** What to run. */
 export interface Work {
-  /** Each of which may lock rows, and keeps them locked until the last has run. */
+  /** Each field may lock rows, which stay locked until the last field has run. */
   readonly hasSeveralFields: boolean;
   run(transaction: Session): Promise<Run>;
 }
 
-/** An answer, and whether it was given before. */
+/** A response, and whether it was stored earlier. */
 export interface Answer {
   readonly body: FormattedExecutionResult;
   readonly replayed: boolean;
@@ -35,25 +35,25 @@ export interface Answer {
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Runs what is asked under one idempotency key once. The answer is kept in the transaction of the change, so that a crash
- * leaves either both or neither, and nothing that would have to be unlocked.
+ * Runs each request once per idempotency key. The response is stored in the same transaction as the change, so
+ * a crash leaves either both or neither, and no lock to release.
  */
 export class Idempotency {
-  /** What runs in this process: the embedded database would make a second one wait instead of telling it. */
+  /** Keys in use in this process: the embedded database would make a second request wait instead of refusing it. */
   private readonly running = new Set<string>();
 
-  /** For work of several fields: who waits here holds no connection. */
+  /** For work with several fields: while waiting here it holds no connection. */
   private readonly several = new Queue();
 
   /** @param now milliseconds of the Unix epoch. */
   constructor(private readonly now: () => number) {}
 
   /**
-   * The answer that is kept under the claim's key, or that of `work`, which runs in a transaction. What `work` throws
-   * undoes what it did, and is not kept. Of work of several fields one runs at a time, on all instances: two might lock
-   * the same rows in opposite orders.
-   * @throws ProblemError `IDEMPOTENCY_IN_PROGRESS`, `IDEMPOTENCY_MISMATCH`, `OPERATION_TOO_COMPLEX`, `SERVICE_UNAVAILABLE`,
-   * and what `work` throws.
+   * Returns the response stored under the claim's key, or runs `work` in a transaction. If `work` throws, its
+   * changes are rolled back and nothing is stored. Work with several fields runs one at a time across all
+   * instances, since two might lock the same rows in opposite orders.
+   * @throws ProblemError `IDEMPOTENCY_IN_PROGRESS`, `IDEMPOTENCY_MISMATCH`, `OPERATION_TOO_COMPLEX`,
+   * `SERVICE_UNAVAILABLE`, and whatever `work` throws.
    */
   async run(session: Session, claim: Claim, work: Work): Promise<Answer> {
     const id = `${claim.caller}\n${claim.key}`;
@@ -72,7 +72,7 @@ export class Idempotency {
 
   private async runFirst(transaction: Session, claim: Claim, work: Work): Promise<Answer> {
     const isMine = await lockKey(transaction, claim);
-    // Whoever had the lock may have finished since we looked.
+    // The previous holder of the lock may have finished since the first look-up.
     const known = await this.find(transaction, claim);
     if (known) return known;
     if (!isMine) throw inProgress();
@@ -99,9 +99,9 @@ export class Idempotency {
 }
 
 /**
- * What tells one request from another.
- * @param operation what is run: the text of a document, the name of a prepared one.
- * @param variables coerced, so that one value has one spelling.
+ * A hash that identifies a request.
+ * @param operation what is run: the text of a document or the name of a prepared one, and the operation name.
+ * @param variables coerced, so that equal values have one representation.
  */
 export function fingerprintOf(
   operation: readonly (string | undefined)[],
@@ -128,6 +128,6 @@ function inProgress(): ProblemError {
 function tooLarge(): ProblemError {
   return new ProblemError(
     'OPERATION_TOO_COMPLEX',
-    'The answer is larger than the 1 MiB that is kept under an Idempotency-Key, so nothing was changed. Ask for fewer fields.',
+    'The response exceeds the 1 MiB that can be stored for an Idempotency-Key, so nothing was changed. Request fewer fields.',
   );
 }

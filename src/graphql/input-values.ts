@@ -7,10 +7,10 @@ import {
   isNonNullType,
 } from 'graphql';
 
-/** Something that does not fit its type. What is wrong with it is graphql-js' to say. */
+/** A value that does not fit its type. graphql-js reports what is wrong with it. */
 export class Misfit extends Error {}
 
-/** What a value of JSON comes to as one of a type. @throws Misfit, or what a scalar throws. */
+/** Coerces a JSON value to a type. @throws Misfit, or whatever a scalar throws. */
 type Coerce = (value: unknown) => unknown;
 
 interface Member {
@@ -20,7 +20,7 @@ interface Member {
   readonly defaultValue: unknown;
 }
 
-/** Coerces values as graphql-js' `coerceInputValue` does (GraphQL, section 3), which looks at the type anew for each. */
+/** Coerces values as graphql-js's `coerceInputValue` does (GraphQL, section 3), but inspects the type only once. */
 export function coercerOf(type: GraphQLInputType): Coerce {
   if (isNonNullType(type)) {
     const coerce = coercerOf(type.ofType);
@@ -33,7 +33,7 @@ export function coercerOf(type: GraphQLInputType): Coerce {
   return nullable(isInputObjectType(type) ? objectCoercer(type) : leafCoercer(type));
 }
 
-/** @throws Misfit in place of what is missing. */
+/** @throws Misfit if the value is missing. */
 export function present<T>(value: T | undefined): T {
   if (value === undefined) throw new Misfit();
   return value;
@@ -44,12 +44,12 @@ function nullable(coerce: Coerce): Coerce {
 }
 
 function leafCoercer(type: GraphQLLeafType): Coerce {
-  // An enumeration looks for names that are like a wrong one, unless it is told that they are not to be shown.
+  // Otherwise an enum would search for names similar to a wrong one.
   const hidesSuggestions = true;
   return (value) => present(type.parseValue(value, hidesSuggestions));
 }
 
-/** Types may hold themselves: the coercer of each is made once, and those of its members with its first value. */
+/** Types may be recursive: each type's coercer is created once, and those of its members on first use. */
 const objectCoercers = new WeakMap<GraphQLInputObjectType, Coerce>();
 
 function objectCoercer(type: GraphQLInputObjectType): Coerce {

@@ -2,12 +2,12 @@ import type { DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { TrustedDocuments } from './trusted-documents';
 
-/** How many characters of documents are kept in all; what is made of a document takes some hundreds of bytes for each. */
+/** Total characters of cached documents. A parsed document takes a few hundred bytes per character. */
 const MAX_CHARACTERS = 256 * 1024;
 
 /**
- * The documents that have been parsed and validated, by their text. What is in here has passed every check that does not
- * depend on the caller or the variables, so it can be run at once. Those that are trusted are here from the start, for good.
+ * Parsed and validated documents by their text. They have passed every check that does not depend on the caller
+ * or the variables, so they can run at once. Trusted documents are here from the start and are never evicted.
  */
 export class KnownDocuments {
   private readonly documents = new LRUCache<string, DocumentNode>({
@@ -17,11 +17,11 @@ export class KnownDocuments {
 
   constructor(
     private readonly trusted?: TrustedDocuments,
-    /** Whether no others may run. */
+    /** Whether only trusted documents may run. */
     readonly onlyTrusted = false,
   ) {}
 
-  /** @param document the parsed `text`, found valid, and one that anybody may run. */
+  /** @param document the parsed `text`: valid, and allowed for any caller. */
   add(text: string, document: DocumentNode): void {
     this.documents.set(text, document);
   }
@@ -35,7 +35,7 @@ export class KnownDocuments {
     return this.trusted?.textOf(id);
   }
 
-  /** Whether anybody may run this document, as far as it depends on what is trusted. */
+  /** Whether the trusted documents setting lets any caller run this document. */
   admits(document: DocumentNode): boolean {
     return !this.onlyTrusted || this.trusted?.lists(document) === true;
   }

@@ -1,14 +1,14 @@
 import type { Mark } from './marks';
 
-/** What a client is told of what it uses of the kind that will not stay as it is. */
+/** What a client is told about the deprecated and unstable elements that it uses. */
 export interface Notice {
   readonly marks: readonly Mark[];
   readonly headers: Readonly<Record<string, string>>;
-  /** Of the answer; left out where nothing is deprecated. */
+  /** The response's `extensions`; absent if nothing is deprecated. */
   readonly extensions?: { readonly deprecations: readonly DeprecationNotice[] };
 }
 
-/** Dates are days: `2027-11-01`. */
+/** Dates have no time: `2027-11-01`. */
 interface DeprecationNotice {
   readonly coordinate: string;
   readonly reason: string;
@@ -17,10 +17,10 @@ interface DeprecationNotice {
   readonly replacement?: string;
 }
 
-/** Where people read what is deprecated, and what to use instead. */
+/** Where to read what is deprecated and what to use instead. */
 const DOCUMENTATION = '</graphiql>; rel="deprecation"; type="text/html"';
 
-/** The notice of these marks; `undefined` for none. Headers tell of all at once: the first dates, the least settled level. */
+/** The notice for these marks, if any. Headers combine them: the earliest dates, the least stable level. */
 export function noticeOf(marks: readonly Mark[]): Notice | undefined {
   if (!marks.length) return undefined;
   const deprecated = marks.flatMap(({ coordinate, deprecation }) =>
@@ -52,7 +52,7 @@ export function noticeOf(marks: readonly Mark[]): Notice | undefined {
   };
 }
 
-/** Since when something is deprecated, and until when it is there, as headers. */
+/** The `Deprecation` and `Sunset` headers. */
 export function dateHeaders(since: Date | undefined, sunset: Date | undefined): Record<string, string> {
   return {
     ...(since && { deprecation: `@${since.getTime() / 1000}` }), // RFC 9745, section 2.1

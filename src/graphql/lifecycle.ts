@@ -18,15 +18,15 @@ import { collectMarks, holdsMarks } from './marked-values';
 import { type Mark, type Marks, marksOf } from './marks';
 import type { Variables } from './variables';
 
-/** A place of an operation that uses something marked; where it holds a variable, only if that is given. */
+/** A use of a marked element in an operation; with `variable`, it counts only if that variable is given. */
 export interface Use {
   readonly mark: Mark;
   readonly variable?: string;
 }
 
 /**
- * What an operation uses of what is deprecated or not settled yet. Its document tells, whatever `@skip` and `@include` leave
- * out; only what stands in variables is looked up for each run.
+ * The deprecated and unstable elements that an operation uses. They are read from its document once, ignoring
+ * `@skip` and `@include`; only the variables are examined in each run.
  */
 export class Lifecycle {
   private readonly always: Notice | undefined;
@@ -40,7 +40,7 @@ export class Lifecycle {
     this.always = noticeOf(uses.filter((use) => !this.sometimes.includes(use)).map(({ mark }) => mark));
   }
 
-  /** `undefined` for an operation of a validated document that uses nothing of the kind, whatever its variables. */
+  /** `undefined` if the operation, of a validated document, uses no such element with any variables. */
   static of(
     schema: GraphQLSchema,
     document: DocumentNode,
@@ -57,7 +57,7 @@ export class Lifecycle {
     return uses.length || lookups.length ? new Lifecycle(uses, lookups) : undefined;
   }
 
-  /** What a run with these variables, as they were sent, is to be told; `undefined` where it uses nothing marked. */
+  /** The notice for a run with these variables, as sent; `undefined` if it uses no marked element. */
   noticeFor(variables: Variables): Notice | undefined {
     const { sometimes, lookups, always } = this;
     if (!sometimes.length && !lookups.length) return always;
@@ -72,7 +72,7 @@ export class Lifecycle {
   }
 }
 
-/** A variable whose values may hold what is marked. */
+/** A variable whose value may contain marked elements. */
 interface Lookup {
   readonly name: string;
   readonly type: GraphQLInputType;

@@ -2,15 +2,15 @@ import type { Meter } from '../rate-limit/meter';
 import type { Standing } from '../rate-limit/standing';
 import { type Problem, ProblemError } from './errors';
 
-/** What an operation costs, and the meter that it is taken from: once, whole, by whichever field comes first. */
+/** The cost of an operation, which the meter charges once and in full, for whichever field runs first. */
 export class Charge {
   constructor(
     readonly meter: Meter,
-    /** How many counted root fields would run; 0 for an operation that is free of quota. */
+    /** The number of counted root fields; 0 for an operation that uses no quota. */
     readonly cost: number,
   ) {}
 
-  /** Settles the charge of the whole operation. @throws ProblemError `RATE_LIMITED`, `KEY_BANNED`. */
+  /** Charges the whole operation, once. @throws ProblemError `RATE_LIMITED`, `KEY_BANNED`. */
   async settle(): Promise<Standing> {
     const standing = await this.meter.take(this.cost);
     const refusal = refusalOf(standing);
@@ -19,13 +19,13 @@ export class Charge {
   }
 }
 
-/** The error of a request that its caller's standing refuses; `undefined` if it may pass. */
+/** The error for a request that its caller's standing rejects; `undefined` if it may proceed. */
 export function refusalOf(standing: Standing): ProblemError | undefined {
   const problem = problemOfStanding(standing);
   return problem && new ProblemError(problem.code, problem.message);
 }
 
-/** What that error says, without the error: under a flood it is told thousands of times a second. */
+/** The same without an `Error` object: under a flood it is needed thousands of times a second. */
 export function problemOfStanding({ verdict, inForce, retryAfterMs = 0 }: Standing): Problem | undefined {
   if (verdict !== 'banned' && verdict !== 'limited') return undefined;
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));

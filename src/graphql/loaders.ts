@@ -2,22 +2,22 @@ import DataLoader from 'dataloader';
 import { type FieldNode, type GraphQLResolveInfo, isNonNullType } from 'graphql';
 import { ProblemError } from './errors';
 
-/** Fetches what belongs to many keys at once; what is not there is missing from the map. */
+/** Fetches the values of many keys at once; keys without a value are absent from the map. */
 export type Batch<Value> = (keys: readonly bigint[]) => Promise<ReadonlyMap<bigint, Value>>;
 
 /**
- * The loaders of one operation: one for each place at which a relation is selected, since all rows at one place need the
- * same arguments and columns. So a place costs one statement, however many rows it has. A field of a fragment is at as many
- * places as spread the fragment; graphql-js has an array of nodes for each place. It makes new arrays for each event of a
- * subscription, and their loaders go with them.
+ * The loaders of one operation: one for each place that selects a relation, since all rows at a place need the
+ * same arguments and columns. So a place costs one statement, however many rows it has. A field in a fragment
+ * has one place per spread. A place is identified by graphql-js's array of field nodes; each event of a
+ * subscription gets new arrays, so its loaders are freed with them.
  */
 export class Loaders {
   /** Most operations load nothing. */
   private byPlace: WeakMap<readonly FieldNode[], DataLoader<bigint, unknown>> | undefined;
 
   /**
-   * Loads the value of `key` for the field of `info`, together with those of its place.
-   * @throws ProblemError `NOT_FOUND` where there is none, and the field must have one.
+   * Loads the value of `key` for the field of `info`, batched with the others of its place.
+   * @throws ProblemError `NOT_FOUND` if there is none and the field is non-null.
    */
   load<Value>(info: GraphQLResolveInfo, key: bigint, batch: Batch<Value>): Promise<Value | undefined> {
     const place = info.fieldNodes;
@@ -29,7 +29,7 @@ export class Loaders {
           const values = await batch([...new Set(keys)]);
           return keys.map((each) => values.get(each) ?? missing(info));
         },
-        // Batches only: a value kept from before a mutation's first field would be stale in its second.
+        // Batching only: a value cached for one root field of a mutation would be stale in the next.
         { cache: false },
       );
       this.byPlace.set(place, loader);
@@ -38,8 +38,8 @@ export class Loaders {
   }
 }
 
-/** References hold, so what must be there was there when the row that refers to it was read. */
+/** Foreign keys hold, so the value existed when the row that refers to it was read. */
 function missing({ returnType, fieldName }: GraphQLResolveInfo): ProblemError | undefined {
   if (!isNonNullType(returnType)) return undefined;
-  return new ProblemError('NOT_FOUND', `The ${fieldName} has been deleted meanwhile.`);
+  return new ProblemError('NOT_FOUND', `The ${fieldName} has been deleted in the meantime.`);
 }

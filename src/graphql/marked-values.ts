@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import type { Mark, Marks } from './marks';
 
-/** Whether a value of this type can hold something marked. */
+/** Whether a value of this type can contain a marked element. */
 export function holdsMarks(type: GraphQLInputType, marks: Marks, seen = new Set<unknown>()): boolean {
   const named = getNamedType(type);
   if (seen.has(named)) return false;
@@ -20,7 +20,7 @@ export function holdsMarks(type: GraphQLInputType, marks: Marks, seen = new Set<
   );
 }
 
-/** Adds what a value of a variable holds. @param value as it was sent: it may be anything. */
+/** Adds the marks of a variable's value to `found`. @param value as sent: it may be anything. */
 export function collectMarks(type: GraphQLInputType, value: unknown, marks: Marks, found: Set<Mark>): void {
   const note = (element: unknown) => {
     const mark = marks.get(element);

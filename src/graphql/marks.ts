@@ -2,9 +2,9 @@ import { type GraphQLSchema, getDirectiveValues, isEnumType, isInputObjectType, 
 
 export type StabilityLevel = 'experimental' | 'beta';
 
-/** What the schema says of how long one of its elements will be as it is. */
+/** The deprecation and stability of one schema element. */
 export interface Mark {
-  /** As the draft of schema coordinates has it: `Pet.name`, `Query.pets(first:)`, `PetFilter.name`, `PetStatus.sold`. */
+  /** A schema coordinate (GraphQL, draft): `Pet.name`, `Query.pets(first:)`, `PetFilter.name`, `PetStatus.sold`. */
   readonly coordinate: string;
   readonly stability?: StabilityLevel;
   readonly deprecation?: Deprecation;
@@ -14,18 +14,18 @@ export interface Deprecation {
   readonly reason: string;
   readonly since?: Date;
   readonly sunset?: Date;
-  /** The coordinate of what takes its place. */
+  /** The coordinate of the replacement. */
   readonly replacement?: string;
 }
 
-/** By the schema's own objects of fields, arguments, input fields and enum values. */
+/** Keyed by the schema's own objects: fields, arguments, input fields and enum values. */
 export type Marks = ReadonlyMap<unknown, Mark>;
 
 const KNOWN = new WeakMap<GraphQLSchema, Marks>();
 
 /**
- * Everything of a schema that is marked.
- * @throws Error for a date that is none, and for a `@sunset` of what is not deprecated.
+ * All marked elements of a schema.
+ * @throws Error for an invalid date, and for a `@sunset` on an element that is not deprecated.
  */
 export function marksOf(schema: GraphQLSchema): Marks {
   const known = KNOWN.get(schema);
@@ -87,6 +87,6 @@ function dateOf(text: unknown, coordinate: string): Date | undefined {
   const date = new Date(`${text}T00:00:00Z`);
   if (!Number.isNaN(date.getTime())) return date;
   throw new Error(
-    `The @sunset of ${coordinate} has ${JSON.stringify(text)} for a date, not one such as 2027-11-01`,
+    `The @sunset of ${coordinate} has the date ${JSON.stringify(text)}, not one such as 2027-11-01`,
   );
 }

@@ -25,7 +25,7 @@ import { Lifecycle } from './lifecycle';
 import { Plan } from './plan';
 import type { Variables } from './variables';
 
-/** What running an operation takes: how many counted root fields, and which scopes. */
+/** What running an operation requires: its number of counted root fields, and the scopes. */
 export interface Demand {
   readonly cost: number;
   readonly scopes: readonly Scope[];
@@ -35,22 +35,22 @@ interface Variable {
   readonly name: string;
   readonly coerce: (value: unknown) => unknown;
   readonly isRequired: boolean;
-  /** `undefined` without one, and for one that does not fit. */
+  /** `undefined` if there is none, or it does not fit the type. */
   readonly defaultValue: unknown;
 }
 
-/** One operation of a validated document, with what can be known of it before it runs. */
+/** One operation of a validated document, with everything that can be computed before it runs. */
 export class Operation {
   readonly name: string | undefined;
-  /** Its kind and root field, of which there are only so many: `query pets`, `mutation (several)`. */
+  /** Its kind and root field, a bounded set of values: `query pets`, `mutation (several)`. */
   readonly label: string;
   readonly hasDirectives: boolean;
   readonly fragments: Record<string, FragmentDefinitionNode> = {};
-  /** Where no directive stands in the document, all runs of the operation demand the same. */
+  /** Set if the document has no directives: every run of the operation then has the same demand. */
   private readonly constant: Demand | undefined;
-  /** How many values the answer can hold. */
+  /** How many values the response can contain. */
   readonly size: Estimate;
-  /** What it uses that will not stay as it is; `undefined` where there is no such thing, as mostly. */
+  /** The deprecated and unstable elements that it uses; `undefined` if there are none, which is the usual case. */
   readonly lifecycle: Lifecycle | undefined;
   private compiled: Plan | null | undefined;
   private readonly variables: readonly Variable[];
@@ -81,15 +81,16 @@ export class Operation {
     this.lifecycle = Lifecycle.of(schema, document, node);
   }
 
-  /** How to run it without graphql-js's general machinery; made when it is first asked for. */
+  /** The compiled plan, which runs it without graphql-js's executor; compiled on first access. */
   get plan(): Plan | undefined {
     if (this.compiled === undefined) this.compiled = Plan.compile(this.schema, this) ?? null;
     return this.compiled ?? undefined;
   }
 
   /**
-   * What a run with these variables demands; what aliases, fragments, `@skip` and `@include` hide is seen. `undefined`
-   * where the variables do not fit; of what costs something whatever they are, running it tells that.
+   * The demand of a run with these variables, with aliases, fragments, `@skip` and `@include` resolved.
+   * `undefined` if the variables do not fit; if the demand is constant and costs something they are not checked
+   * here, but when it runs.
    */
   demand(variables: Variables): Demand | undefined {
     if (this.constant?.cost) return this.constant;
@@ -98,8 +99,8 @@ export class Operation {
   }
 
   /**
-   * The variables as resolvers get them; `undefined` where they do not fit (GraphQL, section 6.1.2). What is wrong with them
-   * is found out when it is told.
+   * The coerced variables (GraphQL, section 6.1.2); `undefined` if they do not fit. What is wrong with them is
+   * worked out only when it is reported.
    */
   coerce(variables: Variables): Record<string, unknown> | undefined {
     const coerced: Record<string, unknown> = {};
@@ -137,7 +138,7 @@ export class Operation {
   }
 }
 
-/** The operations of the documents that have been seen, for as long as somebody holds the document. */
+/** A cache of operations, which keeps them as long as their document is referenced. */
 export class Operations {
   private readonly known = new WeakMap<DocumentNode, Map<string | undefined, Operation>>();
 
@@ -145,12 +146,12 @@ export class Operations {
 
   constructor(private readonly schema: GraphQLSchema) {}
 
-  /** Tells whom the answers to a document are for, before it is run: clients of GraphQL unless told. */
+  /** Sets whether responses to a document are spelled for GraphQL (the default) or REST. Call before its first run. */
   spell(document: DocumentNode, spelling: Spelling): void {
     this.spellings.set(document, spelling);
   }
 
-  /** The operation of this name, or the only one; `undefined` if there is none or it is not clear which. */
+  /** The operation with this name, or the only one; `undefined` if there is none or the choice is ambiguous. */
   find(document: DocumentNode, operationName: string | null | undefined): Operation | undefined {
     let operations = this.known.get(document);
     if (!operations) {
@@ -168,7 +169,7 @@ export class Operations {
   }
 }
 
-/** Whether a document, validated or not, plainly asks only for what counts nothing: introspection, `rateLimit`, `viewer`. */
+/** Whether a document, validated or not, plainly uses no quota: only introspection, `rateLimit`, `viewer`. */
 export function isFreeOfQuota(schema: GraphQLSchema, { definitions }: DocumentNode): boolean {
   const fields = schema.getQueryType()?.getFields() ?? {};
   return definitions.every((node) => {
@@ -189,7 +190,7 @@ function isCounted(field: GraphQLField<unknown, unknown>): boolean {
   return field.astNode?.directives?.some((directive) => directive.name.value === 'rateLimit') ?? false;
 }
 
-/** The one field of the schema that a validated operation asks for, under whatever alias. */
+/** The schema field that a validated operation selects, under any alias; `(several)` if there is more than one. */
 function rootFieldOf({ selectionSet }: OperationDefinitionNode): string {
   const fields = selectionSet.selections.map((each) => (each.kind === 'Field' ? each.name.value : undefined));
   const [first] = fields;

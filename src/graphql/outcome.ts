@@ -3,17 +3,17 @@ import type { Standing } from '../rate-limit/standing';
 import type { Context } from './context';
 import { type Problem, problemOf } from './errors';
 
-/** The answer to one operation. `status` is the HTTP status: 200 for all that has been executed, else that of the first error. */
+/** The response to one operation. `status` is the HTTP status: 200 if it was executed, else that of the first error. */
 export interface Outcome {
   readonly status: number;
   readonly body: FormattedExecutionResult;
-  /** Where the operation came with an idempotency key: whether this was answered before. */
+  /** For an operation with an idempotency key: whether this is a stored response. */
   readonly replayed?: boolean;
 }
 
 type Body = { -readonly [member in keyof FormattedExecutionResult]: FormattedExecutionResult[member] };
 
-/** The body of an answer to what has been executed. @param cost how many requests it was counted as. */
+/** The response body of an executed operation. @param cost how many requests it counted as. */
 export function bodyOf(
   { errors, data }: ExecutionResult,
   context: Context,
@@ -25,7 +25,7 @@ export function bodyOf(
   return body;
 }
 
-/** One answer of a subscription, which was counted when it began: it tells of no cost. */
+/** The body of one subscription event. It reports no cost: the subscription was charged when it started. */
 export function eventOf({ errors, data }: ExecutionResult, context: Context): Body {
   const body: Body = errors ? { errors: errors.map((error) => present(error, context)), data } : { data };
   const extensions = context.notice?.extensions;
@@ -33,7 +33,7 @@ export function eventOf({ errors, data }: ExecutionResult, context: Context): Bo
   return body;
 }
 
-/** The answer to an operation that is refused as a whole: no data, and the error's own status. */
+/** The response to an operation that is refused as a whole: no data, and the error's own status. */
 export function refusal(error: unknown, context: Context): Outcome {
   const problem = tell(error, context);
   const extensions = context.notice?.extensions;
@@ -46,18 +46,18 @@ export function refusal(error: unknown, context: Context): Outcome {
   };
 }
 
-/** The answer to a document that may not run, with the status of the first of its faults. */
+/** The response to a document that may not run, with the status of its first error. */
 export function refuseDocument(faults: readonly GraphQLError[], context: Context): Outcome {
   const errors = faults.map((fault) => present(fault, context));
   return { status: Number(errors[0]?.extensions?.status), body: { errors } };
 }
 
-/** The `extensions` of an error in GraphQL. */
+/** The `extensions` of a GraphQL error. */
 export function extensionsOf({ code, status, details }: Problem, requestId?: string) {
   return { code, status, ...(details && { details }), ...(requestId && { requestId }) };
 }
 
-/** What the operation cost, and what it left of each window. */
+/** What the operation cost, and what remains in each window. */
 function costOf(operation: number, { windows: [minute, day] }: Standing) {
   return { operation, remaining: { minute: minute.remaining, day: day.remaining } };
 }

@@ -31,13 +31,13 @@ export interface Source {
   readonly node: OperationDefinitionNode;
   readonly fragments: Record<string, FragmentDefinitionNode>;
   readonly hasDirectives: boolean;
-  /** Who its answers are for. */
+  /** The interface that its responses are for. */
   readonly spelling: Spelling;
 }
 
-/** Makes closures of the fields of an operation. @throws GaveUp for what plans do not do. */
+/** Compiles the fields of an operation to closures. @throws GaveUp for what plans do not support. */
 export class Compiler {
-  /** How many fields have arguments that depend on variables: they are coerced once in a run. */
+  /** The number of fields whose arguments depend on variables: these are coerced once per run. */
   slots = 0;
 
   constructor(
@@ -90,8 +90,8 @@ export class Compiler {
   }
 
   /**
-   * Without the path and the variables, which differ between rows and runs: no resolver here asks for them. With how the
-   * rows are to be spelled: one that is read so need not be taken apart.
+   * The `info` for resolvers, without the path and the variables, which differ between rows and runs and which
+   * no resolver here reads. It adds the shape of the rows, so that the database can return them as JSON.
    */
   private info(
     parentType: GraphQLObjectType,

@@ -2,7 +2,7 @@ import type { Context } from './context';
 
 export type Values = Record<string, unknown>;
 
-/** Thrown for everything that is not the plain success of an operation. Whoever runs a plan then runs graphql-js instead. */
+/** Thrown for anything but plain success. The operation is then run with graphql-js instead. */
 export class GaveUp extends Error {}
 
 export interface FieldPlan {
@@ -14,10 +14,10 @@ export interface FieldPlan {
 export type Selection = readonly FieldPlan[];
 export type Complete = (value: unknown, run: Run) => unknown;
 
-/** One run of a plan. Objects are handed on before all their fields are there; it ends when the last one is. */
+/** One run of a plan. Objects are passed on before all their fields are resolved; the run ends with the last field. */
 export class Run {
   finish: () => void = () => undefined;
-  /** Promises not settled yet, and the root. */
+  /** The number of unsettled promises, plus one for the root. */
   private pending = 1;
 
   constructor(
@@ -41,7 +41,7 @@ export class Run {
 
   private await(field: FieldPlan, value: Promise<unknown>, target: Values): void {
     this.pending++;
-    target[field.key] = undefined; // keeps its place among the keys
+    target[field.key] = undefined; // reserves its place in the key order
     value
       .then((settled) => {
         target[field.key] = field.complete(settled, this);

@@ -5,10 +5,10 @@ import { Compiler, type Source } from './plan-compiler';
 import { type FieldPlan, Run, type Selection, type Values } from './plan-run';
 
 /**
- * An operation compiled to closures: what graphql-js looks up again for every field of every row (the definition, the
- * arguments, the types, the path) is looked up once. It does the plain success only. At the first error or surprise it
- * gives up, and graphql-js, which has the last word on errors, runs the operation from its start: queries change nothing,
- * and what a mutation has come to is kept in the context.
+ * An operation compiled to closures: what graphql-js looks up for every field of every row (definition,
+ * arguments, types, path) is looked up once. A plan handles only plain success. At the first error or surprise
+ * it gives up, and graphql-js, the authority on errors, runs the operation from the start: queries change
+ * nothing, and the result of a mutation is kept in the context.
  */
 export class Plan {
   private constructor(
@@ -17,8 +17,8 @@ export class Plan {
   ) {}
 
   /**
-   * The plan of an operation; `undefined` if it has directives, introspection or abstract types, is a mutation of several
-   * fields, which run one after the other, or a subscription.
+   * Compiles an operation; `undefined` if it has directives, introspection or abstract types, is a mutation
+   * with several root fields, which must run serially, or is a subscription.
    */
   static compile(schema: GraphQLSchema, operation: Source): Plan | undefined {
     const { node, fragments, hasDirectives } = operation;
@@ -37,7 +37,7 @@ export class Plan {
 
   /**
    * Runs an operation that has been charged.
-   * @param variables coerced as graphql-js does. @throws whatever goes wrong.
+   * @param variables coerced as graphql-js does. @throws any error.
    */
   run(context: Context, variables: Values): Promise<Values> {
     return new Promise((resolve, reject) => {
@@ -50,12 +50,12 @@ export class Plan {
   }
 }
 
-/** The root field of a mutation: whatever it comes to, it has run. */
+/** The root field of a mutation, whose result or error is kept: it must not run twice. */
 function once(field: FieldPlan): FieldPlan {
   return {
     ...field,
     resolve: (source, run) => {
-      // What it throws at once is kept like what it rejects with.
+      // Being async turns a synchronous throw into a rejection, which is kept too.
       run.context.mutated = (async () => field.resolve(source, run))();
       return run.context.mutated;
     },

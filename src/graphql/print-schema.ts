@@ -1,7 +1,7 @@
 import { printSchemaWithDirectives } from '@graphql-tools/utils';
 import { buildSchema, type Services } from './schema';
 
-/** The schema as it is committed in schema.graphql, with its directives. Its resolvers are not called. */
+/** The contents of schema.graphql, with directives. No resolver is called. */
 export function printedSchema(): string {
   return `${printSchemaWithDirectives(buildSchema({} as Services))}\n`;
 }

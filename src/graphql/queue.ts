@@ -1,13 +1,13 @@
 import { ProblemError } from './errors';
 
-/** Runs one thing at a time, in the order in which they come. */
+/** Runs one task at a time, first come, first served. */
 export class Queue {
   private last: Promise<unknown> = Promise.resolve();
 
-  /** @param maxWaitMs how late its turn may come to each: unless told as late as a transaction gets a connection. */
+  /** @param maxWaitMs how long a task may wait; by default as long as a transaction may wait for a connection. */
   constructor(private readonly maxWaitMs = 5_000) {}
 
-  /** @throws ProblemError `SERVICE_UNAVAILABLE` when its turn comes too late, and what `work` throws. */
+  /** @throws ProblemError `SERVICE_UNAVAILABLE` if `work` waits too long, and whatever `work` throws. */
   run<T>(work: () => Promise<T>): Promise<T> {
     const since = performance.now();
     const turn = this.last.then(() => {
@@ -22,6 +22,6 @@ export class Queue {
 function tooLate(): ProblemError {
   return new ProblemError(
     'SERVICE_UNAVAILABLE',
-    'Too many mutations of several fields wait for each other under Idempotency-Keys. Try again shortly.',
+    'Too many multi-field mutations with an Idempotency-Key are waiting for their turn. Try again shortly.',
   );
 }

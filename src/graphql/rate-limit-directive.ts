@@ -6,8 +6,9 @@ import type { Context } from './context';
 import type { Charge } from './limits';
 
 /**
- * The limiter behind every `@rateLimit`. Its key is the charge of the operation that the field belongs to, which knows
- * the caller, the plan's two windows and the whole cost: so no field of an operation runs before all of it is paid.
+ * The limiter behind every `@rateLimit`. Its key is the charge of the field's operation, which knows the
+ * caller, the plan's two windows and the total cost, so no field of an operation runs before all of it is
+ * charged.
  */
 class OperationLimiter {
   consume(charge: unknown): Promise<Standing> {
@@ -20,10 +21,10 @@ const { rateLimitDirectiveTransformer } = rateLimitDirective<Context, object>({
   keyGenerator: (_directive, _source, _args, context) => context.charge as unknown as string,
 });
 
-/** What stands behind the limiter, by the field that bears it. */
+/** The extension that holds a field's resolver without the limiter. */
 const UNLIMITED = Symbol('unlimited');
 
-/** Puts the limiter in front of every field that bears `@rateLimit`. */
+/** Puts the limiter in front of every field with `@rateLimit`. */
 export function enforceRateLimits(schema: GraphQLSchema): GraphQLSchema {
   const limited = rateLimitDirectiveTransformer(schema);
   for (const type of [limited.getQueryType(), limited.getMutationType()]) {
@@ -34,7 +35,7 @@ export function enforceRateLimits(schema: GraphQLSchema): GraphQLSchema {
   return limited;
 }
 
-/** A field's resolver, for operations that have been charged: it need not ask once more. */
+/** A field's resolver without the limiter, for operations that have already been charged. */
 export function resolverOf({
   resolve,
   extensions,

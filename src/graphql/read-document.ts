@@ -6,13 +6,13 @@ import type { KnownDocuments } from './known-documents';
 import { isFreeOfQuota } from './operation';
 
 const NOT_IN_SAFELIST = new GraphQLError(
-  "Only documents of this service's list may run; this one is not there.",
+  'Only trusted documents may run here; this one is not in the list.',
   {
     extensions: { code: 'QUERY_NOT_IN_SAFELIST' },
   },
 );
 
-/** Parses and validates what comes by another way than Apollo's. @returns the document, or its faults. */
+/** Parses and validates a document that does not arrive through Apollo. @returns the document, or its errors. */
 export function readDocument(
   schema: GraphQLSchema,
   documents: KnownDocuments,
@@ -34,8 +34,9 @@ export function readDocument(
 }
 
 /**
- * Why a parsed document may not run for this caller; nothing where it may. What anybody may run is known from then on.
- * Where only trusted documents may run, admins are free to send others, and all are what is free of quota.
+ * Why a parsed document may not run for this caller; empty if it may. A document that any caller may run is
+ * added to `documents`. If only trusted documents may run, admins may still send others, and everyone may send
+ * those that use no quota.
  */
 export function examine(
   schema: GraphQLSchema,
@@ -52,12 +53,12 @@ export function examine(
   return faults;
 }
 
-/** What the parser says of documents that are too large for it, in this service's words. */
+/** Rewords the parser's messages about documents that are too large for it. */
 export function reworded(message: string): string {
   return message
     .replace(
       /^Syntax Error: Document contains more that (\d+) tokens.*/,
       'The document has more than $1 tokens.',
     )
-    .replace(/^Maximum call stack size exceeded.*/, 'The document is nested too deep to be parsed.');
+    .replace(/^Maximum call stack size exceeded.*/, 'The document is nested too deeply to be parsed.');
 }

@@ -1,15 +1,16 @@
 import type { FieldNode, FragmentDefinitionNode, OperationDefinitionNode, SelectionSetNode } from 'graphql';
 
-/** A response key and how often it is asked for in the place that does so most often. */
+/** A response key, and how many field nodes select it in one place. */
 export interface Repeats {
   readonly key: string;
   readonly times: number;
 }
 
 /**
- * What an operation asks for most often in one place, fragments spread and equal fields merged. Validation compares each
- * of them with each other.
- * @param fragments of the document by their names, without circles. The operation comes to few fields.
+ * The response key that an operation selects most often in one place, with fragments expanded and equal fields
+ * merged. Validation compares all these field nodes pairwise.
+ * @param fragments the document's fragments by name, without cycles. The operation must have few fields once
+ * expanded.
  */
 export function mostRepeated(
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,

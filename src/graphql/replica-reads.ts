@@ -8,12 +8,12 @@ import type { Outcome } from './outcome';
 import type { Variables } from './variables';
 
 /**
- * Lets queries read from replicas, so that nobody misses a write of its own. A replica may lag by less than a window, and
- * for one window after its last write a caller reads from the primary: so whatever a replica lacks is younger than the
- * caller's own writes. Everything but queries is left where it is, on the primary.
+ * Lets queries read from replicas, while every caller still sees its own writes. A replica lags by less than
+ * one window, and a caller reads from the primary for one window after its last write, so any change that a
+ * replica lacks is newer than the caller's own. Everything but queries stays on the primary.
  */
 export class ReplicaReads extends AroundExecutor {
-  /** @param writers remembers for as long as a replica may lag. */
+  /** @param writers remembers writers for as long as a replica may lag. */
   constructor(
     inner: OperationRunner,
     private readonly replicas: Replicas,

@@ -1,17 +1,17 @@
 import type { FieldNode, GraphQLResolveInfo, SelectionSetNode } from 'graphql';
 import type { Fields } from '../database/projection';
 
-/** What a resolver knows of its selection; with `fields` where that has been worked out beforehand. */
+/** What a resolver knows about its selection; `fields` is set if it was computed beforehand. */
 type Asking = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'> & { readonly fields?: Fields };
 type Fragments = GraphQLResolveInfo['fragments'];
 type Tree = Map<string, Tree>;
 
-/** Documents are kept and run many times: what a field's selection asks for is read off it once. */
+/** Documents are cached and run many times, so the fields of each selection are computed once. */
 const known = new WeakMap<FieldNode, Fields>();
 
 /**
- * What this field's selection asks of each row: of a connection, of its nodes. `@skip` and `@include` are passed over: a
- * name more reads a column more, never one less.
+ * The fields that this field's selection requests of each row; for a connection, of its nodes. `@skip` and
+ * `@include` are ignored: that may read a column too many, never one too few.
  */
 export function requestedFields(info: Asking): Fields {
   const { fieldNodes, fragments, fields: asked } = info;
@@ -33,7 +33,7 @@ function treeOf(nodes: readonly FieldNode[], fragments: Fragments): Tree {
   return tree;
 }
 
-/** @param spread the fragments that are in `tree` already. */
+/** @param spread the fragments already collected into `tree`. */
 function collect(
   selectionSet: SelectionSetNode | undefined,
   fragments: Fragments,
@@ -57,5 +57,5 @@ function collect(
   }
 }
 
-/** What stands between a connection and its rows. */
+/** The fields between a connection and its rows. */
 const LAYERS = new Set(['nodes', 'edges', 'node']);

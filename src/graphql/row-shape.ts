@@ -10,7 +10,7 @@ import {
 import { collectSubfields } from 'graphql/execution/collectFields';
 import type { Member, Shape, Spelling } from '../database/row-json';
 
-/** A document without directives, over its schema. */
+/** What is needed to resolve the selections of a document without directives. */
 export interface Selections {
   readonly schema: GraphQLSchema;
   readonly fragments: Record<string, FragmentDefinitionNode>;
@@ -18,8 +18,8 @@ export interface Selections {
 }
 
 /**
- * The shape in which the rows under a field are asked for; of a connection, its nodes. `undefined` where they are asked
- * for in more than one, or where a field of theirs takes arguments.
+ * The shape of the rows selected under a field; for a connection, of its nodes. `undefined` if the rows are
+ * selected in more than one shape, or one of their fields takes arguments.
  */
 export function rowShapeOf(
   selections: Selections,
@@ -44,7 +44,7 @@ function rowsUnder(selections: Selections, type: GraphQLNamedType, nodes: readon
   if (!list || !edges) return [{ type, nodes, isList: false }];
   const layers = [...subfields(selections, type, nodes).values()];
   const nameOf = (layer: readonly FieldNode[]) => layer[0]?.name.value;
-  // Edges have their cursors of the rows, even those without a node.
+  // Edges take their cursors from the rows, even if no node is selected.
   const isList = layers.every((layer) => nameOf(layer) !== 'edges');
   return layers.flatMap((layer): Rows[] => {
     const name = nameOf(layer);

@@ -1,8 +1,8 @@
-/** A part of an answer that the database has spelled as JSON. */
+/** A part of a response that the database has already serialized as JSON. */
 export class RowText {
   constructor(readonly text: string) {}
 
-  /** For those who write the answer without knowing of it. */
+  /** For code that serializes the response with JSON.stringify. */
   toJSON(): unknown {
     return JSON.parse(this.text);
   }
@@ -10,14 +10,14 @@ export class RowText {
 
 const NEEDS_NO_ESCAPE = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 
-/** What JSON.stringify makes of a text; most need no more than quotes. */
+/** A string as JSON.stringify serializes it; most need only quotes. */
 export function quoted(text: string): string {
   return NEEDS_NO_ESCAPE.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 /**
- * What JSON.stringify makes of an answer, with the parts that are spelled already put in as they are. Its keys are names of
- * GraphQL (section 2.1.9), which need no escape.
+ * A response as JSON.stringify serializes it, with the already serialized parts inserted unchanged. Its keys
+ * are GraphQL names (section 2.1.9), which need no escaping.
  */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return quoted(value);

@@ -6,14 +6,14 @@ import { parseIdempotencyKey } from './idempotency-key';
 import type { Demand, Operation } from './operation';
 import { bodyOf, type Outcome, refusal } from './outcome';
 
-/** A mutation that its caller may run. */
+/** A mutation that the caller is allowed to run. */
 interface Mutation {
   readonly operation: Operation;
   readonly coerced: Readonly<Record<string, unknown>>;
   readonly demand: Demand;
 }
 
-/** Runs mutations that come with an idempotency key: whole, in one transaction, or not at all where the answer is known. */
+/** Runs mutations with an idempotency key: entirely in one transaction, or not at all if the response is stored. */
 export class RunOnce {
   private readonly idempotency: Idempotency;
 
@@ -22,7 +22,7 @@ export class RunOnce {
     this.idempotency = new Idempotency(now);
   }
 
-  /** @param execute runs it with a context that is inside the transaction. */
+  /** @param execute runs the mutation with a context inside the transaction. */
   async run(
     { operation, coerced, demand }: Mutation,
     context: Context,
@@ -48,7 +48,7 @@ export class RunOnce {
   }
 }
 
-/** @throws the first error that is not the caller's: of such a run nothing stays. */
+/** @throws the first error that is not the caller's fault, so that the run is rolled back. */
 async function runIn(
   context: Context,
   cost: number,
@@ -58,14 +58,14 @@ async function runIn(
   const problems = (result.errors ?? []).map((error) => ({ error, ...problemOf(error) }));
   const failed = problems.find(({ internal }) => internal);
   if (failed) throw failed.error.originalError ?? failed.error;
-  // Input that was refused, with nothing else done: once it is corrected, it may come under the same key.
+  // If the input was rejected and nothing else was done, the caller may correct it and reuse the key.
   const isRefused = problems.length > 0 && problems.every(({ code }) => code === 'BAD_USER_INPUT');
   return { body: bodyOf(result, context, cost), isFinal: !isRefused || context.shared?.succeeded !== 0 };
 }
 
-/** Of the secret that `createApiKey` answers nothing may be kept; the others can be asked again as they are. */
+/** The secret from `createApiKey` must never be stored; other ADMIN mutations are safe to retry without a key. */
 function neverKept(): ProblemError {
-  const message = 'is not taken by operations of the scope ADMIN, whose answers are never kept';
+  const message = 'is not accepted by operations of the scope ADMIN: their responses are never stored';
   const path = 'Idempotency-Key';
   return new ProblemError('BAD_USER_INPUT', `${path}: ${message}`, [{ path, message }]);
 }

@@ -9,8 +9,8 @@ type Answer = IteratorResult<FormattedExecutionResult, undefined>;
 const OVER: Answer = { value: undefined, done: true };
 
 /**
- * The answers of a subscription that has begun. Where it does not end by its subscriber's will, its last answer is an error
- * that says why.
+ * The events of a running subscription. If anything but the subscriber ends it, the last event is an error that
+ * says why.
  */
 export class RunningSubscription implements AsyncIterableIterator<FormattedExecutionResult> {
   private isOver = false;
@@ -19,11 +19,11 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
   constructor(
     private readonly results: AsyncIterator<ExecutionResult>,
     private readonly context: Context,
-    /** Called once, however it ends. */
+    /** Called exactly once, however it ends. */
     private readonly onOver: (ended: RunningSubscription) => void,
   ) {}
 
-  /** Ends it. @param problem why: the subscriber is told. */
+  /** Ends it. @param problem the reason, reported to the subscriber. */
   end(problem: unknown): void {
     if (this.isOver) return;
     this.lastWord = problem;
@@ -62,7 +62,6 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
 }
 
 function tooSlow(): ProblemError {
-  const message =
-    'Changes came faster than they were read. Subscribe again, and read what has become of them.';
+  const message = 'Events arrived faster than they were read. Subscribe again and reload the data.';
   return new ProblemError('SERVICE_UNAVAILABLE', message);
 }

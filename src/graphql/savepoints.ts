@@ -2,9 +2,9 @@ import { defaultFieldResolver, type GraphQLSchema } from 'graphql';
 import type { Context } from './context';
 
 /**
- * Lets the root fields of a mutation succeed and fail each for itself where they share a transaction: behind a savepoint,
- * one that fails undoes what it did, and not what those before it did. What a plan has changed already is not changed again.
- * It changes `schema`, and answers it.
+ * Lets the root fields of a mutation succeed or fail independently when they share a transaction: each runs in
+ * a savepoint, so a failure rolls back its own changes only. A field that a plan has already run is not run
+ * again. Modifies and returns `schema`.
  */
 export function isolateMutations(schema: GraphQLSchema): GraphQLSchema {
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {

@@ -21,7 +21,7 @@ import { PetResolver } from './resolvers/pet-resolver';
 import { ViewerResolver } from './resolvers/viewer-resolver';
 import { isolateMutations } from './savepoints';
 
-/** What the resolvers call. */
+/** The services behind the resolvers. */
 export interface Services {
   readonly categories: CategoryService;
   readonly pets: PetService;
@@ -32,7 +32,7 @@ export interface Services {
   readonly events: Hub;
 }
 
-/** The schema over `services`, with the limiter in front of every counted field. */
+/** Builds the schema over `services`, with the rate limiter in front of every counted field. */
 export function buildSchema({
   categories,
   pets,
@@ -68,7 +68,7 @@ export function buildSchema({
     },
   });
   const schema = isolateMutations(enforceRateLimits(defineDirectives(callDirectly(built, resolvers))));
-  // Decorators of parameters are evaluated last to first: a reader expects `updatePet(id, input)`.
+  // Parameter decorators are evaluated last to first, but readers expect `updatePet(id, input)`.
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     (field.args as GraphQLArgument[]).reverse();
   }

@@ -2,7 +2,7 @@ import type { Caller } from '../access/caller';
 import type { Scope } from '../database/generated/client';
 import { ProblemError } from './errors';
 
-/** Why this caller may not run what requires `scope`; `undefined` if it may. */
+/** Why this caller may not run an operation that requires `scope`; `undefined` if it may. */
 export function refuseScope({ scopes, apiKey }: Caller, scope: Scope | undefined): ProblemError | undefined {
   if (scope === undefined || scopes.has(scope)) return undefined;
   const needed = `needs an API key with the scope ${scope}`;

@@ -5,7 +5,7 @@ import { type CostLimits, estimateCost, mostOf } from './cost';
 import { faultsOf } from './document-faults';
 import type { DocumentLimits } from './document-limits';
 
-/** An operation of a manifest, as `@apollo/generate-persisted-query-manifest` writes it. */
+/** An operation in a manifest, as `@apollo/generate-persisted-query-manifest` writes it. */
 interface Listed {
   readonly id: string;
   readonly name: string;
@@ -13,22 +13,22 @@ interface Listed {
   readonly body: string;
 }
 
-/** What documents have to fit. */
+/** What documents must conform to. */
 interface Bounds {
   readonly schema: GraphQLSchema;
   readonly limits: DocumentLimits;
   readonly costs: CostLimits;
 }
 
-/** The documents of a persisted query manifest of Apollo's: known before anybody sends them. */
+/** The documents of an Apollo persisted query manifest, known before any client sends them. */
 export class TrustedDocuments {
   readonly documents = new Map<string, DocumentNode>();
   private readonly texts = new Map<string, string>();
   private readonly layouts = new Set<string>();
 
   /**
-   * Reads a manifest. One that cannot be read, and a document that could not run, are found out here.
-   * @throws Error in one line, which names the operation.
+   * Reads and validates a manifest.
+   * @throws Error, in one line, if it cannot be read or names an operation that could not run.
    */
   static read(path: string, bounds: Bounds): TrustedDocuments {
     try {
@@ -43,22 +43,22 @@ export class TrustedDocuments {
     for (const operation of operations) {
       const { id, body } = operation;
       const document = checked(operation, bounds);
-      if (this.texts.has(id)) throw new Error(`the id ${id} is there twice`);
+      if (this.texts.has(id)) throw new Error(`the id ${id} appears twice`);
       this.texts.set(id, body);
       this.documents.set(body, document);
       this.layouts.add(withoutLayout(document));
     }
-    // As the draft of GraphQL over HTTP has document identifiers.
+    // Document identifiers of GraphQL over HTTP (draft).
     for (const { body } of operations)
       this.texts.set(`sha256:${createHash('sha256').update(body).digest('hex')}`, body);
   }
 
-  /** The text of the document of this id, which is the manifest's or `sha256:` with the hash of the text. */
+  /** The text of a document by its id: the manifest's, or `sha256:` and the hash of the text. */
   textOf(id: string): string | undefined {
     return this.texts.get(id);
   }
 
-  /** Whether a document is one of these but for white space, comments and the order of its definitions. */
+  /** Whether a document is in the manifest, ignoring white space, comments and the order of definitions. */
   lists(document: DocumentNode): boolean {
     return this.layouts.has(withoutLayout(document));
   }
@@ -67,7 +67,7 @@ export class TrustedDocuments {
 function operationsOf(text: string): readonly Listed[] {
   const manifest = JSON.parse(text) as { format?: unknown; version?: unknown; operations?: unknown } | null;
   if (manifest?.format !== 'apollo-persisted-query-manifest' || manifest.version !== 1)
-    throw new Error('is no manifest of the format apollo-persisted-query-manifest, version 1');
+    throw new Error('is not a manifest of the format apollo-persisted-query-manifest, version 1');
   const { operations } = manifest;
   if (!Array.isArray(operations)) throw new Error('has no list of operations');
   operations.forEach((operation, index) => {
@@ -91,7 +91,7 @@ function checked({ id, name, type, body }: Listed, { schema, limits, costs }: Bo
   if (fault) throw refuse(fault.message);
   const operation = getOperationAST(document);
   if (operation?.name?.value !== name || operation.operation !== type)
-    throw refuse('its body is not one operation of this type and name');
+    throw refuse('its body is not a single operation of this type and name');
   const cost = estimateCost(schema, document, operation);
   const most = mostOf(costs, type);
   if (!cost.at && cost.most > most)

@@ -1,7 +1,7 @@
 import type { Spelling } from '../database/row-json';
 import type { Mark } from './marks';
 
-/** Something marked that was asked for, by one of the two interfaces. */
+/** How often a marked element was used through one of the two interfaces. */
 export interface CountedUse {
   /** A schema coordinate, or the method and path of a REST operation. */
   readonly element: string;
@@ -10,7 +10,7 @@ export interface CountedUse {
   times: number;
 }
 
-/** How often what is marked has been asked for since the process began. There are only so many elements of this kind. */
+/** How often marked elements have been used since the process started. Their number is bounded by the schema. */
 export class Uses {
   private readonly known = new Map<string, CountedUse>();
 

@@ -10,12 +10,12 @@ import {
 import type { ErrorDetail } from '../domain/errors';
 import type { Variables } from './variables';
 
-/** More wrong things than this in one value are not listed. */
+/** At most this many errors are reported. */
 const MAX_ERRORS = 100;
 
 /**
- * What is wrong with the variables of an operation, each thing with its path: `input.categoryId`.
- * @param hideSuggestions whether names of the schema that resemble a wrong one are kept back.
+ * Everything wrong with the variables of an operation, each error with its path: `input.categoryId`.
+ * @param hideSuggestions whether to omit "Did you mean" suggestions of schema names.
  */
 export function variableErrors(
   schema: GraphQLSchema,
@@ -35,7 +35,7 @@ export function variableErrors(
   return details.slice(0, MAX_ERRORS);
 }
 
-/** What is wrong with one value of an input type. @param path what its details' paths start with. */
+/** Everything wrong with one value of an input type. @param path the prefix of the errors' paths. */
 export function valueErrors(
   type: GraphQLInputType,
   value: unknown,
@@ -55,5 +55,5 @@ export function valueErrors(
   return details;
 }
 
-/** Ends the search for errors. */
+/** Thrown to stop collecting errors. */
 class Enough extends Error {}

@@ -1,2 +1,2 @@
-/** The variables of an operation as they came. */
+/** The variables of an operation as sent. */
 export type Variables = Readonly<Record<string, unknown>>;

@@ -6,17 +6,17 @@ import type { Standing } from '../rate-limit/standing';
 import { problemBody } from './problems';
 import { protect } from './protective-headers';
 
-/** Seconds that a client should wait after a 503, or after an answer of GraphQL that holds one. */
+/** `Retry-After` in seconds for a 503, and for a GraphQL response that contains one. */
 const RETRY_AFTER = '5';
 const CHALLENGE = 'Bearer realm="petstore"';
-/** What an answer says of its content; it does not hold for what is sent instead. */
+/** Headers that describe the original content; removed when a refusal replaces it. */
 const CONTENT_HEADERS = ['content-length', 'content-encoding', 'etag', 'last-modified', 'cache-control'];
 
 /**
- * Puts on every answer what every answer carries: the request id and where the caller stands. `onSend` is the one hook
- * that they all pass, errors, preflights and pages too. What has not been counted by then is counted here, unless it failed
- * by our own fault; a caller that has nothing left gets its 429 instead of the answer.
- * @param mayBeTls whether a proxy that is believed can say that the client came by TLS.
+ * Adds to every response the headers that all of them carry: request id, rate limits, protective headers. `onSend` is the
+ * one hook that every response passes, including errors, preflights and pages. Requests not counted by then are counted
+ * here, except server errors; a caller with no quota left gets its 429 in place of the response.
+ * @param mayBeTls whether a trusted proxy can report that the client used TLS.
  */
 export function completeAnswers(app: FastifyInstance, now: () => number, mayBeTls: boolean): void {
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -26,7 +26,7 @@ export function completeAnswers(app: FastifyInstance, now: () => number, mayBeTl
     const counted = count(request, reply);
     if (!(counted instanceof Promise)) return done(null, refuseOr(request, reply, payload, counted));
     counted.then((standing) => {
-      // What was answered meanwhile, since the time was up, is the answer.
+      // If the request timed out and was answered meanwhile, that response stands.
       if (reply.raw.headersSent) discard(payload);
       else done(null, refuseOr(request, reply, payload, standing));
     }, done);
@@ -61,14 +61,14 @@ export function completeAnswers(app: FastifyInstance, now: () => number, mayBeTl
 function count(request: FastifyRequest, reply: FastifyReply): Standing | Promise<Standing> {
   const { meter, method, raw, routeOptions } = request;
   const { metering } = routeOptions.config;
-  // A socket that has been ended: its request turned out not to be HTTP, and was answered and counted as such.
+  // The socket was ended because the request turned out not to be valid HTTP: it is answered and counted already.
   const isCounted = raw.socket.writableEnded;
   if (metering === 'unmetered' || isCounted || reply.statusCode >= 500) return meter.peek();
   const isFree = metering === 'free' || method === 'OPTIONS' || isPage(reply);
   return meter.take(isFree ? 0 : 1);
 }
 
-/** A file that was to be sent would stay open. */
+/** Closes the file of a response that will not be sent. */
 function discard(payload: unknown): void {
   if (payload instanceof Readable) payload.destroy();
 }

@@ -7,15 +7,15 @@ import type { Tarpit } from './tarpit';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whether its caller is banned, and it was refused before anything else was done. */
+    /** Whether it was refused up front because its caller was already banned. */
     isTurnedAway: boolean;
   }
 }
 
 /**
- * Refuses the requests of callers that are banned already before their bodies are read, without a line in the log, and
- * slowed down by a tarpit: a flood costs little, and other callers wait no longer for it. The request that brings the ban
- * is refused further on.
+ * Refuses requests of callers that are already banned: before the body is read, without a log line, and delayed by a
+ * tarpit, so that a flood costs little and does not slow down other callers. The request that triggers the ban is
+ * refused later.
  */
 export function refuseBanned(app: FastifyInstance, limits: TallyStore, tarpit: Tarpit): void {
   app.decorateRequest('isTurnedAway', false);

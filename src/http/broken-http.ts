@@ -16,8 +16,8 @@ const CODES: Readonly<Record<string, [ErrorCode, string]>> = {
 };
 
 /**
- * Answers what Node's HTTP parser refuses, which never becomes a request: the same error and the same headers, counted
- * against the client's address, written by hand.
+ * Responds to what Node's HTTP parser rejects, which never reaches Fastify: writes the usual error and headers by hand,
+ * and counts the request against the client's address.
  */
 export function refuseBrokenHttp(limits: Store, now: () => number) {
   return async (error: NodeJS.ErrnoException, socket: Socket): Promise<void> => {

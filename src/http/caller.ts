@@ -11,16 +11,16 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller;
     meter: Meter;
-    /** Why its key is not accepted; `undefined` if it is, or if there is none. */
+    /** Why its key was rejected or could not be checked; `undefined` if it was accepted or there is none. */
     keyProblem: unknown;
   }
   interface FastifyContextConfig {
     /**
-     * How requests to the route are counted where no operation has been charged: against the quota (unless it says
-     * otherwise), `free` of quota but bounded, or not at all (`unmetered`: health, metrics). Both are open to wrong keys.
+     * How requests to the route are counted if no operation was charged: against the quota (the default), `free` of quota
+     * but bounded, or not at all (`unmetered`: health, metrics). Either value also admits requests with a wrong key.
      */
     metering?: 'free' | 'unmetered';
-    /** Whether everybody gets the same answer: it waits for no look-up of a key. */
+    /** Whether the response is the same for every caller: no key is looked up then. */
     isForAnybody?: boolean;
   }
 }
@@ -31,7 +31,7 @@ export interface Recognition {
   readonly anonymousAccess: AnonymousAccess;
 }
 
-/** Gives every request its caller and its meter, before anything else looks at it. */
+/** Sets the caller and the meter of every request, before anything else handles it. */
 export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymousAccess }: Recognition): void {
   // Set by the first hook of every request.
   app.decorateRequest('caller', null as unknown as Caller);
@@ -42,7 +42,7 @@ export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymous
     request.caller = caller;
     request.meter = new Meter(limits, caller);
   };
-  // A wrong key is counted against the address that it came from: guessing uses up the guesser's own quota.
+  // A wrong key is counted against its client's address: guessing uses up the guesser's own quota.
   const admitAddress = (request: FastifyRequest, address: string, keyProblem?: unknown) => {
     request.keyProblem = keyProblem;
     admit(request, anonymousCaller(address, anonymousAccess));
@@ -62,7 +62,7 @@ export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymous
     }
     const caller = keys.recognise(presented, address, request.raw.socket);
     if (!(caller instanceof Promise)) return settle(caller);
-    // It may have to be answered before that is known.
+    // The request may have to be answered before the look-up completes.
     admitAddress(request, address);
     caller.then(settle, (error) => {
       request.keyProblem = error;
@@ -71,7 +71,7 @@ export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymous
   });
 }
 
-/** Refuses keys that were not accepted, once the answer has the headers that let a browser read it. */
+/** Refuses requests whose key was rejected, once the response has the CORS headers that let a browser read it. */
 export function refuseWrongKeys(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const { keyProblem, routeOptions } = request;

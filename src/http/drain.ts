@@ -5,15 +5,16 @@ import type { FastifyInstance } from 'fastify';
 import type { LiveOperations } from './live-operations';
 import type { RequestsInProgress } from './requests-in-progress';
 
-/** How long what runs may take to finish (contract, section 8). */
+/** How long running requests may take to finish (contract, section 8). */
 const PATIENCE_MS = 10_000;
-/** How long a connection that asks nothing is kept, for the request that may be on its way. */
+/** How long idle connections are kept, since a request may be on its way. */
 const IDLE_MS = 1_000;
 const LOOK_MS = 20;
 
 /**
- * Closes a server without dropping what it has accepted, in two steps and in this order: a client whose connection is closed
- * makes a new one, which a port that closes just then would reset. Workers that share a port all close it before the second.
+ * Closes a server without dropping what it has accepted, in two steps: first the port, then the connections. A client
+ * whose connection is closed opens a new one, which would be reset if the port closed just then. Workers that share a
+ * port all close it before any of them takes the second step.
  */
 export class Drain {
   constructor(
@@ -22,18 +23,18 @@ export class Drain {
     private readonly live: LiveOperations,
   ) {}
 
-  /** Readiness goes off, and `delayMs` later no more connections are taken. */
+  /** Turns readiness off and, `delayMs` later, stops accepting connections. */
   async closePort(delayMs: number): Promise<void> {
-    this.app.log.info({ delayMs }, 'stopping: what has been accepted is answered first');
+    this.app.log.info({ delayMs }, 'stopping: finishing accepted requests');
     this.requests.isDraining = true;
     await sleep(delayMs);
-    // Node's HTTP server would close connections that are idle at this moment, with a request on its way perhaps.
+    // The close() of Node's HTTP server would also close idle connections, on which a request may be on its way.
     TcpServer.prototype.close.call(this.app.server);
   }
 
   /**
-   * Requests on connections that are open are answered, and their connections closed with the answer. Subscriptions are
-   * ended, for their clients to come back to another instance.
+   * Answers requests on open connections, closing each connection with its response. Ends subscriptions, so that their
+   * clients reconnect to another instance.
    */
   async finish(): Promise<void> {
     const { app, requests, live } = this;
@@ -44,7 +45,7 @@ export class Drain {
       requests.count > 0 || (performance.now() < start + IDLE_MS && (await connectionsOf(app.server)) > 0);
     while (performance.now() < start + PATIENCE_MS && (await isBusy())) await sleep(LOOK_MS);
     const unfinished = requests.count;
-    // Those that asked nothing too, which Node does not call idle.
+    // Also connections that never sent a request, which Node does not count as idle.
     app.server.closeAllConnections();
     await app.close();
     app.log.info({ unfinished }, 'stopped');

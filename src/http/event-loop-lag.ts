@@ -1,9 +1,9 @@
 const SAMPLE_MS = 100;
 const SAMPLES = 3;
 
-/** How late this process is with its work: by how much a timer misses its moment. */
+/** Event loop lag of this process: how late a timer fires. */
 export class EventLoopLag {
-  /** Milliseconds, the least of the last samples: a pause is not overload, however long, being late again and again is. */
+  /** Milliseconds; the minimum of the last samples: one pause, however long, is not overload, repeated lag is. */
   ms = 0;
   private readonly samples = new Array<number>(SAMPLES).fill(0);
   private due = 0;

@@ -21,13 +21,13 @@ import { GRAPHQL_PATH } from './paths';
 import type { Upgrades } from './upgrades';
 import type { WebSockets } from './websockets';
 
-const NOT_ACCEPTABLE = 'Answers are application/json or application/graphql-response+json.';
+const NOT_ACCEPTABLE = 'Responses are application/json or application/graphql-response+json.';
 
 export interface GraphQLRouteOptions {
   readonly apollo: ApolloServer<Context>;
   readonly executor: OperationRunner;
   readonly documents: KnownDocuments;
-  /** What a browser gets. */
+  /** The page for browsers. */
   readonly sandbox: Page;
   readonly upgrades: Upgrades;
   readonly websockets: WebSockets;
@@ -35,25 +35,25 @@ export interface GraphQLRouteOptions {
 }
 
 /**
- * `POST /graphql`, and `GET /graphql` for queries, for browsers and to change to WebSocket. A plain request for a document
- * that is known goes to the executor at once; everything else goes through Apollo, which ends at the same executor.
+ * `POST /graphql`, and `GET /graphql` for queries, for browsers and for WebSocket upgrades. A plain request for a known
+ * document goes straight to the executor; everything else goes through Apollo, which calls the same executor.
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
   const { apollo, executor, documents, upgrades, websockets, sandbox } = options;
   const contextOf = (request: FastifyRequest) => withIdempotencyKey(options.contextOf(request), request);
   acceptJsonBodies(app);
-  // What a form on any page can send is Apollo's to refuse (CSRF prevention).
+  // A form on any site can send this; Apollo refuses it (CSRF prevention).
   app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, text, done) => done(null, text));
   const throughApollo = fastifyApolloHandler(apollo, { context: async (request) => contextOf(request) });
 
-  /** Apollo knows no HEAD, and no request id for what it refuses by itself. */
+  /** Runs the request through Apollo, which knows no HEAD and puts no request id on its own errors. */
   async function byApollo(
     this: FastifyInstance,
     request: FastifyRequest,
     reply: FastifyReply,
     body = request.body,
   ) {
-    // Apollo would find out when it has run the operation.
+    // Apollo would refuse it only after running the operation.
     if (!answerType(request.headers.accept)) throw new ProblemError('NOT_ACCEPTABLE', NOT_ACCEPTABLE);
     const asked = asApolloReads(request, body, documents);
     const answer = await throughApollo.call(this, asked, reply);
@@ -86,10 +86,10 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
   answerOtherMethods(app, GRAPHQL_PATH, ['GET', 'HEAD', 'POST']);
 }
 
-/** The request with HEAD as GET, and with the text of the document that it names. */
+/** The request with HEAD as GET, and with the text of a document that it names by id. */
 function asApolloReads(request: FastifyRequest, body: unknown, documents: KnownDocuments): FastifyRequest {
   const own: PropertyDescriptorMap = {
-    // It makes a URL of this, and what comes as `Host` may be none.
+    // Apollo builds a URL from this, and the client's `Host` may not be valid in one.
     hostname: { value: 'localhost' },
     observation: { value: undefined, writable: true },
   };
@@ -105,14 +105,14 @@ function asApolloReads(request: FastifyRequest, body: unknown, documents: KnownD
 }
 
 /**
- * Whether a browser may have sent it, which could be doing so for a page of another site: Apollo then asks for a header
- * that such a page cannot send. Browsers say where a request comes from (Fetch Metadata), and nobody else has cookies.
+ * Whether a browser may have sent the request, possibly for a page of another site: Apollo then requires a header that
+ * such a page cannot send. Browsers say where a request comes from (Fetch Metadata), and only they send cookies.
  */
 function isFromBrowser({ headers }: FastifyRequest): boolean {
   return Boolean(headers['sec-fetch-site'] ?? headers.origin ?? headers.referer ?? headers.cookie);
 }
 
-/** @param answer the JSON of a body. */
+/** @param answer the body as JSON text. */
 function withRequestId(answer: string, requestId: string): string {
   if (!answer.startsWith('{"errors"')) return answer;
   const body = JSON.parse(answer) as FormattedExecutionResult;
@@ -124,11 +124,11 @@ interface PlainRequest {
   document: DocumentNode;
   operationName: string | undefined;
   variables: Variables;
-  /** The media type of the answer. */
+  /** The media type of the response. */
   type: string;
 }
 
-/** What most requests are: a known document, sent as JSON, without anything that Apollo would have to decide. */
+/** Most requests are plain: a known document, sent as JSON, with nothing for Apollo to decide. */
 function plainRequest(
   headers: IncomingHttpHeaders,
   body: unknown,

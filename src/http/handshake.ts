@@ -3,12 +3,12 @@ import { ProblemError } from '../graphql/errors';
 
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
 const VERSION = '13';
-/** RFC 9110, section 5.6.2, with the blanks that may stand around it in a list. */
+/** RFC 9110, section 5.6.2, with optional white space around it in a list. */
 const TOKEN = /^[ \t]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)[ \t]*$/;
 
 /**
- * Whether a request asks for WebSocket as RFC 6455, section 4.2.1, has it. What passes here but not with ws would be answered
- * by ws itself, past all hooks.
+ * Checks a WebSocket handshake (RFC 6455, section 4.2.1). One that passed here but failed in ws would be answered by ws
+ * itself, bypassing all hooks.
  * @throws ProblemError `BAD_REQUEST`.
  */
 export function checkHandshake({ headers }: FastifyRequest, reply: FastifyReply): void {
@@ -18,10 +18,10 @@ export function checkHandshake({ headers }: FastifyRequest, reply: FastifyReply)
     areProtocols(headers['sec-websocket-protocol']);
   if (isRight) return;
   reply.header('sec-websocket-version', VERSION);
-  throw new ProblemError('BAD_REQUEST', `This is no WebSocket handshake of version ${VERSION}.`);
+  throw new ProblemError('BAD_REQUEST', `This is not a valid WebSocket handshake of version ${VERSION}.`);
 }
 
-/** Whether they are different tokens, in a list. */
+/** Whether the header is a list of distinct tokens. */
 function areProtocols(header: string | undefined): boolean {
   if (header === undefined) return true;
   const names = header.split(',').map((each) => TOKEN.exec(each)?.[1]);
@@ -29,7 +29,7 @@ function areProtocols(header: string | undefined): boolean {
 }
 
 /**
- * WebSockets are not subject to CORS: what other origins may do is for the server to say.
+ * Checks the origin. WebSockets are not subject to CORS, so the server has to.
  * @param allowed origins that browsers may connect from; `undefined` is any. @throws ProblemError `FORBIDDEN`.
  */
 export function checkOrigin({ headers, host }: FastifyRequest, allowed: readonly string[] | undefined): void {

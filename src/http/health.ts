@@ -14,8 +14,8 @@ export interface HealthOptions {
 }
 
 /**
- * What probes ask: `/livez`, whether the process answers, and `/readyz`, whether it can work: 503 while the database does
- * not answer and as soon as the process is about to end. Limits are only told of: without Redis they go on in memory.
+ * Probes: `/livez` says whether the process responds, `/readyz` whether it can serve: 503 while the database does not
+ * respond, and once the process is shutting down. Limits are only reported: without Redis they continue in memory.
  */
 export async function health(
   app: FastifyInstance,
@@ -30,8 +30,8 @@ export async function health(
     '/livez': async () => ({ process: 'ok' }),
     '/readyz': async () => {
       const faults: ErrorDetail[] = [];
-      if (requests.isDraining) faults.push({ path: 'process', message: 'is about to end' });
-      if (!(await check.answers())) faults.push({ path: 'database', message: 'does not answer' });
+      if (requests.isDraining) faults.push({ path: 'process', message: 'is shutting down' });
+      if (!(await check.answers())) faults.push({ path: 'database', message: 'does not respond' });
       if (!faults.length) return { process: 'ok', database: 'ok', limits: limits.state };
       const message = faults.map((fault) => `the ${fault.path} ${fault.message}`).join('; ');
       throw new ProblemError('SERVICE_UNAVAILABLE', `Not ready: ${message}.`, faults);
@@ -53,7 +53,7 @@ export async function health(
 const ANSWERS_WITHIN_MS = 1000;
 const BELIEVED_MS = 500;
 
-/** Asks the database at most once at a time and twice a second, however many probes there are. */
+/** Pings the database at most once at a time and twice a second, however many probes there are. */
 class DatabaseCheck {
   private running: Promise<boolean> | undefined;
   private last = false;

@@ -1,33 +1,33 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 
-/** What is told of a request, or of an operation that came over WebSocket, once it has been answered. */
+/** The log entry of an answered request, or of an operation over WebSocket. */
 export interface Answered {
   readonly requestId: string;
   readonly method: string;
   readonly path?: string;
-  /** The id of its key, or its address. */
+  /** The id of the caller's key, or its address. */
   readonly caller: string | undefined;
   readonly operation: string;
-  /** What the GraphQL client calls it. */
+  /** The name given by the GraphQL client. */
   readonly operationName: string | undefined;
   readonly status: number;
-  /** How long it took; told to the tenth. */
+  /** Duration; logged to a tenth of a millisecond. */
   ms: number;
 }
 
-/** How long a line waits at most, in milliseconds, and how many wait. */
+/** Maximum time that a line waits, in milliseconds, and maximum number of lines waiting. */
 const PATIENCE_MS = 10;
 const MOST = 256;
 
 /**
- * Writes a line into the log for all that was answered, some at a time: one by one, between other things, a line takes
- * several times as long. None is lost but where the process is killed.
+ * Writes a log line for every answered request, in batches: one by one, each line would take several times as long.
+ * Lines are lost only if the process is killed.
  */
 export class Journal {
   private lines: Answered[] = [];
   private timer: NodeJS.Timeout | undefined;
 
-  /** @param isPatient whether lines may wait; where they belong to what runs, such as a trace, they may not. */
+  /** @param isPatient whether lines may wait; they may not if they depend on the active context, such as a trace. */
   constructor(
     private readonly logger: FastifyBaseLogger,
     private isPatient = true,
@@ -39,15 +39,15 @@ export class Journal {
     else this.timer ??= setTimeout(() => this.write(), PATIENCE_MS);
   }
 
-  /** Has what waits written before the server, or the process, ends. */
+  /** Writes waiting lines before the server closes or the process exits. */
   closeWith(app: FastifyInstance): void {
     const write = () => this.write();
-    // Before the logger writes what it has gathered.
+    // Before the logger flushes its buffer.
     process.prependListener('exit', write);
     app.addHook('onClose', (_app, done) => {
       process.removeListener('exit', write);
       write();
-      // Who is answered after that has nothing to wait for.
+      // Any later line is written at once.
       this.isPatient = false;
       done();
     });

@@ -3,8 +3,8 @@ import type { FastifyBaseLogger } from 'fastify';
 const METHODS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /**
- * What makes a request's logger out of the server's: one that makes the real child when it is first written to. Fastify
- * gives every request a child, and nearly none is used: the line about the request is written by the server's own.
+ * Returns a factory of request loggers that create the actual child logger on first use. Fastify gives every request a
+ * child, but hardly any is used: the request's log line is written by the server's own logger.
  */
 export function lazyChildren(parent: FastifyBaseLogger): (bindings: object) => FastifyBaseLogger {
   class Lazy {

@@ -2,7 +2,7 @@ import type { FormattedExecutionResult } from 'graphql';
 import Negotiator from 'negotiator';
 import type { ErrorCode } from '../graphql/errors';
 
-/** What is wrong with a document or its variables, whoever passes it on. */
+/** Errors in a document or its variables. */
 const OF_DOCUMENTS: readonly unknown[] = [
   'GRAPHQL_PARSE_FAILED',
   'GRAPHQL_VALIDATION_FAILED',
@@ -10,10 +10,10 @@ const OF_DOCUMENTS: readonly unknown[] = [
 ] satisfies ErrorCode[];
 
 /**
- * The status of an answer for this `Accept`. A client that reads only `application/json` takes any status but 200 for one
- * of something on the way, and its body for no GraphQL: it is told with 200 what is wrong with its document (GraphQL over
- * HTTP, section 6.4.1). Everyone else gets the status of the error.
- * @param body as an object or as the JSON of it.
+ * The response status for this `Accept`. A client that reads only `application/json` attributes any status but 200 to an
+ * intermediary, and does not read the body as GraphQL: errors in its document are reported with 200 (GraphQL over HTTP,
+ * section 6.4.1). Everyone else gets the status of the error.
+ * @param body as an object or as JSON text.
  */
 export function statusFor(
   accept: string | undefined,

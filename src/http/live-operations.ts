@@ -12,12 +12,12 @@ import type { Variables } from '../graphql/variables';
 import { PerCaller } from './per-caller';
 import { type PresentedKey, WRONG_KEY } from './presented-key';
 
-/** An operation as the transports of subscriptions receive it. */
+/** An operation as received by a subscription transport. */
 export interface LiveRequest {
   readonly query: string;
   readonly operationName?: string | null;
   readonly variables?: Variables | null;
-  /** Whether it came in a way that must change nothing (GET). */
+  /** Whether it came by a safe method (GET), which must not change anything. */
   readonly isSafe?: boolean;
 }
 
@@ -29,22 +29,22 @@ export interface LiveOptions {
   readonly documents: KnownDocuments;
   readonly documentLimits: DocumentLimits;
   readonly keys: KeyRing;
-  /** How many operations one caller may have running over the transports of subscriptions, and how many connections. */
+  /** Maximum number of running operations, and of connections, per caller over the subscription transports. */
   readonly maxPerCaller: number;
 }
 
-/** How often keys of running subscriptions are looked at. The key ring answers from memory most of the time. */
+/** How often the keys of running subscriptions are checked. The key ring mostly answers from memory. */
 const LOOK_MS = 1000;
 
 /**
- * Runs what comes over the transports of subscriptions: as the executor does for all others, and for each caller only so
- * many at once. It ends subscriptions whose key is no longer accepted, and all of them when the process is about to end.
+ * Runs operations that come over the subscription transports: on the same executor as all others, with a limit per caller
+ * on how many run at once. Ends subscriptions whose key is no longer accepted, and all of them on shutdown.
  */
 export class LiveOperations {
   readonly connections: PerCaller;
   isClosing = false;
   private readonly operations: PerCaller;
-  /** Those that run, with the key that they were asked for with. */
+  /** Running subscriptions, each with the key of its request. */
   private readonly running = new Map<RunningSubscription, PresentedKey | undefined>();
   private readonly goodbyes: (() => void)[] = [];
 
@@ -53,14 +53,14 @@ export class LiveOperations {
     this.operations = new PerCaller(options.maxPerCaller);
   }
 
-  /** How many subscriptions run. */
+  /** Number of running subscriptions. */
   get count(): number {
     return this.running.size;
   }
 
   /**
    * Runs an operation.
-   * @param key what it came with.
+   * @param key the key that it came with.
    */
   async run(
     { query, operationName, variables, isSafe }: LiveRequest,
@@ -90,7 +90,7 @@ export class LiveOperations {
     }
   }
 
-  /** Watches over those that run, for as long as the server does. */
+  /** Checks running subscriptions until the server closes. */
   watch(app: FastifyInstance): void {
     const looking = setInterval(() => void this.endRevoked(), LOOK_MS).unref();
     app.addHook('preClose', async () => {
@@ -99,7 +99,7 @@ export class LiveOperations {
     });
   }
 
-  /** @param goodbye how a transport takes leave of its clients, so that they come back to another instance. */
+  /** @param goodbye how a transport disconnects its clients on shutdown, so that they reconnect to another instance. */
   onClose(goodbye: () => void): void {
     this.goodbyes.push(goodbye);
   }
@@ -121,7 +121,7 @@ export class LiveOperations {
     }
   }
 
-  /** Without the database nobody can tell, and there is nothing to hear of either. */
+  /** If the database is unavailable the key still counts as accepted: there are no events to leak then either. */
   private async isAccepted({ whole, address }: PresentedKey): Promise<boolean> {
     try {
       return (await this.options.keys.recognise(whole, address)) !== undefined;
@@ -132,16 +132,16 @@ export class LiveOperations {
 }
 
 function notByGet(): ProblemError {
-  return new ProblemError('METHOD_NOT_ALLOWED', 'GET changes nothing; mutations are sent by POST.');
+  return new ProblemError('METHOD_NOT_ALLOWED', 'GET cannot run mutations; send them by POST.');
 }
 
 export function aboutToEnd(): ProblemError {
-  return new ProblemError('SERVICE_UNAVAILABLE', 'This instance is about to end. Connect again.');
+  return new ProblemError('SERVICE_UNAVAILABLE', 'This instance is shutting down. Reconnect.');
 }
 
 export function tooMany(most: number): ProblemError {
   return new ProblemError(
     'RATE_LIMITED',
-    `Only ${most} live operations and connections at once are allowed.`,
+    `At most ${most} live operations and connections are allowed at once.`,
   );
 }

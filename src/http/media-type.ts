@@ -5,19 +5,19 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const RESPONSE_TYPE = 'application/graphql-response+json; charset=utf-8';
 const MAX_KNOWN = 100;
 
-/** Whether HTML is what a client likes best of all that `/graphql` has: whether it is a browser that shows a page. */
+/** Whether the client prefers HTML to everything else that `/graphql` offers, as a browser opening a page does. */
 export function prefersPage(accept: string | undefined): boolean {
   if (!accept?.includes('text/html')) return false;
   const types = [JSON_TYPE, RESPONSE_TYPE, 'text/html'];
   return new Negotiator({ headers: { accept } }).mediaType(types) === 'text/html';
 }
 
-/** A client sends the same `Accept` with every request, and there are few clients: each is read once. */
+/** Results by `Accept`: a client sends the same one with every request, and there are few different clients. */
 const known = new LRUCache<string, { readonly type: string | undefined }>({ max: MAX_KNOWN });
 
 /**
- * The media type that a GraphQL answer has for this `Accept` (GraphQL over HTTP, section 6.4), as Apollo chooses it;
- * `undefined` where none will do.
+ * The media type of a GraphQL response for this `Accept` (GraphQL over HTTP, section 6.4), chosen as Apollo does;
+ * `undefined` if none is acceptable.
  */
 export function answerType(accept: string | undefined): string | undefined {
   if (accept === undefined) return JSON_TYPE;

@@ -5,7 +5,7 @@ import { answerOtherMethods } from '../rest/methods';
 import type { Exposition } from './metrics';
 import { METRICS_PATH } from './metrics-server';
 
-/** `/metrics` beside everything else: for this machine, and for admin keys. */
+/** `/metrics` on the main port: for this machine and admin keys only. */
 export async function metricsRoute(
   app: FastifyInstance,
   { metrics }: { metrics: Exposition },
@@ -39,7 +39,7 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/** What proxies and browsers add: the peer is local then, but who asks may not be. */
+/** Headers that proxies and browsers add: the peer may be local, but the client need not be. */
 const FORWARDED = ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via', 'origin'];
 
 function isLocal({ headers, raw }: FastifyRequest): boolean {

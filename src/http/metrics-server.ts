@@ -5,7 +5,7 @@ import type { Exposition } from './metrics';
 
 export const METRICS_PATH = '/metrics';
 
-/** `/metrics` on a server of its own, for a port that only the monitoring reaches. */
+/** A separate server for `/metrics`, for a port that only monitoring can reach. */
 export function metricsServer(metrics: Exposition): Server {
   return createServer((request, response) => {
     const isRight =
@@ -18,7 +18,7 @@ export function metricsServer(metrics: Exposition): Server {
   });
 }
 
-/** Serves metrics on a port of their own where one is set. @returns its URL. */
+/** Serves metrics on a separate port, if one is set. @returns its URL. */
 export async function serveMetrics(
   metrics: Exposition,
   port: number | undefined,

@@ -22,19 +22,19 @@ export interface Observed {
   readonly relay?: RedisRelay;
 }
 
-/** Metrics as Prometheus reads them: of this process, or of all that serve together. */
+/** Metrics for Prometheus: of this process, or of all processes that serve together. */
 export interface Exposition {
   readonly contentType: string;
   /** The text exposition format. */
   text(): Promise<string>;
 }
 
-/** What one process has to tell, for others to add up. */
+/** The metrics of one process, for the primary to aggregate. */
 export type Samples = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
 /**
- * What Prometheus is told. No label has a value that a client chooses. A request costs one observation; everything else is
- * read when it is asked for.
+ * The metrics of this process. No label has a value that a client chooses. A request costs one observation; everything
+ * else is read on collection.
  */
 export class Metrics implements Exposition {
   private readonly registry = new Registry();
@@ -62,7 +62,7 @@ export class Metrics implements Exposition {
     return this.complete().getMetricsAsJSON();
   }
 
-  /** With what has been observed meanwhile. What Node tells of itself costs something from then on that somebody asks. */
+  /** Records pending observations. Node's own metrics have a cost, so they start with the first collection. */
   private complete(): Registry {
     this.durations.count();
     if (!this.hasProcessMetrics) {
@@ -72,25 +72,21 @@ export class Metrics implements Exposition {
     return this.registry;
   }
 
-  /** @param ms how long it took, from its head to the end of its answer. */
+  /** @param ms time from the head of the request to the end of its response. */
   observe(operation: string, status: number, ms: number): void {
     this.durations.observe(operation, status, ms);
   }
 
   private addRequests({ requests, overload }: Observed): void {
-    this.gauge('requests_in_progress', 'Requests that are worked on.', () => requests.count);
-    this.counter(
-      'requests_shed_total',
-      'Requests refused since there was too much to do.',
-      () => overload.refused,
-    );
-    this.gauge('event_loop_lag_seconds', 'How late the process is.', () => overload.lag.ms / 1000, 'max');
+    this.gauge('requests_in_progress', 'Requests in progress.', () => requests.count);
+    this.counter('requests_shed_total', 'Requests refused because of overload.', () => overload.refused);
+    this.gauge('event_loop_lag_seconds', 'Event loop lag.', () => overload.lag.ms / 1000, 'max');
   }
 
   private addLimits(limits: TallyStore): void {
     new Counter({
       name: 'petstore_limiter_decisions_total',
-      help: 'What the limiter decided: allowed, limited, banned, too-expensive.',
+      help: 'Rate-limit decisions: allowed, limited, banned, too-expensive.',
       labelNames: ['decision'],
       registers: [this.registry],
       collect() {
@@ -101,7 +97,7 @@ export class Metrics implements Exposition {
     this.counter('bans_begun_total', 'Bans that began on this instance.', () => limits.bansBegun);
     new Gauge({
       name: 'petstore_limiter_store',
-      help: 'Processes by where they count requests now: memory, redis, or fallback while Redis is out of reach.',
+      help: 'Processes by current rate-limit store: memory, redis, or fallback while Redis is unreachable.',
       labelNames: ['state'],
       registers: [this.registry],
       collect() {
@@ -114,7 +110,7 @@ export class Metrics implements Exposition {
   private addUses(uses: Uses): void {
     new Counter({
       name: 'petstore_marked_uses_total',
-      help: 'Uses of what is deprecated, experimental or beta, by schema coordinate (or REST operation) and interface.',
+      help: 'Uses of deprecated, experimental and beta elements, by schema coordinate (or REST operation) and interface.',
       labelNames: ['element', 'marker', 'interface'],
       registers: [this.registry],
       collect() {
@@ -125,25 +121,25 @@ export class Metrics implements Exposition {
   }
 
   private addEvents({ live, hub, relay }: Observed): void {
-    this.gauge('subscriptions', 'Subscriptions that run.', () => live.count);
-    this.counter('events_delivered_total', 'Events handed to subscribers.', () => hub.delivered);
+    this.gauge('subscriptions', 'Running subscriptions.', () => live.count);
+    this.counter('events_delivered_total', 'Events delivered to subscribers.', () => hub.delivered);
     this.counter(
       'subscribers_too_slow_total',
-      'Subscriptions ended since events came faster than they were read.',
+      'Subscriptions ended because their clients read too slowly.',
       () => hub.tooSlow,
     );
     if (!relay) return;
-    this.gauge('events_shared', 'Processes that hear of the events of others.', () =>
+    this.gauge('events_shared', 'Processes that receive events of other instances.', () =>
       Number(relay.state === 'connected'),
     );
-    this.counter('events_lost_total', 'Changes that other instances could not be told of.', () => relay.lost);
+    this.counter('events_lost_total', 'Changes that could not be sent to other instances.', () => relay.lost);
   }
 
   private addPool(database: Database): void {
     if (!database.load) return;
     new Gauge({
       name: 'petstore_database_connections',
-      help: 'Connections of the pool, in all and idle.',
+      help: 'Connections in the pool, total and idle.',
       labelNames: ['state'],
       registers: [this.registry],
       collect() {
@@ -152,7 +148,7 @@ export class Metrics implements Exposition {
       },
     });
     const waiting = () => database.load?.waiting ?? 0;
-    this.gauge('database_waiting', 'Statements and transactions that wait for a connection.', waiting);
+    this.gauge('database_waiting', 'Statements and transactions waiting for a connection.', waiting);
   }
 
   private addReplicas(replicas: Replicas): void {
@@ -160,7 +156,7 @@ export class Metrics implements Exposition {
     const labelNames = ['replica'];
     new Gauge({
       name: 'petstore_replica_used',
-      help: '1 for replicas that reads go to, 0 for those that are left out.',
+      help: '1 if reads go to the replica, 0 if it is left out.',
       labelNames,
       registers,
       aggregator: 'min',
@@ -170,7 +166,7 @@ export class Metrics implements Exposition {
     });
     new Gauge({
       name: 'petstore_replica_lag_seconds',
-      help: 'How far a replica is behind at most; +Inf until it has been seen.',
+      help: 'Upper bound of the replica lag; +Inf until it is known.',
       labelNames,
       registers,
       aggregator: 'max',
@@ -180,7 +176,7 @@ export class Metrics implements Exposition {
     });
     new Counter({
       name: 'petstore_replica_statements_total',
-      help: 'Statements that a replica has answered.',
+      help: 'Statements answered by the replica.',
       labelNames,
       registers,
       collect() {
@@ -190,12 +186,12 @@ export class Metrics implements Exposition {
     });
     this.counter(
       'replica_failures_total',
-      'Statements that a replica did not answer, and the primary did.',
+      'Statements that a replica failed to answer and the primary took over.',
       () => replicas.failed,
     );
   }
 
-  /** @param aggregator how those of several processes become one. */
+  /** @param aggregator how the values of several processes are combined. */
   private gauge(name: string, help: string, read: () => number, aggregator: Aggregator = 'sum'): void {
     new Gauge({
       name: `petstore_${name}`,

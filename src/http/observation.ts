@@ -3,28 +3,28 @@ import type { Observer } from '../graphql/context';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What its operation told of itself; `undefined` where none has run. */
+    /** What its operation reported; `undefined` if none has run. */
     observation: Observation | undefined;
   }
   interface FastifyContextConfig {
-    /** What requests to the route are called in logs and metrics: the `operationId`, `graphql`, `docs`. */
+    /** The name of the route in logs and metrics: the `operationId`, `graphql`, `docs`. */
     operation?: string;
   }
 }
 
-/** A client may call its operation anything. */
+/** Maximum length of an operation's name, which the client chooses. */
 const MAX_NAME = 100;
 
-/** What one request's operation tells of itself, for logs and metrics. */
+/** What the operation of one request reports, for logs and metrics. */
 export class Observation implements Observer {
   /** `query pets` */
   operation: string | undefined;
-  /** As the client calls it. */
+  /** The name given by the client. */
   name: string | undefined;
-  /** Whether something that it needs was out of reach, whatever the status of its answer. */
+  /** Whether something it needed was unavailable, whatever the status of the response. */
   isUnavailable = false;
 
-  /** @param log for errors that the caller is not told about. */
+  /** @param log receives errors whose details are hidden from the caller. */
   constructor(private readonly log: { error(error: unknown): void }) {}
 
   onOperation(operation: string, name: string | undefined): void {
@@ -41,7 +41,7 @@ export class Observation implements Observer {
   }
 }
 
-/** What a request was for, in words of this service only: `getPet`, `query pets`, `graphql`, `docs`, `other`. */
+/** The operation of a request, never named by the client: `getPet`, `query pets`, `graphql`, `docs`, `other`. */
 export function operationOf({ observation, routeOptions }: FastifyRequest): string {
   const { operation = 'other' } = routeOptions.config;
   return operation === 'graphql' ? (observation?.operation ?? operation) : operation;

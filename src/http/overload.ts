@@ -5,22 +5,22 @@ import type { RequestsInProgress } from './requests-in-progress';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Refused before it is worked on, since the process has too much to do. */
+    /** Whether it is refused up front because the process is overloaded. */
     isShed: boolean;
   }
 }
 
 export interface OverloadLimits {
-  /** Requests that are worked on at once. */
+  /** Maximum number of requests in progress. */
   readonly inProgress: number;
-  /** How late the process may be, in milliseconds. */
+  /** Maximum event loop lag, in milliseconds. */
   readonly lagMs: number;
 }
 
 /**
- * Refuses requests while the process has more to do than it gets done, so that those it takes are answered in time. To be
- * marked as such they pass {@link Overload.notice} before their key is looked up, and {@link Overload.shed} refuses them
- * where the answer gets all its headers. Health and metrics are always answered.
+ * Refuses requests while the process is overloaded, so that those it accepts are answered in time.
+ * {@link Overload.notice} marks them before their key is looked up; {@link Overload.shed} refuses them at the point where
+ * the response gets all its headers. Health and metrics are always answered.
  */
 export class Overload {
   /** Requests refused so far. */
@@ -38,7 +38,7 @@ export class Overload {
       request.isShed = this.isTooMuch;
       done();
     });
-    // What the start itself takes is no overload.
+    // Lag during startup is not overload.
     app.addHook('onReady', (done) => {
       this.lag.start();
       done();
@@ -56,7 +56,7 @@ export class Overload {
     });
   }
 
-  /** @throws ProblemError `SERVICE_UNAVAILABLE` for what comes otherwise than as a request, while it is too much. */
+  /** For operations that do not arrive as HTTP requests. @throws ProblemError `SERVICE_UNAVAILABLE` while overloaded. */
   check(): void {
     if (this.isTooMuch) throw this.refuse();
   }
@@ -67,6 +67,6 @@ export class Overload {
 
   private refuse(): ProblemError {
     this.refused += 1;
-    return new ProblemError('SERVICE_UNAVAILABLE', 'The service has too much to do. Try again shortly.');
+    return new ProblemError('SERVICE_UNAVAILABLE', 'The service is overloaded. Try again shortly.');
   }
 }

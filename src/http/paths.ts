@@ -1,4 +1,4 @@
 /** Where GraphQL is served. */
 export const GRAPHQL_PATH = '/graphql';
-/** Where it is served over server-sent events. */
+/** Where GraphQL is served over server-sent events. */
 export const STREAM_PATH = '/graphql/stream';

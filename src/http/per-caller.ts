@@ -1,10 +1,10 @@
-/** How many things of one kind each caller has open, and how many it may. */
+/** Limits how many things of one kind each caller may have open. */
 export class PerCaller {
   private readonly counts = new Map<string, number>();
 
   constructor(readonly most: number) {}
 
-  /** @returns what gives it back, once; `undefined` when the caller has as many as it may. */
+  /** @returns a function that releases the slot, once; `undefined` if the caller is at its limit. */
   take(caller: string): (() => void) | undefined {
     const count = this.counts.get(caller) ?? 0;
     if (count >= this.most) return undefined;

@@ -4,13 +4,13 @@ import { subjectOfAddress } from '../rate-limit/client-address';
 
 export const WRONG_KEY = 'The API key is malformed, unknown, revoked or expired.';
 
-/** A whole key, and the subject of the address that it came from. */
+/** A whole key, and the rate-limit subject of its client's address. */
 export interface PresentedKey {
   readonly whole: string;
   readonly address: string;
 }
 
-/** The key that a request came with, for those that it goes on to be looked at for. */
+/** The key of a request, kept for connections and subscriptions that check it again. */
 export function keyOf(request: FastifyRequest): PresentedKey | undefined {
   const whole = presentedKey(request);
   return whole === undefined ? undefined : { whole, address: subjectOfAddress(request.ip) };

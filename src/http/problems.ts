@@ -4,24 +4,27 @@ import { extensionsOf } from '../graphql/outcome';
 import { errorBody } from '../rest/error-body';
 import { GRAPHQL_PATH, STREAM_PATH } from './paths';
 
-/** What Fastify refuses by itself, in the contract's codes. */
+/** Fastify's own errors, mapped to the contract's codes. */
 const FASTIFY_CODES: Readonly<Record<string, [ErrorCode, string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'The body must not be larger than 100 KiB.'],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['BAD_REQUEST', 'The body must not be empty.'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['BAD_REQUEST', 'The body is not valid JSON.'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['BAD_REQUEST', 'The body is not as long as Content-Length says.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    'BAD_REQUEST',
+    'The length of the body does not match Content-Length.',
+  ],
 };
 
 const BAD_URL_PATH = '/.bad-url';
 const LONG_URL_PATH = '/.long-url';
 
-/** Bytes of a URL. All of a request's head may have 16 KiB, by Node's own limit. */
+/** Maximum length of a URL in bytes. Node limits the whole head of a request to 16 KiB. */
 export const MAX_URL_LENGTH = 8 * 1024;
 
 /**
- * The URL that is routed: its own, unless it is too long or cannot be decoded. Fastify would answer the latter past all
- * hooks, without the headers that every response carries, so it goes to a route of ours.
+ * The URL to route: the request's own, unless it is too long or cannot be decoded. Fastify would answer the latter
+ * bypassing all hooks, without the headers that every response carries, so it goes to a route of ours.
  */
 export function routableUrl({ url = '/' }: { url?: string }): string {
   if (url.length > MAX_URL_LENGTH) return LONG_URL_PATH;
@@ -34,7 +37,7 @@ export function routableUrl({ url = '/' }: { url?: string }): string {
   }
 }
 
-/** Answers every error and every unknown path with the contract's error, in the shape of the door it came to. */
+/** Answers every error and every unknown path with the contract's error, in the format of the interface called. */
 export function reportProblems(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { internal, ...problem } = problemOf(fromFastify(error));
@@ -57,21 +60,21 @@ export function reportProblems(app: FastifyInstance): void {
 function fromFastify(error: FastifyError): unknown {
   const known = FASTIFY_CODES[error.code];
   if (known) return new ProblemError(...known);
-  // What a parser throws carries the status of a client's fault, and a message that is not ours.
+  // Errors thrown by parsers have a 4xx status, and messages that are not ours.
   if (error.statusCode === 400) return new ProblemError('BAD_REQUEST', 'The request is malformed.');
   if (error.statusCode === 415)
     return new ProblemError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.');
   return error;
 }
 
-/** The body of an error in the shape of the door that the request came to. */
+/** The body of an error in the format of the interface that the request called. */
 export function problemBody(request: FastifyRequest, problem: Problem): object {
   const path = pathOf(request);
   if (path !== GRAPHQL_PATH && path !== STREAM_PATH) return errorBody(problem, request.id);
   return { errors: [{ message: problem.message, extensions: extensionsOf(problem, request.id) }] };
 }
 
-/** As it came, whatever it is routed as. */
+/** The path as the client sent it, before it is rewritten for routing. */
 function pathOf({ originalUrl }: FastifyRequest): string {
   return originalUrl.split('?', 1)[0] ?? originalUrl;
 }

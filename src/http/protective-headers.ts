@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 
 /**
- * What keeps browsers from taking an answer for something else than data, and everybody from keeping what was one caller's
- * (OWASP REST Security Cheat Sheet, "Security Headers"). A route that sets one of them itself keeps its own.
+ * Keep browsers from treating a response as anything but data, and caches from storing it for another caller (OWASP REST
+ * Security Cheat Sheet, "Security Headers"). A header that a route sets itself takes precedence.
  */
 export const PROTECTIVE_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['x-content-type-options', 'nosniff'],
@@ -12,19 +12,19 @@ export const PROTECTIVE_HEADERS: readonly (readonly [name: string, value: string
   ['cache-control', 'no-store'],
 ];
 
-/** What an answer depends on beside its URL. */
+/** Request headers that a response depends on besides its URL. */
 export const VARY = 'Accept, Authorization, Origin, X-API-Key';
 
-/** For a year; whether that goes for subdomains is not for this service to say (RFC 6797). */
+/** One year; whether to include subdomains is not for this service to decide (RFC 6797). */
 const HSTS = 'max-age=31536000';
 
-/** @param mayBeTls whether a proxy that is believed can say that the client came by TLS. */
+/** @param mayBeTls whether a trusted proxy can report that the client used TLS. */
 export function protect(reply: FastifyReply, mayBeTls: boolean): void {
-  // Pages are for browsers, and have policies of their own.
+  // Pages have policies of their own.
   if (!String(reply.getHeader('content-type')).startsWith('text/html')) {
     for (const [name, value] of PROTECTIVE_HEADERS) if (!reply.hasHeader(name)) reply.header(name, value);
   }
-  // What anybody may keep is the same for everybody.
+  // A publicly cacheable response is the same for every caller.
   if (!String(reply.getHeader('cache-control')).startsWith('public')) {
     const vary = reply.getHeader('vary');
     reply.header('vary', vary === undefined || vary === 'Origin' ? VARY : `${VARY}, ${vary}`);

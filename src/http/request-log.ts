@@ -4,9 +4,9 @@ import type { Metrics } from './metrics';
 import { operationOf } from './observation';
 
 /**
- * One line for each request, when it has been answered, and its place in the metrics. `caller` is the id of its key, or its
- * address. Query strings and headers, which may hold secrets, stay out; so do those who go on while banned, who could fill
- * a disk: they are in the metrics.
+ * Logs one line per answered request, and records it in the metrics. `caller` is the id of the key, or the address. Query
+ * strings and headers are left out, since they may hold secrets. So are requests of callers already banned, which could
+ * fill a disk: they appear in the metrics.
  */
 export class RequestLog extends LogController {
   constructor(
@@ -22,7 +22,7 @@ export class RequestLog extends LogController {
 
   override defaultErrorLog(): void {}
 
-  /** A client that has gone away while it was sent a stream, which is how those of subscriptions end. */
+  /** A client that disconnects from a stream completes it: this is how subscription streams end. */
   override streamError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
     if ((error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE')
       this.requestCompleted(null, request, reply);
@@ -32,7 +32,7 @@ export class RequestLog extends LogController {
   override requestCompleted(_error: Error | null, request: FastifyRequest, reply: FastifyReply): void {
     const operation = operationOf(request);
     const name = request.observation?.name;
-    // How long somebody listened is no duration of a request; that it was answered has been counted when it was.
+    // How long a client listened is not the duration of a request; the stream was observed when it began.
     const isStream = reply.statusCode === 200 && operation.startsWith('subscription ');
     if (!isStream) this.metrics.observe(operation, reply.statusCode, reply.elapsedTime);
     if (request.isTurnedAway) return;

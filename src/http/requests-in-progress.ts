@@ -8,23 +8,23 @@ const CARRIED = Symbol('how many requests have come on this connection');
 type Counted = Socket & { [CARRIED]?: number };
 
 /**
- * The requests that are worked on, from their head until the last byte of their answer. Each has a place in an array, which
- * the next one takes: what is kept in a `Set` under such a churn outlives its request until the next full garbage collection.
+ * The requests in progress, from their head until the last byte of their response. Each has a slot in an array, which is
+ * reused: entries of a `Set` with this much churn would outlive their request until the next full garbage collection.
  */
 export class RequestsInProgress {
   private readonly places: (FastifyReply | undefined)[] = [];
   private readonly free: number[] = [];
   private released = 0;
-  /** Operations that came otherwise than as a request. */
+  /** Operations that did not arrive as HTTP requests. */
   private others = 0;
-  /** Whether the process is about to end. */
+  /** Whether the process is shutting down. */
   isDraining = false;
-  /** Whether a request is the last one of its connection. */
+  /** Whether every connection is closed with its next response. */
   isClosing = false;
 
   /**
-   * @param limitMs how long one may take, from its head on, until it is answered with 503.
-   * @param perConnection how many one connection may carry. Node would answer the next one by itself, past all hooks.
+   * @param limitMs how long a request may take from its head on, until it is answered with 408 (body incomplete) or 503.
+   * @param perConnection how many one connection may carry. Node's own limit would answer further ones past all hooks.
    */
   constructor(
     private readonly limitMs: number,
@@ -35,7 +35,7 @@ export class RequestsInProgress {
     return this.places.length - this.free.length - this.released + this.others;
   }
 
-  /** To be the first hook of all. One look at all of them now and then costs less than a timer for each. */
+  /** Must be the first hook of all. Checking all requests periodically costs less than a timer for each. */
   track(app: FastifyInstance): void {
     app.addHook('onRequest', ({ raw }, reply, done) => {
       const socket: Counted = raw.socket;
@@ -60,7 +60,7 @@ export class RequestsInProgress {
     });
   }
 
-  /** Counts an operation that came on a connection of its own, until what it answers is called. */
+  /** Counts an operation that did not arrive as an HTTP request. @returns a function that ends it. */
   begin(): () => void {
     this.others += 1;
     return () => {
@@ -68,9 +68,9 @@ export class RequestsInProgress {
     };
   }
 
-  /** Counts a request no more whose answer goes on for as long as the client listens. */
+  /** Stops counting a request whose response continues for as long as the client listens. */
   release(reply: FastifyReply): void {
-    // Of a client that has left meanwhile, the place is free already.
+    // If the client has left meanwhile, the slot is free already.
     if (reply.raw.destroyed) return;
     this.places[this.places.indexOf(reply)] = undefined;
     this.released += 1;
@@ -83,7 +83,7 @@ export class RequestsInProgress {
     for (const [place, reply] of this.places.entries()) {
       if (!reply || reply.elapsedTime < this.limitMs) continue;
       this.places[place] = undefined;
-      // What has begun to be answered, a stream say, may go on for as long as the client reads.
+      // A response that has begun, such as a stream, may continue for as long as the client reads.
       if (!reply.sent && !reply.raw.headersSent) reply.send(overdue(reply));
     }
   }
@@ -91,7 +91,7 @@ export class RequestsInProgress {
 
 function overdue(reply: FastifyReply): ProblemError {
   if (reply.request.raw.complete)
-    return new ProblemError('SERVICE_UNAVAILABLE', 'The request took too long and was given up.');
+    return new ProblemError('SERVICE_UNAVAILABLE', 'The request took too long and was abandoned.');
   reply.raw.setHeader('Connection', 'close');
   return new ProblemError('REQUEST_TIMEOUT', 'The request took too long to arrive.');
 }

@@ -47,7 +47,7 @@ import { WebSockets } from './websockets';
 export interface ServerOptions extends Recognition {
   readonly database: Database;
   readonly executor: OperationRunner;
-  /** How often what is deprecated or not settled yet was asked for. */
+  /** Counts uses of deprecated, experimental and beta elements. */
   readonly uses: Uses;
   readonly documents: KnownDocuments;
   readonly live: LiveOperations;
@@ -55,40 +55,40 @@ export interface ServerOptions extends Recognition {
   readonly overload: Overload;
   readonly metrics: Metrics;
   readonly journal: Journal;
-  /** What `/metrics` tells here; without it, it is on a port of its own. */
+  /** What `/metrics` serves on the main port; `undefined` if it has a port of its own. */
   readonly exposition: Exposition | undefined;
-  /** The clock of limits, milliseconds of the Unix epoch. */
+  /** The clock for limits, in milliseconds of the Unix epoch. */
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
   readonly connections: ConnectionLimits;
   readonly documentLimits: DocumentLimits;
-  /** Whether callers without a key are told no names of the schema beyond those that they know. */
+  /** Whether callers without a key get no suggestions of schema names. */
   readonly hidesSuggestions: boolean;
-  /** Origins that browsers may call from; `undefined` is any. */
+  /** Origins that browsers may call from; `undefined` allows any. */
   readonly corsOrigins?: readonly string[];
-  /** Proxies whose `X-Forwarded-For` is believed: addresses and CIDRs, or a number of hops. */
+  /** Proxies whose `X-Forwarded-For` is trusted: addresses and CIDRs, or a number of hops. */
   readonly trustProxy?: string[] | number;
 }
 
-/** What connections are held to, in milliseconds and numbers. */
+/** Limits on connections; durations in milliseconds. */
 export interface ConnectionLimits {
-  /** Open at once; further ones are closed at once. */
+  /** Maximum number open at once; any more are closed immediately. */
   readonly most: number;
   /** How long the head of a request may take to arrive. */
   readonly headersMs: number;
-  /** How long one is kept that asks nothing. */
+  /** How long an idle connection is kept. */
   readonly keepAliveMs: number;
-  /** How long one is kept on which nothing moves: whose client does not read its answer, say. */
+  /** How long a connection without traffic is kept, such as one whose client does not read its response. */
   readonly silenceMs: number;
 }
 
-/** How often connections are looked at for heads that are late. */
+/** How often connections are checked for request heads that are late. */
 const CHECK_MS = 1000;
-/** Bytes of a request body (contract, section 4: 413 over 100 KiB). */
+/** Maximum size of a request body in bytes (contract, section 4: 413 over 100 KiB). */
 const BODY_LIMIT = 100 * 1024;
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
-/** What scripts of other origins may read of an answer. */
+/** Response headers that scripts of other origins may read. */
 const EXPOSED_HEADERS = [
   ...RATE_LIMIT_HEADER_NAMES,
   'ETag',
@@ -102,7 +102,7 @@ const EXPOSED_HEADERS = [
   IDEMPOTENT_REPLAYED,
 ].join(', ');
 
-/** The HTTP server with both doors, ready to listen or to be injected into. */
+/** The HTTP server with both interfaces, ready for `listen` or `inject`. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { database, executor, documents, live, requests, overload, metrics, journal, limits, connections } =
     options;
@@ -187,7 +187,7 @@ function trusted(proxies: string[] | number | undefined): FastifyServerOptions['
   return typeof proxies === 'number' ? (_address, hop) => hop < proxies : (proxies ?? false);
 }
 
-/** The caller's own id for the request, so that both sides' logs can be joined, or a new one. */
+/** The client's own id for the request, so that the logs of both sides can be correlated, or a new one. */
 function requestId(request: { headers: Record<string, unknown> }): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();

@@ -31,7 +31,7 @@ export interface SocketProtocolOptions {
   readonly keys: KeyRing;
   readonly limits: TallyStore;
   readonly tarpit: Tarpit;
-  /** Whether callers without a key are told less of the schema. */
+  /** Whether callers without a key get no suggestions of schema names. */
   readonly hidesSuggestions?: boolean;
   readonly live: LiveOperations;
   readonly documents: KnownDocuments;
@@ -42,30 +42,30 @@ export interface SocketProtocolOptions {
   readonly logger: FastifyBaseLogger;
 }
 
-/** One connection. Who it belongs to is told by the upgrade request, or by the first message after all. */
+/** One connection. Its caller is identified by the upgrade request, or else by the first message. */
 export interface Client {
   readonly socket: WebSocket;
-  /** Whom wrong keys are counted against. */
+  /** What wrong keys are counted against. */
   readonly address: Subject;
   caller: Caller;
-  /** Looked at again for each operation. */
+  /** Checked again for each operation. */
   key: PresentedKey | undefined;
-  /** Gives back its place among its caller's connections. */
+  /** Releases its slot among its caller's connections. */
   leave(): void;
 }
 
 type Params = Record<string, unknown>;
 
-/** How long a client may take to say who it is. */
+/** How long a client may take to send `connection_init`. */
 const INIT_MS = 3_000;
 const TRY_AGAIN_LATER = 1013;
 
-/** graphql-ws wants to see some document; what runs is decided by {@link SocketProtocol.run}. */
+/** graphql-ws requires a document; what actually runs is decided by {@link SocketProtocol.run}. */
 const ANY_DOCUMENT = parse('{ __typename }');
 
 /**
- * What clients say over WebSocket by the protocol graphql-transport-ws, and what they are answered: who they are, and
- * subscriptions, queries and mutations.
+ * The protocol graphql-transport-ws over WebSocket: authenticates clients, and runs their subscriptions, queries and
+ * mutations.
  */
 export class SocketProtocol {
   readonly server: Server<Client> = makeServer<Params, Client>({
@@ -85,12 +85,12 @@ export class SocketProtocol {
     onNext: (_connection, _id, _payload, _args, result) => result,
   });
 
-  /** Operations that are worked on: queries and mutations, and subscriptions that begin. */
+  /** Operations in progress: queries, mutations, and subscriptions that are starting. */
   running = 0;
 
   constructor(private readonly options: SocketProtocolOptions) {}
 
-  /** The first message. It may bring a key, which browsers cannot send along with the request. */
+  /** Handles the first message. It may carry a key, which browsers cannot send with the upgrade request. */
   private async greet(client: Client, params: Params = {}): Promise<boolean> {
     const { keys, limits, live, logger } = this.options;
     const whole = keyIn(params);
@@ -101,7 +101,7 @@ export class SocketProtocol {
       caller = await keys.recognise(whole, key.address);
     } catch (error) {
       logger.error(error);
-      client.socket.close(TRY_AGAIN_LATER, 'The key cannot be looked up at present.');
+      client.socket.close(TRY_AGAIN_LATER, 'The key cannot be checked at the moment.');
       return false;
     }
     if (!caller) {
@@ -116,14 +116,14 @@ export class SocketProtocol {
     }
     client.leave();
     Object.assign(client, { caller, key, leave });
-    // It may have gone meanwhile.
+    // The client may have left meanwhile.
     if (client.socket.readyState !== client.socket.OPEN) leave();
     return true;
   }
 
   /**
-   * Runs an operation: as what graphql-ws executes, or as the errors that it is refused with. A caller that is banned
-   * already is refused before anything is done for it, without a line in the log and slowed down, as everywhere.
+   * Runs an operation. A caller that is already banned is refused up front, without a log line and delayed, as over HTTP.
+   * @returns what graphql-ws is to execute, or the errors that the operation is refused with.
    */
   private async run(client: Client, payload: SubscribePayload) {
     const { live, documents, limits, tarpit, database, metrics, journal, logger, schema, hidesSuggestions } =
@@ -152,7 +152,7 @@ export class SocketProtocol {
       result = refusal(error, context);
     }
     if (!(result instanceof RunningSubscription) && result.status < 500) {
-      // What was refused before it was charged counts as one request.
+      // An operation refused before it was charged counts as one request.
       const refused = refusalOf(await context.meter.take(1));
       if (refused && result.status !== 429) result = refusal(refused, context);
     }
@@ -177,7 +177,7 @@ export class SocketProtocol {
     return (result.body.errors ?? []).map((error) => new Told(error));
   }
 
-  /** @throws ProblemError when its key is no longer accepted: the connection is closed. */
+  /** @throws ProblemError if the key is no longer accepted; the connection is then closed. */
   private async callerOf(client: Client): Promise<Caller> {
     if (client.key === undefined) return client.caller;
     const caller = await this.options.keys.recognise(client.key.whole, client.key.address);
@@ -187,7 +187,7 @@ export class SocketProtocol {
   }
 }
 
-/** An error in the form that it is told in already. */
+/** An error that is already formatted. */
 class Told extends GraphQLError {
   constructor(private readonly formatted: GraphQLFormattedError) {
     super(formatted.message);
@@ -202,7 +202,7 @@ function executing(schema: GraphQLSchema, contextValue: unknown) {
   return { schema, document: ANY_DOCUMENT, contextValue };
 }
 
-/** The key among the parameters of `connection_init`, under the names of the headers in any case, or as `apiKey`. */
+/** The key in the parameters of `connection_init`: under a header's name in any case, or as `apiKey`. */
 function keyIn(params: Params): string | undefined {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(params)) {

@@ -20,7 +20,7 @@ import { keyOf } from './presented-key';
 import type { RequestsInProgress } from './requests-in-progress';
 
 const EVENT_STREAM = 'text/event-stream';
-/** How often something is sent where nothing happens, so that neither side nor a proxy takes the connection for dead. */
+/** How often an idle stream sends a comment, so that neither side nor a proxy takes the connection for dead. */
 const KEEP_ALIVE_MS = 12_000;
 
 export interface StreamRouteOptions {
@@ -33,7 +33,7 @@ export interface StreamRouteOptions {
 
 /**
  * `/graphql/stream`: GraphQL over server-sent events, each operation on a connection of its own (the "distinct connections
- * mode" of the graphql-sse protocol). What is refused is refused with its own status, as at `/graphql`.
+ * mode" of the graphql-sse protocol). A refused operation gets its own status, as at `/graphql`.
  */
 export async function streamRoute(
   app: FastifyInstance,
@@ -47,13 +47,13 @@ export async function streamRoute(
 
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!new Negotiator(request.raw).mediaType([EVENT_STREAM]))
-      throw new ProblemError('NOT_ACCEPTABLE', `This path answers ${EVENT_STREAM}; Accept must allow it.`);
+      throw new ProblemError('NOT_ACCEPTABLE', `Responses are ${EVENT_STREAM}; Accept must allow it.`);
     const asked = request.method === 'GET' ? ofUrl(request, documents) : ofBody(request, documents);
     const context = withIdempotencyKey(contextOf(request), request);
     const result = await live.run(asked, context, keyOf(request));
     if (context.notice) reply.headers(context.notice.headers);
     if (!(result instanceof RunningSubscription) && result.status !== 200) {
-      // Too many at once is no matter of a window that ends.
+      // The limit on concurrent operations has no window whose end could be given.
       if (result.status === 429) reply.header('retry-after', '5');
       if (result.status === 405) reply.header('allow', 'POST');
       reply.headers(idempotencyHeaders(result));
@@ -77,7 +77,7 @@ export async function streamRoute(
   answerOtherMethods(app, STREAM_PATH, ['GET', 'POST']);
 }
 
-/** The answers of a subscription as server-sent events, asked for only as fast as the client reads. */
+/** The results of a subscription as server-sent events, pulled only as fast as the client reads. */
 class EventStream extends Readable {
   private readonly keepAlive = setInterval(() => {
     if (this.readableLength === 0) this.push(':\n\n');
@@ -90,11 +90,11 @@ class EventStream extends Readable {
     private readonly onOver: () => void,
   ) {
     super();
-    // Sends the head, so that the client knows at once that it has been heard.
+    // Sends the head, so that the client knows at once that the stream is open.
     this.push(':\n\n');
   }
 
-  /** Ends it without a last event, as a lost connection would: the client then comes back, to another instance. */
+  /** Ends the stream. Without a `complete` event before it, the client reconnects, to another instance. */
   hangUp(): void {
     this.isOver = true;
     this.push(null);

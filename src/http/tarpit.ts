@@ -1,20 +1,20 @@
-/** Refusals that a caller gets at once in each period, and the period in milliseconds. */
+/** Refusals per caller and period that are sent at once, and the length of the period in milliseconds. */
 const AT_ONCE = 10;
 const PERIOD_MS = 100;
-/** How many wait at most; more are not made to, since each takes a place among the requests in progress. */
+/** Maximum number of delayed refusals; any more are sent at once, since each occupies a request in progress. */
 const MAX_WAITING = 100;
 
 /**
- * Makes those wait who go on asking while they are banned: beyond {@link AT_ONCE} refusals in a period, the next ones come
- * with the end of the period. A flood sends as fast as it is answered, so this is what it slows down to, and others hardly
- * notice it.
+ * Slows down callers that keep sending requests while banned: after {@link AT_ONCE} refusals in a period, further ones
+ * are delayed until its end. A flood sends only as fast as it gets responses, so it slows down to this rate and other
+ * callers hardly notice it.
  */
 export class Tarpit {
   private readonly refusals = new Map<string, number>();
   private waiting: (() => void)[] = [];
   private period: NodeJS.Timeout | undefined;
 
-  /** Lets a caller have its refusal, now or soon. */
+  /** Sends a caller's refusal, now or at the end of the period. */
   refuse(caller: string, answer: () => void): void {
     const times = (this.refusals.get(caller) ?? 0) + 1;
     this.refusals.set(caller, times);

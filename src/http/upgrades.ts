@@ -1,23 +1,23 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What the headers that a request is read again without mean: that a connection is to change its protocol. */
+/** Headers about a change of protocol, which are left out when a request is parsed again. */
 const OF_UPGRADES = /^(connection|upgrade|http2-settings|sec-websocket-.*)$/i;
 
-/** An upgrade that is being decided on. */
+/** A pending upgrade. */
 export interface Upgrade {
   readonly socket: Socket;
-  /** What the client has sent already in the other protocol. */
+  /** What the client has already sent in the new protocol. */
   readonly head: Buffer;
 }
 
 /**
- * The requests to change to WebSocket at one path. They pass all hooks like any other request, so that who may not do so
- * gets the answer, and the headers, of any other; the route at the path takes those that may.
+ * WebSocket upgrade requests at one path. They pass all hooks like any other request, so that a refusal has the usual
+ * response and headers; the route at the path accepts the others.
  *
- * As soon as anybody listens to `upgrade`, Node hands over every request that asks for any other protocol, and stops reading
- * it as HTTP: those of HTTP clients that offer HTTP/2 (`Upgrade: h2c`), Java's for one, with their bodies. A server may
- * ignore the offer (RFC 9110, section 7.8): they are read again as if they had not made it.
+ * Once there is an `upgrade` listener, Node hands over every request that asks for any other protocol, and stops parsing
+ * it as HTTP. That includes requests, with bodies, of HTTP clients that offer HTTP/2 (`Upgrade: h2c`), such as Java's. A
+ * server may ignore the offer (RFC 9110, section 7.8): these requests are parsed again as if it had not been made.
  */
 export class Upgrades {
   private readonly open = new WeakMap<IncomingMessage, Upgrade>();
@@ -39,12 +39,12 @@ export class Upgrades {
     });
   }
 
-  /** The connection of a request that asks for WebSocket; `undefined` for all others. */
+  /** The upgrade of a request that asks for WebSocket; `undefined` for all others. */
   of(request: IncomingMessage): Upgrade | undefined {
     return this.open.get(request);
   }
 
-  /** Node has stopped listening to the connection; an error that nobody listens to would end the process. */
+  /** Node no longer listens for errors of the connection, and an unhandled one would end the process. */
   private guard(socket: Socket): void {
     if (this.guarded.has(socket)) return;
     this.guarded.add(socket);
@@ -53,8 +53,8 @@ export class Upgrades {
 }
 
 /**
- * Goes on when nothing is left to be answered on the connection: a client may send a request before it has the answer to the
- * one before (pipelining), and a connection takes one answer at a time.
+ * Continues once no response is pending on the connection: a client may send a request before the previous one is
+ * answered (pipelining), and a connection takes one response at a time.
  */
 function whenAnswered(socket: Socket, goOn: () => void): void {
   if (socket.destroyed) return;
@@ -73,9 +73,9 @@ function readAgain(server: Server, request: IncomingMessage, socket: Socket, hea
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (!OF_UPGRADES.test(rawHeaders[i] ?? '')) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
   }
-  // Else the time that it may be idle would go on while it is not.
+  // Otherwise the idle timeout would keep running during the request.
   socket.setTimeout(0);
-  // Node reads header bytes as Latin-1; this gives them back as they came.
+  // Node decodes header bytes as Latin-1; this restores the original bytes.
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
   server.emit('connection', socket);
 }

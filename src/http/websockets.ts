@@ -13,28 +13,28 @@ import { type Client, SocketProtocol, type SocketProtocolOptions } from './socke
 import type { Upgrade } from './upgrades';
 
 export interface WebSocketsOptions extends SocketProtocolOptions {
-  /** Bytes of one message at most. */
+  /** Maximum size of a message in bytes. */
   readonly maxMessage: number;
-  /** Origins that browsers may connect from; `undefined` is any. */
+  /** Origins that browsers may connect from; `undefined` allows any. */
   readonly corsOrigins?: readonly string[];
   /** Milliseconds of the Unix epoch. */
   readonly now: () => number;
 }
 
 const PING_MS = 12_000;
-/** How long clients may take to answer a goodbye. */
+/** On shutdown, how long operations may take to finish, and then clients to answer the close frame. */
 const GOODBYE_MS = 1_000;
-/** Bytes that may wait for a client that goes on sending without reading. */
+/** Maximum number of bytes buffered for a client that keeps sending without reading. */
 const MAX_UNREAD = 1024 * 1024;
 const GOING_AWAY = 1001;
 const LOOK_MS = 20;
 
-/** The connections of GraphQL over WebSocket at `/graphql`: who may have one, and when it ends. */
+/** Connections for GraphQL over WebSocket at `/graphql`: who may open one, and when it is closed. */
 export class WebSockets {
   private readonly server: WebSocketServer;
   private readonly protocol: SocketProtocol;
   private readonly pinging = setInterval(() => this.pingAll(), PING_MS).unref();
-  /** Those that have not answered the last ping. */
+  /** Connections that have not answered the last ping. */
   private readonly silent = new WeakSet<WebSocket>();
 
   constructor(private readonly options: WebSocketsOptions) {
@@ -45,8 +45,8 @@ export class WebSockets {
   }
 
   /**
-   * Takes a connection over. Whether it may is found out first, and a refusal is answered as that of any other request.
-   * @throws ProblemError why it may not.
+   * Upgrades a connection. All checks come first, so that a refusal is answered like that of any other request.
+   * @throws ProblemError if it is refused.
    */
   async accept(request: FastifyRequest, reply: FastifyReply, { socket, head }: Upgrade): Promise<void> {
     const { live, corsOrigins, now } = this.options;
@@ -56,7 +56,7 @@ export class WebSockets {
     const refused = refusalOf(standing);
     if (refused) throw refused;
     if (live.isClosing) throw aboutToEnd();
-    // It has left meanwhile: nothing would tell when what it takes from here on is to be given back.
+    // The client has left meanwhile: no `close` event would release what is taken from here on.
     if (socket.destroyed) return void reply.hijack();
     const leave = live.connections.take(request.caller.id);
     if (!leave) {
@@ -71,7 +71,7 @@ export class WebSockets {
     };
     reply.hijack();
     reply.raw.detachSocket(socket);
-    // As far as HTTP is concerned it has been answered.
+    // As far as HTTP is concerned the response is complete.
     reply.raw.emit('close');
     socket.once('close', () => client.leave());
     const headers = {
@@ -98,7 +98,7 @@ export class WebSockets {
     const closed = this.protocol.server.opened(
       {
         protocol: socket.protocol,
-        // Resolves once the message has left, so that no more is asked for than the client reads.
+        // Resolves once the message is sent, so that results are pulled only as fast as the client reads.
         send: (text) =>
           new Promise((resolve) => {
             if (socket.readyState === socket.OPEN) socket.send(text, () => resolve());
@@ -118,7 +118,7 @@ export class WebSockets {
     );
     socket.on('ping', dropUnread);
     socket.on('pong', () => this.silent.delete(socket));
-    // Broken frames and messages that are too large: ws closes the connection with the code for it.
+    // Invalid frames and oversized messages: ws closes the connection with the appropriate code.
     socket.on('error', () => undefined);
     socket.once('close', (code, reason) => void closed(code, String(reason)).catch(report));
   }
@@ -133,7 +133,7 @@ export class WebSockets {
     }
   }
 
-  /** What is worked on is answered first; nothing new begins. */
+  /** Lets running operations finish first; nothing new is started. */
   private async close(): Promise<void> {
     clearInterval(this.pinging);
     const end = performance.now() + GOODBYE_MS;

@@ -4,10 +4,10 @@ import { dirname, extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
-/** Among the sources, for these and for what is built of them: nothing there is compiled. */
+/** Always in `src`, also for the build in `dist`: nothing there is compiled. */
 const PUBLIC = join(__dirname, '..', '..', 'src', 'pages', 'public');
 
-/** GraphiQL and what it stands on, as their packages ship them for browsers. */
+/** GraphiQL and its dependencies, as their packages ship them for browsers. */
 const VENDOR: readonly [name: string, packageName: string, file: string][] = [
   ['react.js', 'react', 'umd/react.production.min.js'],
   ['react-dom.js', 'react-dom', 'umd/react-dom.production.min.js'],
@@ -23,24 +23,24 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** A file as it is sent. */
+/** A file as it is served. */
 export interface Asset {
   readonly type: string;
   readonly body: Buffer;
-  /** The body with the coding `gzip`: made when it is first asked for, then kept. */
+  /** The gzipped body: computed on first use, then cached. */
   gzipped(): Promise<Buffer>;
 }
 
 /**
- * What the pages consist of, read once. Everything but the pages themselves stands under a path that names its content:
- * browsers may keep it for good, and another version has another path.
+ * The files of the pages, read once. All but the pages themselves are under a path that contains a hash of their content:
+ * browsers may cache them for good, and another version has another path.
  */
 export class Assets {
   private readonly files = new Map<string, Asset>();
-  /** `/assets/3f9a…`, without a slash at its end. */
+  /** `/assets/3f9a…`, without a trailing slash. */
   readonly path: string;
 
-  /** @throws Error where a file is missing. */
+  /** @throws Error if a file is missing. */
   constructor() {
     for (const name of readdirSync(PUBLIC)) this.files.set(name, read(join(PUBLIC, name)));
     for (const [name, packageName, file] of VENDOR) {
@@ -52,19 +52,19 @@ export class Assets {
     this.path = `/assets/${hash.digest('hex').slice(0, 16)}`;
   }
 
-  /** The asset of a name, as in `vendor/react.js`; `undefined` where there is none. */
+  /** The asset of this name, such as `vendor/react.js`; `undefined` if there is none. */
   find(name: string): Asset | undefined {
     return this.files.get(name);
   }
 
-  /** @throws Error where there is none of this name. */
+  /** @throws Error if there is none of this name. */
   get(name: string): Asset {
     const file = this.files.get(name);
     if (!file) throw new Error(`public/${name} is missing`);
     return file;
   }
 
-  /** A page whose links lead to the assets as they stand now. */
+  /** A page with its links pointing to the current assets. */
   page(name: string): string {
     return this.get(name).body.toString().replaceAll('/assets', this.path);
   }

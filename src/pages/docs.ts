@@ -11,7 +11,7 @@ export interface DocsOptions {
   readonly logo: Buffer;
 }
 
-/** Swagger UI draws with styles of its own, and with pictures inside of its style sheet. */
+/** Swagger UI uses inline styles, and images embedded in its style sheet. */
 const POLICY: Policy = {
   ...OWN,
   'style-src': ["'self'", "'unsafe-inline'"],
@@ -21,7 +21,7 @@ const POLICY: Policy = {
 const HTML = 'text/html; charset=utf-8';
 const SVG = 'image/svg+xml';
 
-/** What Swagger UI's page lacks: it fits on a phone, and leads on to the other pages. */
+/** Added to Swagger UI's page, so that it fits on a phone and links to the other pages. */
 const HEAD = '<meta name="viewport" content="width=device-width, initial-scale=1">';
 const HEADER = `
   <header class="top">
@@ -35,7 +35,7 @@ const THEME = `
   .top .home { display: flex; align-items: center; gap: 0.25rem; margin-right: auto; font-weight: 600; text-decoration: none; }
 `;
 
-/** `/docs`: the REST documentation, to read and to try the operations; it needs nothing from other servers. */
+/** `/docs`: the REST documentation, where operations can be tried; it loads nothing from other servers. */
 export async function docs(app: FastifyInstance, { document, logo }: DocsOptions): Promise<void> {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, operation: 'docs' };
@@ -59,12 +59,12 @@ export async function docs(app: FastifyInstance, { document, logo }: DocsOptions
       favicon: [{ filename: 'logo.svg', rel: 'icon', type: SVG, sizes: 'any', content: logo }],
       css: [{ filename: 'theme.css', content: THEME }],
     },
-    // Without a bar of its own: there is one document, nothing to choose at the top.
+    // Without the top bar: there is only one document to choose.
     uiConfig: { layout: 'BaseLayout', displayRequestDuration: true, tryItOutEnabled: true },
   });
 }
 
-/** Numbers as a browser reads them anyway. */
+/** Converts bigints to numbers, as a browser would read them anyway. */
 function asNumber(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value;
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/** What a page may load, by directive of the Content-Security-Policy; what is not named is not allowed. */
+/** What a page may load, by directive of the Content-Security-Policy; anything else is not allowed. */
 export type Policy = Readonly<Record<string, readonly string[]>>;
 
 /** An HTML page with its headers, ready to be sent. */
@@ -9,7 +9,7 @@ export interface Page {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What pages that are all of this server need. */
+/** The policy of pages that load everything from this server. */
 export const OWN: Policy = {
   'default-src': ["'none'"],
   'script-src': ["'self'"],
@@ -21,7 +21,7 @@ export const OWN: Policy = {
   'frame-ancestors': ["'none'"],
 };
 
-/** The headers of a page: its policy, and what keeps other sites away from it. */
+/** The headers of a page: its policy, and those that isolate it from other sites. */
 export function pageHeaders(policy: Policy): Record<string, string> {
   return {
     'content-security-policy': Object.entries(policy)
@@ -34,13 +34,13 @@ export function pageHeaders(policy: Policy): Record<string, string> {
   };
 }
 
-/** Adds to what an answer depends on, for those that keep it. */
+/** Adds a header to `Vary`. */
 export function varyBy(reply: FastifyReply, header: string): void {
   const given = reply.getHeader('vary');
   reply.header('vary', given ? `${given}, ${header}` : header);
 }
 
-/** Sends a page; it is asked for anew each time, so that it leads to the assets as they are. */
+/** Sends a page; browsers revalidate it each time, so that it links to the current assets. */
 export function sendPage(reply: FastifyReply, { html, headers }: Page): FastifyReply {
   return reply
     .headers(headers)

@@ -4,14 +4,14 @@ import { OWN, type Page, type Policy, pageHeaders } from './page';
 /** GraphiQL's fonts are in its style sheet. */
 const GRAPHIQL: Policy = { ...OWN, 'font-src': ['data:'] };
 
-/** Sandbox is a script and a frame of Apollo's; its requests are made by our page, to here. */
+/** Sandbox is a script and a frame from Apollo; its requests are sent by our page, to this server. */
 const SANDBOX: Policy = {
   ...OWN,
   'script-src': ["'self'", 'https://embeddable-sandbox.cdn.apollographql.com'],
   'frame-src': ['https://sandbox.embed.apollographql.com'],
 };
 
-/** The pages for people, and what they load. */
+/** The pages, and what they load. */
 export interface Pages {
   readonly assets: Assets;
   readonly start: Page;
@@ -19,7 +19,7 @@ export interface Pages {
   readonly sandbox: Page;
 }
 
-/** Reads them all, once. @throws Error where a file is missing. */
+/** Reads all pages, once. @throws Error if a file is missing. */
 export function readPages(): Pages {
   const assets = new Assets();
   const page = (name: string, policy: Policy): Page => ({

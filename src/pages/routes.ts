@@ -13,11 +13,11 @@ export interface PageOptions {
   readonly document: OpenAPIV3.Document;
 }
 
-/** A year: what stands under these paths never changes. */
+/** A year: the content of these paths never changes. */
 const FOR_GOOD = 'public, max-age=31536000, immutable';
 const A_DAY = 'public, max-age=86400';
 
-/** The start page, GraphiQL, the documentation, and what they load. They are free of quota, and open to wrong keys. */
+/** The start page, GraphiQL, the documentation, and what they load. They cost no quota, and accept wrong keys. */
 export async function pageRoutes(app: FastifyInstance, { pages, document }: PageOptions): Promise<void> {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, metering: 'free', operation: 'pages' };
@@ -31,7 +31,7 @@ export async function pageRoutes(app: FastifyInstance, { pages, document }: Page
 
   get('/', (_request, reply) => sendPage(reply, start));
   get('/graphiql', (_request, reply) => sendPage(reply, graphiql));
-  // Browsers, and Sandbox, look for it here whatever a page says.
+  // Browsers and Sandbox request these paths whatever a page says.
   for (const url of ['/favicon.svg', '/favicon.ico']) {
     get(url, (request, reply) => sendAsset(request, reply, logo, A_DAY));
   }

@@ -1,19 +1,19 @@
 import type { AnonymousAccess } from '../access/caller';
 
-/** What a process that serves can say of itself. */
+/** What a serving process reports about itself. */
 export interface Report {
   /** `http://127.0.0.1:4000` */
   readonly address: string;
-  /** The database and where it is. */
+  /** The database and its location. */
   readonly data: string;
   readonly anonymousAccess: AnonymousAccess;
-  /** The admin key that this first start has made. */
+  /** The admin key created by this first start. */
   readonly newAdminKey: string | undefined;
 }
 
 const ACCESS = { none: 'nothing', read: 'read', write: 'read and write' };
 
-/** What the start shows, once. */
+/** The text printed at startup. */
 export function banner(
   report: Report,
   { metricsAt, workers }: { metricsAt?: string; workers?: number },
@@ -28,7 +28,7 @@ export function banner(
     ['Data', data],
     ['Workers', workers],
     ['Access', `without a key: ${ACCESS[anonymousAccess]}`],
-    ['Admin key', newAdminKey && `${newAdminKey}   (shown this once: keep it safe)`],
+    ['Admin key', newAdminKey && `${newAdminKey}   (shown only once: keep it safe)`],
   ] as const;
   const lines = rows.flatMap(([name, value]) =>
     value === undefined ? [] : [`  ${name.padEnd(10)} ${value}`],

@@ -1,24 +1,24 @@
 import type { Samples } from '../http/metrics';
 import type { Report } from './banner';
 
-/** What the primary asks of a worker. */
+/** Calls from the primary to a worker. */
 export interface WorkerCalls {
   samples(): Promise<Samples>;
-  /** Takes no more connections, once the port's delay is over. */
+  /** Turns readiness off and, after the shutdown delay, stops accepting connections. */
   closePort(): Promise<void>;
-  /** Answers what it has accepted, and ends. */
+  /** Answers what it has accepted, and exits. */
   finish(): void;
 }
 
-/** What a worker tells the primary, and asks of it. */
+/** Calls from a worker to the primary. */
 export interface PrimaryCalls {
-  /** It takes connections now. */
+  /** The worker now accepts connections. */
   serving(report: Report): void;
-  /** It cannot start, and ends. */
+  /** The worker cannot start, and exits. */
   failed(reason: string): void;
   /** The metrics of all workers together. */
   metrics(): Promise<string>;
 }
 
-/** Whoever closes a port waits for as long as its delay is, and who waits for one that ends is told. */
+/** Closing the port takes as long as the shutdown delay, and calls to a worker that ends are rejected. */
 export const NO_TIMEOUT = -1;

@@ -3,16 +3,16 @@ import type { Exposition, Samples } from '../http/metrics';
 import { inTime } from '../rate-limit/in-time';
 import type { RemoteWorker } from './remote-worker';
 
-/** How long a worker may take to tell its samples; one that is busier is told of as it was. */
+/** How long a worker may take to return its samples; for a slower one the previous samples are used. */
 const PATIENCE_MS = 1000;
 
-/** What is counted of the workers themselves. */
+/** The source of the metrics about the workers themselves. */
 export interface Counted {
   readonly workers: ReadonlySet<RemoteWorker>;
   readonly losses: number;
 }
 
-/** The samples of all workers added up, and of those that have ended what they last counted: a counter never goes down. */
+/** The aggregated samples of all workers, with the last counts of those that have ended: a counter never goes down. */
 export class CrewMetrics implements Exposition {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
   private readonly own = new Registry();
@@ -23,7 +23,7 @@ export class CrewMetrics implements Exposition {
   constructor(private readonly crew: Counted) {
     new Gauge({
       name: 'petstore_workers',
-      help: 'Workers that take connections.',
+      help: 'Workers that accept connections.',
       registers: [this.own],
       collect() {
         this.set([...crew.workers].filter(({ isServing }) => isServing).length);
@@ -31,7 +31,7 @@ export class CrewMetrics implements Exposition {
     });
     new Counter({
       name: 'petstore_workers_lost_total',
-      help: 'Workers that ended unasked, and were started again.',
+      help: 'Workers that ended unexpectedly and were restarted.',
       registers: [this.own],
       collect() {
         this.reset();
@@ -40,7 +40,7 @@ export class CrewMetrics implements Exposition {
     });
   }
 
-  /** Those who ask at the same time are told the same. */
+  /** Concurrent calls share one collection. */
   text(): Promise<string> {
     this.gathering ??= this.gather().finally(() => {
       this.gathering = undefined;
@@ -68,7 +68,7 @@ function sum(samples: Samples[]): Registry {
   return AggregatorRegistry.aggregate(samples);
 }
 
-/** What does not end with its process. The package's types take `type` for a number. */
+/** Whether a metric outlives its process. The package's types declare `type` as a number. */
 function isCount({ type }: { type: unknown }): boolean {
   return type !== 'gauge';
 }

@@ -7,17 +7,17 @@ import { CrewMetrics } from './crew-metrics';
 import { messageOf } from './ending';
 import { type Ending, RemoteWorker } from './remote-worker';
 
-/** Above what a worker allows itself for its end: one that is stuck is not waited for. */
+/** Longer than a worker takes to shut down; one that is stuck is then killed. */
 const PATIENCE_MS = 15_000;
-/** How long the others wait for one that is stuck to close its port. */
+/** How long the others wait for a stuck worker to close its port. */
 const CLOSING_MS = 2_000;
 
 /** The workers that share a port. */
 export class Crew {
   readonly metrics = new CrewMetrics(this);
-  /** Those that are alive. */
+  /** The workers that are alive. */
   readonly workers = new Set<RemoteWorker>();
-  /** How many have ended unasked so far. */
+  /** How many have ended unexpectedly so far. */
   losses = 0;
   isStopping = false;
 
@@ -27,10 +27,10 @@ export class Crew {
   ) {}
 
   /**
-   * Starts the first worker alone, which finds the database ready or makes it so, and is the only one to tell what is wrong;
-   * then the others.
-   * @param onServing called as soon as the first takes connections.
-   * @throws Error in one line when one of them ends before it takes connections.
+   * Starts the first worker alone, which prepares the database if necessary, so that only one reports what is wrong; then
+   * the others.
+   * @param onServing called as soon as the first worker accepts connections.
+   * @throws Error in one line if a worker ends before it accepts connections.
    */
   async start(onServing: (report: Report) => void): Promise<void> {
     onServing(await this.startOne());
@@ -38,8 +38,8 @@ export class Crew {
   }
 
   /**
-   * Ends all without dropping what they have accepted, at the latest 15 seconds after `delayMs`.
-   * @throws Error in one line when one did not end in order.
+   * Stops all workers without dropping what they have accepted, at the latest 15 seconds after `delayMs`.
+   * @throws Error in one line if a worker did not exit cleanly.
    */
   async stop(delayMs: number): Promise<void> {
     this.isStopping = true;
@@ -47,15 +47,15 @@ export class Crew {
     const workers = [...this.workers];
     const serving = workers.filter(({ isServing }) => isServing);
     for (const worker of workers) if (!worker.isServing) worker.kill();
-    // All of them, before one closes a connection: its client makes a new one, which must find the port closed.
+    // All close the port before any closes a connection: its client opens a new one, which must find the port closed.
     await Promise.allSettled(serving.map(({ calls }) => inTime(calls.closePort(), delayMs + CLOSING_MS)));
     for (const { calls } of serving) void calls.finish.asEvent().catch(() => undefined);
     const endings = await Promise.all(serving.map(({ ended }) => ended));
     const bad = endings.find(({ code }) => code !== 0);
-    if (bad) throw new Error(`${causeOf(bad)} when it was to end in order`);
+    if (bad) throw new Error(`${causeOf(bad)} during shutdown`);
   }
 
-  /** Ends all at once. */
+  /** Kills all workers. */
   kill(): void {
     for (const worker of this.workers) worker.kill();
   }
@@ -68,7 +68,7 @@ export class Crew {
     return report;
   }
 
-  /** Starts it again whenever it ends. */
+  /** Restarts the worker whenever it ends. */
   private async keep(worker: RemoteWorker): Promise<void> {
     const backOff = new BackOff();
     for (let ended = worker.ended; ; ended = this.startAgain()) {
@@ -76,7 +76,7 @@ export class Crew {
       if (this.isStopping) return;
       this.losses += 1;
       const againInMs = backOff.after(ending.lived);
-      this.logger.error({ worker: ending.pid, cause: causeOf(ending), againInMs }, 'a worker has ended');
+      this.logger.error({ worker: ending.pid, cause: causeOf(ending), againInMs }, 'worker exited');
       await sleep(againInMs);
       if (this.isStopping) return;
     }
@@ -86,7 +86,7 @@ export class Crew {
     try {
       return await this.fork().ended;
     } catch (error) {
-      // Node throws where the machine has no memory for a process, and has an event for other reasons.
+      // Node throws if there is no memory for another process; for other reasons it emits an event.
       return { pid: undefined, code: null, signal: null, reason: messageOf(error), lived: 0 };
     }
   }
@@ -100,5 +100,5 @@ export class Crew {
 }
 
 function causeOf({ reason, signal, code }: Ending): string {
-  return reason ?? `a worker ended with ${signal ?? code}`;
+  return reason ?? `a worker exited with ${signal ?? code}`;
 }

@@ -1,4 +1,4 @@
-/** Ends the process with 1, and one line that says why. */
+/** Exits with 1 and one line on stderr that says why. */
 export function fail(error: unknown): void {
   process.stderr.write(`petstore-gateway: ${messageOf(error)}\n`);
   process.exit(1);
@@ -8,7 +8,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** On the first SIGTERM or SIGINT `finish` ends the process in order, on the second, after `abandon`, it ends at once. */
+/** On the first SIGTERM or SIGINT, exits after `finish`; on the second, calls `abandon` and exits at once, with 1. */
 export function stopOnSignals(finish: () => Promise<void>, abandon = (): void => undefined): void {
   let stopping = false;
   const stop = () => {

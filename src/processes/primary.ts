@@ -6,7 +6,7 @@ import { banner } from './banner';
 import { Crew } from './crew';
 import { stopOnSignals } from './ending';
 
-/** Starts workers and sees to it that they go on; it serves nothing itself but their metrics. */
+/** Starts and supervises workers; serves nothing itself except their metrics. */
 export async function lead(config: Config): Promise<void> {
   // Samples may be NaN, which JSON turns into null.
   cluster.setupPrimary({ serialization: 'advanced' });

@@ -19,12 +19,12 @@ export interface Ending {
 export class RemoteWorker {
   readonly calls: BirpcReturn<WorkerCalls, PrimaryCalls>;
   readonly ended: Promise<Ending>;
-  /** What it says once it takes connections; `undefined` when it ends before. */
+  /** Resolves once the worker accepts connections; to `undefined` if it ends before. */
   readonly report: Promise<Report | undefined>;
   isServing = false;
   private readonly worker = cluster.fork();
 
-  /** @param metrics those of all workers together, for who asks this one. */
+  /** @param metrics returns the metrics of all workers, to be served by this one. */
   constructor(metrics: () => Promise<string>) {
     const { worker } = this;
     const born = performance.now();
@@ -57,7 +57,7 @@ export class RemoteWorker {
         resolve({ pid: this.pid, code, signal, reason, lived: performance.now() - born });
       };
       worker.on('exit', end);
-      // What the machine has no process for (EAGAIN, EMFILE) has no exit. Of one that runs it is a message that got lost.
+      // A worker that could not be spawned (EAGAIN, EMFILE) emits no exit. For a running one this is only a lost message.
       worker.on('error', (error) => {
         if (this.pid !== undefined) return;
         reason = error.message;
@@ -71,7 +71,7 @@ export class RemoteWorker {
     return this.worker.process.pid;
   }
 
-  /** Ends it at once. */
+  /** Kills the worker. */
   kill(): void {
     this.worker.process.kill('SIGKILL');
   }

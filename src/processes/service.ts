@@ -7,9 +7,9 @@ import type { Report } from './banner';
 /** The gateway in this process, over its database. */
 export interface Service {
   readonly metrics: Metrics;
-  /** Begins to take connections. */
+  /** Starts accepting connections. */
   listen(): Promise<Report>;
-  /** Turns readiness off, and `delayMs` later takes no more connections. */
+  /** Turns readiness off and, `delayMs` later, stops accepting connections. */
   closePort(delayMs?: number): Promise<void>;
   /** Answers what has been accepted, and closes everything. */
   finish(): Promise<void>;
@@ -17,7 +17,7 @@ export interface Service {
 
 /**
  * Opens the database and composes the application.
- * @param exposition what `/metrics` tells where this process is not all that serves.
+ * @param exposition what `/metrics` serves if this process is one of several workers.
  */
 export async function prepare(config: Config, exposition?: Exposition): Promise<Service> {
   const database = await openDatabase({

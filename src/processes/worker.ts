@@ -6,9 +6,9 @@ import { NO_TIMEOUT, type PrimaryCalls, type WorkerCalls } from './calls';
 import { fail, messageOf } from './ending';
 import { prepare, type Service } from './service';
 
-/** One of several processes that serve on the same port; its primary tells it when to end. */
+/** One of several processes that serve the same port; the primary tells it when to stop. */
 export async function work(config: Config): Promise<void> {
-  // Of a terminal or a container they reach each process; what is to be done is the primary's to say.
+  // A terminal or a container signals every process, but only the primary decides what to do.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined);
   let service: Service;
   const finish = () => void service.finish().then(() => process.exit(0), fail);
@@ -38,7 +38,7 @@ export async function work(config: Config): Promise<void> {
   }
 }
 
-/** A primary that is killed takes the port with it; its workers answer what they have accepted. */
+/** A primary that is killed takes the port with it; its workers answer what they have accepted, and exit. */
 function whenOrphaned(end: () => void): void {
   const { worker } = cluster;
   worker?.once('disconnect', () => {

@@ -1,22 +1,22 @@
 import { lastEnd, newState, type State } from './state';
 
-/** How many callers a new one makes it look at: more than one, so what has ended goes faster than new ones come. */
+/** How many entries each new caller makes it check: more than one, so that expired entries go faster than new ones come. */
 const LOOK_AT = 8;
 
-/** When there is no room left: more, so that one who has used little is likely to be among them. */
+/** How many when it is full: more, so that a caller with little use is likely to be among them. */
 const LOOK_AT_WHEN_FULL = 32;
 
-/** A ban outweighs any use when it comes to whom to forget. */
+/** A ban outweighs any use when choosing whom to evict. */
 const BAN_WEIGHT = 1e12;
 
 /**
- * The callers of one process, at most `capacity` of them, with no timer: every new caller makes it look at the next few in
- * turn and drop those whose windows and bans have all ended.
+ * The callers of one process, at most `capacity`, without a timer: each new caller makes it check the next few entries
+ * in turn and drop those whose windows and bans have all ended.
  *
- * A flood of addresses (an IPv6 /48 alone has 65,536 networks of /64) gets a quota for each address: that is for a firewall
- * to stop. Here it can fill the table, and from then on a new caller pushes out, of those looked at, the one that has used
- * least. So the flood's own callers of one request push out each other, and one that has used much, or is banned, is
- * forgotten only when all that were looked at have used more; its quota then starts afresh.
+ * A flood of addresses (an IPv6 /48 alone has 65,536 networks of /64) gets a quota per address: stopping that is a
+ * firewall's job. Here it can fill the table, after which each new caller evicts, of the entries checked, the one that
+ * has used least. So the flood's single-request callers evict each other, and a caller that has used much or is banned
+ * is evicted only if all others checked weigh more; its quota then starts afresh.
  */
 export class CallerTable {
   private readonly states = new Map<string, State>();

@@ -4,25 +4,25 @@ import type { Standing, Subject } from './standing';
 import type { SharedStore, Store } from './store';
 
 export interface FallbackStoreOptions {
-  /** The part of each quota that this instance gives out alone; with n instances, 1/n keeps to the plan. */
+  /** The share of each quota that this instance grants without Redis; with n instances, 1/n keeps to the plan. */
   readonly share?: number;
-  /** How long to leave Redis alone before it is tried again. */
+  /** How long to wait before trying Redis again, in milliseconds. */
   readonly retryMs?: number;
-  /** Told once per change, with what went wrong. Must not throw. */
+  /** Called once per change, with the error. Must not throw. */
   readonly onState?: (state: 'redis' | 'fallback', error?: unknown) => void;
 }
 
-/** After so many failed tries in a row the connection may be dead without either side having noticed: a new one is made. */
+/** After this many failed attempts in a row the connection may be dead unnoticed by either side: a new one is opened. */
 const TRIES_PER_CONNECTION = 5;
 
-/** Does what a request does (write, expire), so that a Redis that only answers pings is not taken for one that works. */
+/** Does what a request does (write, expire), so that a Redis that only responds to pings does not pass for a working one. */
 const PROBE: Subject = { id: 'probe', quota: { perMinute: 1_000_000, perDay: 1_000_000 } };
 
 /**
- * Counts in Redis while it answers, else in memory. The declared choice: a limiter that is down must not take the shop down
- * with it, nor leave it without limits. So each instance goes on alone with its share of each quota and with its own bans,
- * and goes back by itself. What was counted alone is not carried over; it stays in memory, so that a Redis that comes and
- * goes does not give out a new share each time.
+ * Counts in Redis while it responds, otherwise in memory. By design, a limiter that is down must neither take the shop
+ * down nor leave it unlimited. So each instance continues alone with its share of each quota and its own bans, and
+ * returns to Redis by itself. Counts made alone are not transferred; they stay in memory, so that a flapping Redis does
+ * not grant a new share each time.
  */
 export class FallbackStore implements Store {
   private readonly share: Share;
@@ -57,7 +57,7 @@ export class FallbackStore implements Store {
     return this.current === 'redis' ? this.orElse(this.redis.peek(subject), alone) : alone();
   }
 
-  /** Ends the ban here and in Redis, if that is in reach. */
+  /** Lifts the ban here and, if reachable, in Redis. */
   async liftBan(id: string): Promise<boolean> {
     const here = await this.memory.liftBan(id);
     if (this.current === 'fallback') return here;
@@ -70,7 +70,7 @@ export class FallbackStore implements Store {
     await Promise.all([this.redis.close(), this.memory.close()]);
   }
 
-  /** An operation that the whole quota has room for takes at most the whole share: there it is not too expensive. */
+  /** An operation that fits the full quota takes at most the full share: it must not be too expensive for the share. */
   private takeAlone(subject: Subject, cost: number, kind: Kind): Standing | Promise<Standing> {
     const sharing = this.share.of(subject);
     const most = Math.min(sharing.quota.perMinute, sharing.quota.perDay);

@@ -1,7 +1,7 @@
 import { type Quota, WINDOWS } from './plans';
 import type { Standing, Window } from './standing';
 
-/** Every field {@link rateLimitHeaders} may set, for `Access-Control-Expose-Headers`. */
+/** Every header {@link rateLimitHeaders} may set, for `Access-Control-Expose-Headers`. */
 export const RATE_LIMIT_HEADER_NAMES = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -12,13 +12,13 @@ export const RATE_LIMIT_HEADER_NAMES = [
 ] as const;
 
 /**
- * What an answer tells of a caller's standing:
- * - `X-RateLimit-*` of the window in force (specification, section 8), the reset in Unix seconds;
- * - `RateLimit-Policy` and `RateLimit` of both windows (draft-ietf-httpapi-ratelimit-headers-11), and of the ceiling of
- *   requests free of quota where that was exceeded;
- * - `Retry-After` in seconds on a refusal (RFC 9110, section 10.2.3).
+ * The headers that report a caller's standing:
+ * - `X-RateLimit-*`: the window in force (specification, section 8), the reset in Unix seconds;
+ * - `RateLimit-Policy` and `RateLimit`: both windows (draft-ietf-httpapi-ratelimit-headers-11), and the ceiling of
+ *   requests free of quota if it was exceeded;
+ * - `Retry-After`: seconds, on a refusal (RFC 9110, section 10.2.3).
  *
- * Moments are rounded up: a client that goes by them is never early. Names are in lower case, as they are sent.
+ * Times are rounded up: a client that follows them is never early. Names are in lower case, as they are sent.
  */
 export function rateLimitHeaders(standing: Standing, now: number): Record<string, string> {
   const { inForce, windows, quota, verdict, retryAfterMs } = standing;
@@ -42,7 +42,7 @@ export function rateLimitHeaders(standing: Standing, now: number): Record<string
   return headers;
 }
 
-/** A quota's policy never changes, and callers share few quotas. */
+/** Cached: a quota's policy never changes, and callers share few quotas. */
 const policies = new WeakMap<Quota, string>();
 
 function policyOf(quota: Quota): string {
@@ -61,7 +61,7 @@ function limitOf(window: Window, now: number): string {
 /** The largest Integer of a structured field (RFC 9651, section 3.3.1). */
 const LARGEST = 999_999_999_999_999;
 
-/** A header's whole number, whatever it came from: rounded up, never negative, never NaN. */
+/** An integer for a header, from any input: rounded up, never negative, never NaN. */
 function count(value: number): string {
   return value > 0 ? String(Math.ceil(Math.min(value, LARGEST))) : '0';
 }

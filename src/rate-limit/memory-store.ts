@@ -8,11 +8,11 @@ export interface MemoryStoreOptions {
   readonly bans: BanRules;
   /** Milliseconds of the Unix epoch. */
   readonly now: () => number;
-  /** How many callers are remembered at most; one takes about 330 bytes. */
+  /** Maximum number of callers remembered; each takes about 330 bytes. */
   readonly maxCallers?: number;
 }
 
-/** Counts in this process: exact for one instance, and forgotten when it ends. Answers at once. */
+/** Counts in this process: exact for one instance, and lost when it ends. Synchronous. */
 export class MemoryStore implements Store {
   readonly state = 'memory';
   private readonly callers: CallerTable;

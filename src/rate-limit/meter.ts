@@ -2,12 +2,12 @@ import type { Standing, Subject } from './standing';
 import type { Store } from './store';
 
 /**
- * The meter of one request: it takes once, whoever asks first, and remembers where that left the caller. What it tells
- * goes into the answer's headers.
+ * The meter of one request: it takes only once, whichever code asks first, and remembers the caller's resulting
+ * standing, which goes into the response headers.
  */
 export class Meter {
   private taken: Standing | Promise<Standing> | undefined;
-  /** Where the caller stands after this request; `undefined` until it has been counted. */
+  /** The caller's standing after this request; `undefined` until it has been counted. */
   standing: Standing | undefined;
 
   constructor(
@@ -15,13 +15,13 @@ export class Meter {
     readonly subject: Subject,
   ) {}
 
-  /** Takes `cost` requests, or a free one where that is 0. A second call takes nothing and answers the same. */
+  /** Takes `cost` requests, or one free request if it is 0. Further calls take nothing and return the same standing. */
   take(cost: number): Standing | Promise<Standing> {
     this.taken ??= this.remember(this.store.take(this.subject, cost || 1, cost ? 'counted' : 'free'));
     return this.taken;
   }
 
-  /** Where the caller stands, with nothing taken. */
+  /** The caller's standing; takes nothing. */
   peek(): Standing | Promise<Standing> {
     return this.remember(this.store.peek(this.subject));
   }

@@ -1,7 +1,7 @@
 /** A caller's plan (specification, section 8). ENTERPRISE has no entry in {@link PLANS}: its quota is agreed per key. */
 export type Plan = 'FREE' | 'PRO' | 'BUSINESS' | 'ENTERPRISE';
 
-/** What a caller may use up: whole numbers of requests, at least 1. */
+/** A caller's limits: whole numbers of requests, at least 1. */
 export interface Quota {
   readonly perMinute: number;
   readonly perDay: number;
@@ -20,5 +20,5 @@ export const WINDOWS = { minute: 60, day: 86_400 } as const;
 export const MINUTE_MS = WINDOWS.minute * 1000;
 export const DAY_MS = WINDOWS.day * 1000;
 
-/** Requests free of quota are bounded too: a minute takes this many times the plan's minute limit of them. */
+/** Requests free of quota are limited too: per minute, to this multiple of the plan's per-minute limit. */
 export const FREE_FACTOR = 10;

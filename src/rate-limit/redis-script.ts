@@ -2,8 +2,8 @@ import { DAY_MS, FREE_FACTOR, MINUTE_MS } from './plans';
 import { STATE_FIELDS } from './state';
 
 /*
- * The rules of rules.ts in Lua: Redis runs a script alone, so that a decision and what it takes are one step for all
- * instances. KEYS[1] is the caller's hash, the only key, as a cluster demands. The clock is that of Redis, one for all.
+ * The rules of rules.ts in Lua: Redis runs a script atomically, so deciding and taking are one step for all instances.
+ * KEYS[1] is the caller's hash, the only key, as Redis Cluster requires. The clock is Redis's, shared by all.
  */
 
 const READ = `
@@ -18,16 +18,16 @@ for i, field in ipairs(FIELDS) do
 end
 `;
 
-/** @returns the clock of Redis, then the state in the order of STATE_FIELDS. */
+/** @returns Redis's clock, then the state in the order of STATE_FIELDS. */
 export const PEEK = `${READ}
 return found
 `;
 
 /**
- * Takes for several requests of one caller, one after the other. ARGV: perMinute, perDay, banAfter, ban in ms, longest ban in
- * ms, then the cost of each request, 0 for one that is free.
- * @returns the clock of Redis, then the state that it found, in the order of STATE_FIELDS: what became of it follows from
- * the rules. Only what has changed is written: to spell a number costs more than to decide.
+ * Takes for several requests of one caller in sequence. ARGV: perMinute, perDay, banAfter, ban in ms, longest ban in
+ * ms, then the cost of each request, 0 for a free one.
+ * @returns Redis's clock, then the state before the requests, in the order of STATE_FIELDS: the outcome follows from
+ * the rules. Only changed fields are written: formatting a number costs more than deciding.
  */
 export const TAKE = `${READ}
 local perMinute, perDay = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -93,7 +93,7 @@ end
 return found
 `;
 
-/** @returns 1 if there was a ban to end. */
+/** @returns 1 if there was a ban to lift. */
 export const LIFT = `${READ}
 if state.bannedUntil <= now then return 0 end
 redis.call('HSET', KEYS[1], 'bannedUntil', 0)

@@ -9,23 +9,23 @@ import type { SharedStore } from './store';
 
 export interface RedisStoreOptions {
   readonly bans: BanRules;
-  /** This instance's clock, milliseconds of the Unix epoch: moments are told in it. Counting goes by the clock of Redis. */
+  /** This instance's clock, in milliseconds of the Unix epoch, in which times are reported. Counting uses Redis's clock. */
   readonly now: () => number;
   readonly prefix?: string;
-  /** How long Redis may take. */
+  /** Time limit for a reply of Redis, in milliseconds. */
   readonly timeoutMs?: number;
 }
 
 type Reply = readonly [clock: number, ...state: number[]];
 
-/** The scripts, as ioredis adds them to a client: sent whole once per connection, then by their hash. */
+/** The scripts as ioredis commands: sent in full once per connection, then by hash. */
 interface Commands {
   rateLimitTake(key: string, args: readonly number[]): Promise<Reply>;
   rateLimitPeek(key: string): Promise<Reply>;
   rateLimitLift(key: string): Promise<number>;
 }
 
-/** The requests of one caller that are taken for at once. */
+/** Requests of one caller that are sent together. */
 interface Batch {
   readonly subject: Subject;
   readonly requests: {
@@ -36,15 +36,16 @@ interface Batch {
   }[];
 }
 
-/** How far one answer's clock difference may be above the least seen before the clocks are thought to have moved. */
+/** How far a reply's clock difference may exceed the smallest one seen before a clock is assumed to have been changed. */
 const CLOCK_TOLERANCE_MS = 50;
 
-/** How long Redis may take to say goodbye. */
+/** Time limit for closing the connection, in milliseconds. */
 const CLOSE_MS = 1000;
 
 /**
- * Counts in Redis, exactly for all instances that share it: one hash per caller, one command for all requests of a caller in
- * two turns of the event loop. Redis tells what it found; what that comes to is the same by the rules here as by its script.
+ * Counts in Redis, exactly across all instances that share it: one hash per caller, one command for all requests of a
+ * caller in two turns of the event loop. Redis returns the state it found; the rules here derive the same outcome from
+ * it as the script.
  */
 export class RedisStore implements SharedStore {
   readonly state = 'redis';
@@ -54,10 +55,10 @@ export class RedisStore implements SharedStore {
   private readonly prefix: string;
   private readonly timeoutMs: number;
   private clockAhead = Number.POSITIVE_INFINITY;
-  /** What is asked for and not sent yet, by caller. */
+  /** Requests not sent yet, by caller. */
   private gathering = new Map<string, Batch>();
 
-  /** @param redis is given over: `close` closes it. */
+  /** @param redis owned by the store: `close` closes it. */
   constructor(
     private readonly redis: Redis,
     { bans, now, prefix = 'ratelimit:', timeoutMs = 200 }: RedisStoreOptions,
@@ -87,7 +88,7 @@ export class RedisStore implements SharedStore {
     return (await inTime(this.commands.rateLimitLift(this.prefix + id), this.timeoutMs)) === 1;
   }
 
-  /** One that is still being made is left to its own time-out. */
+  /** A connection still being established has its own timeout. */
   reconnect(): void {
     if (this.redis.status === 'ready' || this.redis.status === 'connect') this.redis.disconnect(true);
   }
@@ -98,18 +99,18 @@ export class RedisStore implements SharedStore {
 
   private batchOf(subject: Subject): Batch {
     const { id, quota } = subject;
-    // One more look at the sockets first: where callers answer answers, it nearly halves the commands.
+    // Reading the sockets once more first nearly halves the commands when clients send as soon as they get a response.
     if (this.gathering.size === 0) setImmediate(() => setImmediate(() => this.send()));
     const known = this.gathering.get(id);
     if (known && isSame(known.subject.quota, quota)) return known;
     const batch: Batch = { subject, requests: [] };
-    // One whose quota has just been changed starts anew.
+    // After a change of quota a new batch is started.
     if (known) void this.takeFor(known);
     this.gathering.set(id, batch);
     return batch;
   }
 
-  /** Commands of one turn leave together: to write to a socket costs more than all else here. */
+  /** Sends the commands of one turn in one write: the socket write costs more than everything else here. */
   private send(): void {
     const batches = this.gathering;
     this.gathering = new Map();
@@ -134,7 +135,7 @@ export class RedisStore implements SharedStore {
     }
   }
 
-  /** The state that Redis found, and the moment, by this instance's clock. */
+  /** The state that Redis found, and its time, converted to this instance's clock. */
   private async found(answer: Promise<Reply>): Promise<{ state: State; now: number }> {
     const [clock, ...fields] = await inTime(answer, this.timeoutMs);
     const ahead = this.aheadOf(clock);
@@ -147,8 +148,8 @@ export class RedisStore implements SharedStore {
   }
 
   /**
-   * By how much this instance's clock is ahead of that of Redis. An answer's way makes it look more, never less, so the
-   * least that was seen is nearest: a window's end then stays the same from answer to answer, and is never told too early.
+   * How far this instance's clock is ahead of Redis's. Latency can only increase the observed difference, so the
+   * smallest one seen is the most accurate; with it a window's end is the same in every reply, and never too early.
    */
   private aheadOf(clock: number): number {
     const seen = this.now() - clock;

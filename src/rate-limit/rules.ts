@@ -1,18 +1,18 @@
 import { DAY_MS, FREE_FACTOR, MINUTE_MS, type Quota } from './plans';
 import type { State } from './state';
 
-/** `counted` requests use up the quota; `free` ones do not, and have a ceiling of their own. */
+/** `counted` requests use up the quota; `free` ones do not, but have their own ceiling. */
 export type Kind = 'counted' | 'free';
 
 /**
  * - `allowed`: the cost is taken from both windows;
  * - `limited`: a window, or the ceiling of free requests, has no room for it now; nothing is taken;
- * - `banned`: the caller went on after too many refusals; nothing is taken, and the ban is not prolonged;
- * - `too-expensive`: the cost is more than a whole window holds, so no waiting helps; nothing is taken.
+ * - `banned`: the caller continued after too many refusals; nothing is taken, and the ban is not extended;
+ * - `too-expensive`: the cost exceeds a whole window, so waiting does not help; nothing is taken.
  */
 export type Verdict = 'allowed' | 'limited' | 'banned' | 'too-expensive';
 
-/** When a caller is banned, and for how long: after `banAfter` refusals, at least 1. */
+/** When a caller is banned (after `banAfter` refusals, at least 1), and for how long. */
 export interface BanRules {
   readonly banAfter: number;
   readonly banSeconds: number;
@@ -20,14 +20,14 @@ export interface BanRules {
 }
 
 /**
- * The rules of the meter (specification, section 8), applied to one caller's state, which it changes. The script of the
- * Redis store says the same in Lua; the tests hold the two together.
+ * The rate-limit rules (specification, section 8), applied to one caller's state, which is modified. The Redis store's
+ * script implements the same rules in Lua; tests keep the two consistent.
  *
  * - A window starts with the caller's first counted request and ends a minute or a day later.
  * - A cost is taken from both windows or from neither.
- * - Refusals count until the window that refused them ends. The last one that is borne starts a ban, which is told in its
- *   answer; bans double within a day of each other.
- * @param cost whole requests, at least 1; a free request is one whatever its cost.
+ * - Refusals count until the window that refused them ends. The last one tolerated starts a ban, which its response
+ *   reports; bans double within a day of each other.
+ * @param cost whole requests, at least 1; a free request counts as one whatever its cost.
  */
 export function take(
   state: State,
@@ -42,18 +42,18 @@ export function take(
   return kind === 'free' ? takeFree(state, quota, bans, now) : takeCounted(state, quota, cost, bans, now);
 }
 
-/** Whether a cost is more than a whole window holds. */
+/** Whether a cost exceeds a whole window. */
 export function isTooExpensive(cost: number, quota: Quota): boolean {
   return cost > quota.perMinute || cost > quota.perDay;
 }
 
-/** Where the caller stands, with nothing taken: `allowed` stands for «not banned». */
+/** The caller's current verdict, with nothing taken: `allowed` means "not banned". */
 export function look(state: State, now: number): Verdict {
   forget(state, now);
   return state.bannedUntil > now ? 'banned' : 'allowed';
 }
 
-/** Ends a ban. The ban still counts for the length of the next one. */
+/** Lifts a ban. It still counts towards the length of the next one. @returns whether there was one. */
 export function lift(state: State, now: number): boolean {
   if (state.bannedUntil <= now) return false;
   state.bannedUntil = 0;

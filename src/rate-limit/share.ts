@@ -1,7 +1,7 @@
 import type { Quota } from './plans';
 import type { Subject } from './standing';
 
-/** The part of each quota that an instance gives out when it counts alone: at least one request. */
+/** The share of each quota that an instance grants when it counts alone: at least one request. */
 export class Share {
   private readonly parts = new WeakMap<Quota, Quota>();
 

@@ -2,13 +2,13 @@ import { FREE_FACTOR, type Quota, WINDOWS } from './plans';
 import { isTooExpensive, type Kind, type Verdict } from './rules';
 import type { State } from './state';
 
-/** Whose requests are counted, and against what. `id`: a key id or a client address. */
+/** A party whose requests are counted, and its quota. `id`: a key id or a client address. */
 export interface Subject {
   readonly id: string;
   readonly quota: Quota;
 }
 
-/** One window as a caller sees it. `resetAt` is in milliseconds of the Unix epoch; `seconds` is the window's length. */
+/** One window as reported to a caller. `resetAt` is in milliseconds of the Unix epoch; `seconds` is the window's length. */
 export interface Window {
   readonly name: 'minute' | 'day' | 'uncounted';
   readonly limit: number;
@@ -18,23 +18,25 @@ export interface Window {
   readonly seconds: 60 | 86_400;
 }
 
-/** Where a caller stands after a request, all that an answer tells of it. */
+/** A caller's standing after a request: everything a response reports. */
 export interface Standing {
   readonly verdict: Verdict;
   readonly quota: Quota;
   readonly windows: readonly [minute: Window, day: Window];
   /**
-   * The window with the fewest requests left (the minute when they are even); on a refusal the one that was exceeded, the
-   * later to end of two. Named `uncounted` when the ceiling of requests free of quota was exceeded.
+   * The window with the fewest requests left (the minute if equal); on a refusal the one that was exceeded, or of two
+   * the one that ends later. Named `uncounted` if the ceiling of requests free of quota was exceeded.
    */
   readonly inForce: Window;
-  /** On `limited` and `banned`: until the same request passes, if nothing else is sent meanwhile. Never less than that. */
+  /**
+   * On `limited` and `banned`: time until the same request passes if nothing else is sent until then. Never too short.
+   */
   readonly retryAfterMs: number | undefined;
-  /** While a ban runs. On `limited`: this very refusal started it. */
+  /** Set while a ban is in force. On `limited`: this refusal started it. */
   readonly bannedUntil: number | undefined;
 }
 
-/** What to tell a caller whose `state` is as `verdict` left it. */
+/** The standing of a caller whose `state` is as `verdict` left it. */
 export function standingOf(
   verdict: Verdict,
   state: State,
@@ -50,7 +52,7 @@ export function standingOf(
   if (verdict === 'allowed' || verdict === 'too-expensive') {
     return { verdict, quota, windows, inForce: scarcest, retryAfterMs: undefined, bannedUntil: undefined };
   }
-  // What could never pass, or needs no quota, is told of a window that is used up.
+  // A cost that could never pass, or a free request, is reported against a window that is used up.
   const needed = kind === 'free' || isTooExpensive(cost, quota) ? 1 : cost;
   const exceeded = lastExceeded(
     kind === 'free' ? windowsOfFree(verdict, windows, state, quota, now) : windows,
@@ -61,7 +63,7 @@ export function standingOf(
   return { verdict, quota, windows, inForce: exceeded ?? scarcest, retryAfterMs, bannedUntil };
 }
 
-/** A free request is held up by its own ceiling alone; a banned caller is told of a used up quota whatever it asks. */
+/** Only its own ceiling limits a free request; a banned caller gets any exhausted window reported, whatever it requests. */
 function windowsOfFree(
   verdict: Verdict,
   windows: readonly Window[],
@@ -73,7 +75,7 @@ function windowsOfFree(
   return verdict === 'banned' ? [...windows, ceiling] : [ceiling];
 }
 
-/** Of the windows that have no room for as many requests as are needed, the last to end. */
+/** Of the windows without room for `needed` requests, the last to end. */
 function lastExceeded(windows: readonly Window[], needed: number): Window | undefined {
   let last: Window | undefined;
   for (const window of windows) {

@@ -1,6 +1,6 @@
 /**
- * All that is kept of one caller: plain numbers, so that memory and Redis keep the same thing. What is used is kept, not
- * what is left, so a change of plan holds at once. Moments are milliseconds of the Unix epoch, 0 where nothing runs.
+ * Everything stored about one caller: plain numbers, the same in memory and Redis. Stores what is used rather than what
+ * is left, so a change of plan applies at once. Times are milliseconds of the Unix epoch, 0 if nothing is running.
  */
 export interface State {
   minuteUsed: number;
@@ -10,10 +10,10 @@ export interface State {
   /** Requests free of quota in the minute that ends at `freeEnds`. */
   freeUsed: number;
   freeEnds: number;
-  /** Refused requests, forgotten when the window that refused them has ended. */
+  /** Refused requests, reset when the window that refused them ends. */
   refusals: number;
   refusalsEnd: number;
-  /** Bans in a row, forgotten after a day without a new one. */
+  /** Successive bans, reset after a day without a new one. */
   bans: number;
   bansEnd: number;
   bannedUntil: number;
@@ -33,7 +33,7 @@ export const STATE_FIELDS = [
   'bannedUntil',
 ] as const satisfies readonly (keyof State)[];
 
-/** A caller nothing is known of. */
+/** The state of an unknown caller. */
 export function newState(): State {
   return {
     minuteUsed: 0,
@@ -50,7 +50,7 @@ export function newState(): State {
   };
 }
 
-/** When the last of it ends: from then on the caller is as one nothing is known of. */
+/** When everything in it has ended: from then on the caller is treated as unknown. */
 export function lastEnd(state: State): number {
   return Math.max(
     state.minuteEnds,

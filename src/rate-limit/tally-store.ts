@@ -3,11 +3,11 @@ import type { Kind, Verdict } from './rules';
 import type { Standing, Subject } from './standing';
 import type { Store } from './store';
 
-/** How long somebody is taken for banned without being asked about, and how many are remembered. */
+/** How long a caller found banned is remembered, and how many of them are. */
 const REMEMBERED_MS = 1000;
 const MAX_REMEMBERED = 10_000;
 
-/** Counts what another store decides, for metrics, and remembers for a moment whom it found banned. */
+/** Counts another store's verdicts for metrics, and briefly remembers the callers it found banned. */
 export class TallyStore implements Store {
   readonly decisions: Record<Verdict, number> = { allowed: 0, limited: 0, banned: 0, 'too-expensive': 0 };
   bansBegun = 0;
@@ -34,7 +34,7 @@ export class TallyStore implements Store {
     return this.store.peek(subject);
   }
 
-  /** Whether a caller was banned a moment ago: it is worth asking before anything is done for it. */
+  /** Whether a caller was banned a moment ago, so that it should be checked before any work is done for it. */
   wasBanned(id: string): boolean {
     return this.banned.size > 0 && (this.banned.get(id) ?? 0) > this.now();
   }

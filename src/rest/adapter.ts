@@ -22,13 +22,13 @@ export interface RestOptions {
   readonly uses: Uses;
   readonly operations: readonly PreparedOperation[];
   readonly document: OpenAPIV3.Document;
-  /** The context that the operation of a request runs with. */
+  /** The context in which the operation of a request runs. */
   contextOf(request: FastifyRequest): Context;
 }
 
 /**
- * The REST interface: each row of the table of operations runs its prepared document on the executor. Everything that
- * is wrong is thrown, for the server's error handler to answer.
+ * The REST interface: each row of the table of operations runs its prepared document on the executor. All errors are
+ * thrown, for the server's error handler to answer.
  */
 export async function restAdapter(app: FastifyInstance, options: RestOptions): Promise<void> {
   const { executor, uses, operations, document, contextOf } = options;
@@ -55,14 +55,14 @@ export async function restAdapter(app: FastifyInstance, options: RestOptions): P
   await app.register(openApiRoutes, { document });
 }
 
-/** `/pets/{petId}` as Fastify writes it; what stands for a parameter is not empty. */
+/** `/pets/{petId}` in Fastify's syntax; parameters match only non-empty text. */
 function routerPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1([\\s\\S]+)');
 }
 
 /**
- * Puts the operation's markers on the response, whatever it will be, and refuses callers without the scope and clients
- * that do not read JSON, before the body is read.
+ * Sets the operation's markers on the response, whatever its status, and refuses callers without the scope and clients
+ * that do not accept JSON, before the body is read.
  */
 function welcome(operation: PreparedOperation, uses: Uses): onRequestHookHandler {
   const marker = markerOf(operation);
@@ -79,7 +79,7 @@ function welcome(operation: PreparedOperation, uses: Uses): onRequestHookHandler
 
 function refuseAccept(request: FastifyRequest): ProblemError | undefined {
   if (readsJson(request)) return undefined;
-  return new ProblemError('NOT_ACCEPTABLE', 'Answers are application/json.');
+  return new ProblemError('NOT_ACCEPTABLE', 'Responses are application/json.');
 }
 
 function readsJson(request: FastifyRequest): boolean {

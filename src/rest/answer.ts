@@ -11,7 +11,7 @@ interface Page {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
-/** Answers an operation's success. @param result what its root field holds. */
+/** Sends the response of a successful operation. @param result the value of its root field. */
 export function answer(
   operation: PreparedOperation,
   result: unknown,
@@ -32,7 +32,7 @@ export function answer(
   return reply.code(status).header('content-type', JSON_TYPE).send(write(result));
 }
 
-/** Answers a read with its ETag, or with 304 a client that has this very body. */
+/** Responds to a read with its ETag, or with 304 if the client already has this body. */
 export function sendRead(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -40,7 +40,7 @@ export function sendRead(
   type: string,
 ): FastifyReply {
   const etag = etagOf(body);
-  // Kept copies are good as long as they are asked about.
+  // Caches must revalidate before each use.
   reply.header('etag', etag).header('cache-control', 'private, no-cache');
   if (isKnown(etag, request.headers['if-none-match'])) return reply.code(304).send();
   return reply.header('content-type', type).send(body);

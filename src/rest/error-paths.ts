@@ -1,10 +1,10 @@
 import type { FieldNode, ValueNode } from 'graphql';
 import type { ErrorDetail } from '../domain/errors';
 
-/** The REST names of what errors call by its GraphQL argument: `after` → `cursor`, `input.name` → `name`. */
+/** REST names by the GraphQL argument paths that errors use: `after` → `cursor`, `input.name` → `name`. */
 export type ErrorPaths = ReadonlyMap<string, string>;
 
-/** Read off the root field's arguments: what a variable is given to bears the variable's name. */
+/** Derived from the root field's arguments: each is named after the variable passed to it. */
 export function errorPathsOf({ arguments: args = [] }: FieldNode): ErrorPaths {
   return new Map(args.flatMap(({ name, value }) => pathsTo(name.value, value)));
 }

@@ -9,7 +9,7 @@ const FROM_TEXT: Readonly<Record<string, (text: string) => unknown>> = {
   Boolean: (text) => (text === 'true' ? true : text === 'false' ? false : text),
 };
 
-/** The value that a text of the URL stands for, or each of several texts; what their type refuses for those that stand for none. */
+/** The value of a text from the URL, or of each of several; an invalid text becomes a value that the type rejects. */
 export function readText(type: string, raw: unknown): unknown {
   const convert = FROM_TEXT[type];
   if (!convert) return raw;
@@ -17,8 +17,8 @@ export function readText(type: string, raw: unknown): unknown {
 }
 
 /**
- * The value of a field of a JSON body. Identifiers are JSON integers, written without fraction or exponent: all else,
- * strings of digits too, becomes what their type refuses.
+ * The value of a field of a JSON body. Identifiers are JSON integers without fraction or exponent: anything else,
+ * including strings of digits, becomes a value that the type rejects.
  */
 export function readJson(type: string, raw: unknown): unknown {
   if (type !== 'ID') return isLosslessNumber(raw) ? Number(raw.value) : raw;

@@ -25,19 +25,19 @@ export interface Input {
   readonly in: 'path' | 'query' | 'body';
   readonly type: GraphQLInputType;
   readonly required: boolean;
-  /** A query parameter that may be given more than once. */
+  /** Whether it is a query parameter that may be repeated. */
   readonly repeatable: boolean;
-  /** The orders to choose from, of an input that is one. */
+  /** The sort orders to choose from, if the input is one. */
   readonly sorts?: ReadonlyMap<string, Sort>;
-  /** What a value that does not fit is told: `must be …`. */
+  /** The error message for an invalid value: `must be …`. */
   readonly rule: string;
-  /** The variable for a value as it came; for what cannot be one, something that does not fit the type. */
+  /** Converts a raw value to the variable's; an invalid one becomes something that does not fit the type. */
   read(raw: unknown): unknown;
-  /** What the variable comes to. @throws whatever, where it does not fit the type. */
+  /** Coerces the variable to its type. @throws any error if it does not fit. */
   readonly coerce: (value: unknown) => unknown;
 }
 
-/** The inputs of an operation by where they stand. */
+/** The inputs of an operation, by location. */
 export interface Inputs {
   readonly path: ReadonlyMap<string, Input>;
   readonly query: ReadonlyMap<string, Input>;
@@ -91,7 +91,7 @@ const RULES: Readonly<Record<string, string>> = {
   DateTime: 'must be a real date-time of RFC 3339 with an offset, such as 2026-11-21T09:30:00+01:00',
 };
 
-/** What the OpenAPI document says of an integer. */
+/** The schema of an integer in the OpenAPI document. */
 function integerSchema({ body }: Operation, place: Input['in'], name: string): Schema {
   if (place === 'query') return name === 'limit' ? PAGE_SIZE : INT32;
   return { ...INT32, ...(body && SCHEMAS[body].properties?.[name]) };

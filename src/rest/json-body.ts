@@ -8,15 +8,15 @@ const JSON_TYPE = 'application/json';
 const MERGE_PATCH_TYPE = 'application/merge-patch+json';
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** Media types that a PATCH may come in. */
+/** Media types that the body of a PATCH may have. */
 export const PATCH_TYPES = [JSON_TYPE, MERGE_PATCH_TYPE] as const;
 
-/** Makes `app` read JSON bodies, and no others. */
+/** Makes `app` accept JSON bodies, and no others. */
 export function acceptJsonBodies(app: FastifyInstance): void {
   accept(app, [JSON_TYPE], app.getDefaultJsonParser('error', 'error'));
 }
 
-/** Makes `app` read JSON bodies, merge patches too, and no others, with every number exact. */
+/** Makes `app` accept JSON bodies and merge patches, and no others, with every number exact. */
 export function acceptExactJsonBodies(app: FastifyInstance): void {
   accept(app, PATCH_TYPES, (_request, text, done) => done(null, parseJson(text)));
 }
@@ -24,7 +24,7 @@ export function acceptExactJsonBodies(app: FastifyInstance): void {
 function accept(app: FastifyInstance, types: readonly string[], parse: FastifyBodyParser<string>): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser([...types], { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
-    // A DELETE has no body here, but clients that say so in a Content-Type all the same.
+    // A DELETE has no body here, but some clients send a Content-Type all the same.
     if (request.method === 'DELETE') return done(null, undefined);
     return parse(request, textOf(request, bytes), done);
   });
@@ -36,7 +36,7 @@ function textOf(request: FastifyRequest, bytes: Buffer): string {
   if (bytes.length === 0) throw emptyBody();
   if (!isUtf8(bytes)) throw new ProblemError('BAD_REQUEST', 'The body is not valid UTF-8.');
   const text = bytes.toString();
-  // Editors and .NET put it there, and a reader may overlook it (RFC 8259, section 8.1).
+  // Editors and .NET add it, and a parser may ignore it (RFC 8259, section 8.1).
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
@@ -44,12 +44,12 @@ export function emptyBody(): ProblemError {
   return new ProblemError('BAD_REQUEST', 'The body must not be empty.');
 }
 
-/** Numbers that JSON.parse changes, or whose spelling it forgets: 16 digits and more, fractions, exponents. */
+/** Numbers that JSON.parse may change, or whose notation it loses: 16 or more digits, fractions, exponents. */
 const DELICATE = /[0-9]{16}|"\s*:\s*-?[0-9]+[.eE]/;
 
 /**
- * Like JSON.parse (of a key that comes twice, the last counts), but where a text holds a number that it would not keep
- * as it is written, all its numbers are `LosslessNumber`s.
+ * Like JSON.parse (of duplicate keys the last one counts), but if the text holds a number that JSON.parse might not keep
+ * as written, all its numbers are `LosslessNumber`s.
  * @throws ProblemError `BAD_REQUEST`.
  */
 export function parseJson(text: string): unknown {

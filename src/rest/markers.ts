@@ -6,21 +6,21 @@ import type { PreparedOperation } from './prepare';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The headers that an operation carries on every answer, whatever its status. */
+/** The headers that mark an operation on all its responses, whatever their status. */
 export type Marker = (
   path: Readonly<Record<string, string>>,
   query: Readonly<Record<string, unknown>>,
   headers: IncomingHttpHeaders,
 ) => Headers | undefined;
 
-/** Where the documentation of an operation stands. */
+/** The URL of an operation's documentation. */
 export function documentationOf({ tag, id }: Operation): string {
   return `/docs#/${tag}/${id}`;
 }
 
 const EXPERIMENTAL = { 'x-stability': 'experimental' };
 
-/** The marker of an operation; `undefined` for one that carries none. */
+/** The marker of an operation; `undefined` if it has none. */
 export function markerOf(operation: PreparedOperation): Marker | undefined {
   const markers = [deprecationOf(operation), stabilityOf(operation)].filter((each) => each !== undefined);
   if (markers.length < 2) return markers[0];

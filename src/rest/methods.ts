@@ -4,9 +4,9 @@ import { ProblemError } from '../graphql/errors';
 import { PATCH_TYPES } from './json-body';
 
 /**
- * Answers what the operations of a path leave: OPTIONS with what is allowed (RFC 9110, section 9.3.7), every other method
- * with 405.
- * @param url the path as Fastify writes it.
+ * Answers the methods that a path's operations do not: OPTIONS with the allowed methods (RFC 9110, section 9.3.7), all
+ * others with 405.
+ * @param url the path in Fastify's syntax.
  */
 export function answerOtherMethods(app: FastifyInstance, url: string, methods: readonly string[]): void {
   const allowed = [...methods, 'OPTIONS'];
@@ -15,7 +15,7 @@ export function answerOtherMethods(app: FastifyInstance, url: string, methods: r
   app.route({
     method: 'OPTIONS',
     url,
-    // A preflight goes on to here after the CORS plugin has put its headers on; a plain OPTIONS is not refused by it.
+    // The CORS plugin passes preflights on to here after setting its headers, and does not refuse a plain OPTIONS.
     config: { metering: 'free', cors: { preflightContinue: true, strictPreflight: false } },
     handler: (request, reply) =>
       reply
@@ -29,7 +29,10 @@ export function answerOtherMethods(app: FastifyInstance, url: string, methods: r
     // Before the body is read: its type and size do not matter.
     onRequest: (request, reply) => {
       reply.header('allow', allow);
-      throw new ProblemError('METHOD_NOT_ALLOWED', `${request.method} is not allowed here; ${allow} are.`);
+      throw new ProblemError(
+        'METHOD_NOT_ALLOWED',
+        `${request.method} is not allowed here. Allowed: ${allow}.`,
+      );
     },
     handler: () => undefined,
   });
@@ -38,9 +41,9 @@ export function answerOtherMethods(app: FastifyInstance, url: string, methods: r
 const STUDIO = 'https://studio.apollographql.com';
 
 /**
- * Lets a page of a public site reach a server on the reader's own machine or network, where a browser asks for that in its
- * preflight (Private Network Access): Apollo Studio, whose Sandbox works so, and the origins that are configured. That any
- * origin may call is not enough.
+ * Lets a page of a public site reach a server on the user's own machine or network, if the browser asks for it in its
+ * preflight (Private Network Access): Apollo Studio, whose Sandbox needs it, and configured origins. Allowing any origin
+ * to call is not enough.
  */
 function privateNetwork(
   { headers }: FastifyRequest,
@@ -53,7 +56,7 @@ function privateNetwork(
   return isTrusted ? { 'access-control-allow-private-network': 'true' } : undefined;
 }
 
-/** Lets Fastify route the methods that Node reads and it does not know, so that they are not taken for unknown paths. */
+/** Lets Fastify route methods that only Node knows, so that they are not treated as unknown paths. */
 export function routeEveryMethod(app: FastifyInstance): void {
   const known = new Set<string>(app.supportedMethods);
   for (const method of METHODS) if (!known.has(method) && method !== 'CONNECT') app.addHttpMethod(method);

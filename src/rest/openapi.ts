@@ -9,13 +9,13 @@ import type { PreparedOperation } from './prepare';
 
 const DESCRIPTION = `Pets, the categories they belong to, orders for them, and their stock.
 
-- **Lists** answer a bare array. The next page is in the \`Link\` header with \`rel="next"\`.
+- **Lists** are bare arrays. The next page is in the \`Link\` header with \`rel="next"\`.
 - **Identifiers** are 64-bit integers: read them with a JSON parser that keeps them exact.
-- **Errors** carry an \`Error\` object, whose \`status\` is the HTTP status.
-- **Limits** are on every answer, in \`X-RateLimit-*\` and \`RateLimit\`. After a 429 wait for as long as \`Retry-After\` says.
-- **Keys** are optional for what anonymous callers may do: send one in \`X-API-Key\`, or as a bearer token.`;
+- **Errors** are an \`Error\` object, whose \`status\` is the HTTP status.
+- **Limits** are on every response, in \`X-RateLimit-*\` and \`RateLimit\`. After a 429, wait for as long as \`Retry-After\` says.
+- **Keys** are sent in \`X-API-Key\` or as a bearer token, and are optional for what anonymous callers may do.`;
 
-/** A document of OpenAPI, and who its servers are for. */
+/** An OpenAPI document that says who its servers are for. */
 export type OpenApiDocument = OpenAPIV3.Document & { servers: { 'x-internal': boolean }[] };
 
 /** The OpenAPI 3.0.3 document of the operations. Its integers may be bigints. */

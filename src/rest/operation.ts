@@ -2,7 +2,7 @@ import type { ErrorCode } from '../graphql/errors';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Schemas of the OpenAPI document that answers consist of. */
+/** Schemas of the OpenAPI document for response bodies. */
 export type Payload =
   | 'Pets'
   | 'Pet'
@@ -14,7 +14,7 @@ export type Payload =
   | 'InventoryItem'
   | 'RateLimit';
 
-/** Schemas of the OpenAPI document that requests consist of. */
+/** Schemas of the OpenAPI document for request bodies. */
 export type BodySchema =
   | 'NewPet'
   | 'PetUpdate'
@@ -25,47 +25,47 @@ export type BodySchema =
   | 'InventoryUpdate';
 
 export const TAGS = {
-  Pets: 'The animals: each has a name, a category and a status.',
-  Categories: 'The kinds of animals. One that still has pets cannot be deleted.',
+  Pets: 'Animals, each with a name, a category and a status.',
+  Categories: 'Kinds of animals. A category that still has pets cannot be deleted.',
   Store:
-    'Orders for animals, and the stock that they are taken from. An order takes its units when it is placed, and gives them back when it is cancelled.',
-  Limits: 'What a plan allows, and what is left of it.',
+    'Orders for animals, and the stock that they draw on. An order takes its units when it is placed, and returns them when it is cancelled.',
+  Limits: 'What a plan allows, and how much of it is left.',
 };
 
-/** What an operation does, and what its users read of it. */
+/** What an operation does, and its documentation. */
 export interface Definition {
   readonly tag: keyof typeof TAGS;
   readonly summary: string;
   readonly description: string;
   /**
-   * The prepared GraphQL document. Its variables are the operation's inputs, under their names: those that stand in the
-   * path come from there, all others from the query string of a GET and from the body of everything else. Its root field
-   * is the payload; of a connection, its `nodes`.
+   * The prepared GraphQL document. Its variables are the operation's inputs, under their names: from the path if they
+   * appear in it, else from the query string of a GET and from the body of every other method. Its root field is the
+   * payload; for a connection, its `nodes`.
    */
   readonly document: string;
-  /** The meaning of each query parameter beside `limit`, `cursor` and `sort`. */
+  /** The description of each query parameter other than `limit`, `cursor` and `sort`. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly body?: BodySchema;
-  /** The field of the payload that is the resource's identity, where it is not `id`. */
+  /** The field of the payload that identifies the resource, if it is not `id`. */
   readonly identity?: string;
-  /** Why a read finds nothing; `{petId}` stands for the path parameter. */
+  /** The error message of a read that finds nothing; `{petId}` stands for the path parameter. */
   readonly missing?: string;
-  /** Errors beyond those that every operation of its kind may answer. */
+  /** Errors beyond those that every operation of its kind may return. */
   readonly errors?: readonly ErrorCode[];
   readonly deprecation?: Deprecation;
 }
 
-/** One operation of the REST interface: where it is asked for, what it answers, and what it does. */
+/** One operation of the REST interface: its route, its success response, and what it does. */
 export interface Operation extends Definition {
   /** `operationId` in OpenAPI. */
   readonly id: string;
   /** Method and path, as in `GET /pets/{petId}`. */
   readonly on: `${Method} /${string}`;
-  /** The status of its success, and the schema of its payload. */
+  /** The success status, and the schema of the payload. */
   readonly ok: readonly [200 | 201, Payload] | readonly [204];
 }
 
-/** An operation that will go away: since when it is deprecated, until when it answers, and what to use instead. */
+/** Since when an operation is deprecated, until when it is available, and what to use instead. */
 export interface Deprecation {
   readonly since: Date;
   readonly sunset: Date;
@@ -73,7 +73,7 @@ export interface Deprecation {
   readonly successor: string;
 }
 
-/** Whether requests for the operation may come with an idempotency key: the others can be sent again as they are. */
+/** Whether the operation accepts an idempotency key. The others can be retried as they are. */
 export function takesIdempotencyKey(operation: Operation): boolean {
   const { method } = routeOf(operation);
   return method === 'POST' || method === 'PATCH';
@@ -85,9 +85,9 @@ export function routeOf({ on }: Operation): { method: Method; path: string } {
   return { method: on.slice(0, space) as Method, path: on.slice(space + 1) };
 }
 
-/** Puts path parameters in the place of `{petId}` in a template of the table. */
+/** Fills path parameters into a template of the table, in place of `{petId}`. */
 export function filler(template: string): (path: Readonly<Record<string, string>>) => string {
-  // Every second piece is a name.
+  // Every second piece is a parameter's name.
   const pieces = template.split(/\{(\w+)\}/);
   return (path) => pieces.map((piece, i) => (i % 2 ? encodeURIComponent(path[piece] ?? '') : piece)).join('');
 }

@@ -8,12 +8,12 @@ import {
 } from 'graphql';
 import { quoted, RowText } from '../graphql/row-text';
 
-/** Writes a value of a GraphQL answer as JSON text. */
+/** Writes a value of a GraphQL result as JSON text. */
 export type Writer = (value: unknown) => string;
 
 /**
- * The writer of what a field's selection asks for: what is null is left out, and identifiers, which GraphQL answers as
- * strings, become JSON integers, exact beyond 2^53.
+ * The writer for a field's selection: nulls are left out, and identifiers, which are strings in GraphQL, become JSON
+ * integers, exact beyond 2^53.
  */
 export function writerOf(type: GraphQLOutputType, selectionSet?: SelectionSetNode): Writer {
   const shape = getNullableType(type);
@@ -42,5 +42,5 @@ export function writerOf(type: GraphQLOutputType, selectionSet?: SelectionSetNod
   return VERBATIM.has(shape.name) ? String : (value) => quoted(value as string);
 }
 
-/** Scalars whose GraphQL answer is the JSON text itself, once it is out of its quotes. */
+/** Scalars whose GraphQL result, as a string, is already their JSON text. */
 const VERBATIM: ReadonlySet<string> = new Set(['ID', 'Int', 'Float', 'Boolean']);

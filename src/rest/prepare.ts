@@ -20,33 +20,33 @@ import { type Method, type Operation, routeOf, takesIdempotencyKey } from './ope
 import { type Writer, writerOf } from './payload-writer';
 import type { BodyRules } from './variables';
 
-/** An operation that may still change, or one of its parameters, as the schema marks it. */
+/** The stability of an operation, or of one of its parameters, as marked in the schema. */
 export interface Stability {
   readonly level: StabilityLevel;
   readonly parameter?: string;
 }
 
-/** An operation with everything done that can be done before the first request. */
+/** An operation with everything computed that can be before the first request. */
 export interface PreparedOperation extends Operation {
   readonly method: Method;
   readonly path: string;
   readonly parsed: DocumentNode;
   readonly inputs: Inputs;
   readonly bodyRules?: BodyRules;
-  /** Whether its requests may come with an idempotency key. */
+  /** Whether it accepts an idempotency key. */
   readonly runsOnce: boolean;
-  /** The scope that a caller needs; `undefined` where all may use it. */
+  /** The scope that a caller needs; `undefined` if it needs none. */
   readonly scope: Scope | undefined;
   readonly stability: Stability | undefined;
   readonly errorPaths: ErrorPaths;
-  /** The field of the data that holds the answer. */
+  /** The field of the data that holds the result. */
   readonly root: string;
-  /** Whether the answer is a page of a list, whose nodes are the payload. */
+  /** Whether the result is a page of a list, whose nodes are the payload. */
   readonly isPage: boolean;
   readonly write: Writer;
 }
 
-/** @throws Error when the row is broken: its document does not fit the schema, or its path or body the document. */
+/** @throws Error if the row is inconsistent: its document does not fit the schema, or its path or body the document. */
 export function prepare(schema: GraphQLSchema, operation: Operation): PreparedOperation {
   const parsed = parse(operation.document);
   const [error] = validate(schema, parsed);
@@ -82,7 +82,7 @@ export function prepare(schema: GraphQLSchema, operation: Operation): PreparedOp
   };
 }
 
-/** The document's variables are the operation's parameters, under their names. */
+/** A variable's stability is that of the parameter of the same name. */
 function stabilityOf(lifecycle: Lifecycle | undefined): Stability | undefined {
   for (const { mark, variable } of lifecycle?.uses ?? []) {
     if (mark.stability) return { level: mark.stability, ...(variable && { parameter: variable }) };

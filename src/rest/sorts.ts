@@ -1,12 +1,12 @@
 import { type GraphQLInputObjectType, getNamedType, isEnumType } from 'graphql';
 
-/** An order of a list as GraphQL takes it. */
+/** A sort order in GraphQL's form. */
 export interface Sort {
   readonly field: string;
   readonly direction: 'ASC' | 'DESC';
 }
 
-/** The orders of a list under their REST names: `id`, `-id`, `shipDate`, `-shipDate`. */
+/** The sort orders of a list by REST name: `id`, `-id`, `shipDate`, `-shipDate`. */
 export function sortsOf(orderBy: GraphQLInputObjectType): ReadonlyMap<string, Sort> {
   const field = orderBy.getFields().field;
   const type = field && getNamedType(field.type);

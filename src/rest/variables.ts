@@ -4,36 +4,36 @@ import { valueErrors } from '../graphql/variable-errors';
 import type { Variables } from '../graphql/variables';
 import type { Input, Inputs } from './inputs';
 
-/** What a request gives an operation, as it came. */
+/** The raw inputs of a request. */
 export interface Given {
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string | string[]>>;
-  /** The parsed body, where the operation takes one. */
+  /** The parsed body, if the operation takes one. */
   readonly body: unknown;
 }
 
 /** How the body of an operation is read. */
 export interface BodyRules {
-  /** Its schema's name, for those who send fields that it does not have. */
+  /** The name of its schema, for errors about unknown fields. */
   readonly schema: string;
-  /** The field that is the resource's identity, and the path parameter that it must equal; without one it is ignored. */
+  /** The field that identifies the resource, and the path parameter that it must equal; without one it is ignored. */
   readonly identity: { readonly field: string; readonly parameter?: string };
   /** Whether null for an optional field means that it is absent. */
   readonly dropsNulls: boolean;
 }
 
-/** What says how the variables of an operation are made. */
+/** How the variables of an operation are built. */
 interface Recipe {
   readonly inputs: Inputs;
-  /** Of an operation that takes a body. */
+  /** Set if the operation takes a body. */
   readonly bodyRules?: BodyRules;
 }
 
-/** More wrong things than this in one request are not listed. */
+/** Maximum number of errors listed for one request. */
 const MAX_DETAILS = 100;
 
 /**
- * The variables of an operation's document from what the request gives.
+ * Builds the variables of an operation's document from a request.
  * @throws ProblemError `BAD_USER_INPUT` that names everything that does not fit.
  */
 export function variablesOf({ inputs, bodyRules }: Recipe, given: Given): Variables {
@@ -45,7 +45,7 @@ export function variablesOf({ inputs, bodyRules }: Recipe, given: Given): Variab
   return reading.variables;
 }
 
-/** What has been read of a request, and what was wrong with it. */
+/** The variables read from a request so far, and the errors found. */
 class Reading {
   readonly variables: Record<string, unknown> = {};
   readonly details: ErrorDetail[] = [];
@@ -69,7 +69,7 @@ function readQuery(reading: Reading, inputs: ReadonlyMap<string, Input>, query: 
   for (const [name, raw] of Object.entries(query)) {
     const input = inputs.get(name);
     if (!input) reading.refuse(name, 'is not a parameter of this operation');
-    else if (Array.isArray(raw) && !input.repeatable) reading.refuse(name, 'must be given only once');
+    else if (Array.isArray(raw) && !input.repeatable) reading.refuse(name, 'must not be repeated');
     else reading.take(input, raw);
   }
 }
@@ -90,7 +90,7 @@ function readBody(
     else if (!dropsNulls) reading.variables[name] = null;
   }
   for (const { name, required } of inputs.values())
-    if (required && !Object.hasOwn(body, name)) reading.refuse(name, 'must be given');
+    if (required && !Object.hasOwn(body, name)) reading.refuse(name, 'is required');
 }
 
 function readIdentity(
@@ -101,7 +101,7 @@ function readIdentity(
 ): void {
   if (!parameter) return;
   const isEqual = (typeof raw === 'number' || isLosslessNumber(raw)) && String(raw) === path[parameter];
-  if (!isEqual) reading.refuse(field, `must be left out or equal ${parameter} of the path`);
+  if (!isEqual) reading.refuse(field, `must be omitted or equal to ${parameter} in the path`);
 }
 
 function isObject(body: unknown): body is object {

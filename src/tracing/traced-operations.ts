@@ -5,14 +5,14 @@ import type { Context } from '../graphql/context';
 import type { Outcome } from '../graphql/outcome';
 import type { Variables } from '../graphql/variables';
 
-/** A client may call its operation anything. */
+/** Maximum length of an operation's name, which the client chooses. */
 const MAX_NAME = 100;
 
 const tracer = trace.getTracer('petstore-gateway');
 
 /**
- * A span around each GraphQL operation, those behind REST too (OpenTelemetry, semantic conventions for GraphQL servers).
- * Documents are left out: their literals are what clients make of them.
+ * A span around each GraphQL operation, including those behind REST (OpenTelemetry, semantic conventions for GraphQL
+ * servers). Documents are left out: their literals may hold anything that a client sends.
  */
 export class TracedOperations extends AroundExecutor {
   run(

@@ -20,18 +20,18 @@ import type { OperationRunner } from '../graphql/executor';
 import { inTime } from '../rate-limit/in-time';
 import { TracedOperations } from './traced-operations';
 
-/** How long what is left may take to be sent when the process ends. */
+/** How long sending the remaining spans may take when the process ends. */
 const FLUSH_MS = 2_000;
-/** What is asked again and again, by machines. */
+/** Paths that are polled. */
 const NOT_TRACED = /^\/(livez|readyz|metrics)(\?|$)/;
 
 let provider: NodeTracerProvider | undefined;
 
 /**
- * Traces what comes after: requests (with the trace that their `traceparent` names), statements, Redis commands; and puts
- * the id of the trace into log lines. To be called before anything loads `http`, `pg`, `ioredis` or `pino`, which are hooked
- * into as they are loaded. OpenTelemetry reads all further `OTEL_…` variables itself. No attribute holds a query string, a
- * value of a statement, an argument of a command, or of the headers more than `User-Agent` and where the request came from.
+ * Starts tracing requests (in the trace that their `traceparent` names), statements and Redis commands, and adds trace ids
+ * to log lines. Must be called before anything loads `http`, `pg`, `ioredis` or `pino`, which are hooked into as they are
+ * loaded. OpenTelemetry reads all other `OTEL_…` variables itself. No attribute holds a query string, a statement's
+ * values, a command's arguments, or any header except `User-Agent` and those that say where the request came from.
  */
 export function startTracing(serviceName: string): void {
   const resource = defaultResource()
@@ -52,7 +52,7 @@ export function startTracing(serviceName: string): void {
       new PgInstrumentation({
         requireParentSpan: true,
         ignoreConnectSpans: true,
-        // Prepared statements would be called by their names, which are hashes.
+        // Otherwise spans of prepared statements would be named after them, by a hash.
         requestHook: (span, { query: { text }, connection: { database } }) =>
           span.updateName(`${/\w+/.exec(text)?.[0].toUpperCase()} ${database}`),
       }),
@@ -65,12 +65,12 @@ export function startTracing(serviceName: string): void {
   );
 }
 
-/** What `runner` runs, each operation in a span of its own. */
+/** Wraps `runner` so that each operation runs in a span of its own. */
 export function traced(runner: OperationRunner): OperationRunner {
   return new TracedOperations(runner);
 }
 
-/** Lets the log hear of traces that could not be sent. */
+/** Logs traces that could not be sent. */
 export function reportTo(logger: FastifyBaseLogger): void {
   const warn = (message: string) => logger.warn({ reason: message }, 'traces could not be sent');
   const silent = () => undefined;
@@ -78,12 +78,12 @@ export function reportTo(logger: FastifyBaseLogger): void {
   diag.setLogger(target, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
 }
 
-/** Sends what is left. Never rejects. */
+/** Sends the remaining spans. Never rejects. */
 export async function stopTracing(): Promise<void> {
   if (provider) await inTime(provider.shutdown(), FLUSH_MS).catch((error) => diag.error(reasonOf(error)));
 }
 
-/** Tells the span of each request which route it took: `/pets/{petId}`. */
+/** Sets the route of each request on its span: `/pets/{petId}`. */
 function nameRoutes(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const metadata = getRPCMetadata(context.active());

@@ -77,7 +77,7 @@ test('ADMIN_API_KEY with the id of a key and another secret stops the start, and
   const other = GIVEN.replace('Given', 'Other');
   const failure = start({ ADMIN_API_KEY: other });
   await expect(failure).rejects.toThrow(
-    'ADMIN_API_KEY has another secret than the key givenbyowner that is there already.',
+    'ADMIN_API_KEY has a different secret from the existing key givenbyowner.',
   );
 });
 

@@ -34,7 +34,7 @@ describe('create', () => {
   test('prints the key as a table, and its whole text once', async () => {
     const text = await run('create', '--name', 'Acme', '--plan', 'pro', '--scopes', 'read');
     const [, whole = ''] =
-      /^The key, shown this once:\n\n {2}(ps_[0-9a-z]{12}_[0-9A-Za-z]{32})$/m.exec(text) ?? [];
+      /^The key, shown only once:\n\n {2}(ps_[0-9a-z]{12}_[0-9A-Za-z]{32})$/m.exec(text) ?? [];
     expect(tableOf(text)).toEqual([
       {
         id: whole.split('_')[1],
@@ -161,16 +161,16 @@ describe('what goes wrong is told in words', () => {
   };
 
   test.each<[string[], string]>([
-    [['make'], 'There is no command make.\n\nUsage: '],
-    [['toString'], 'There is no command toString.\n\nUsage: '],
+    [['make'], 'Unknown command: make.\n\nUsage: '],
+    [['toString'], 'Unknown command: toString.\n\nUsage: '],
     [['revoke'], 'revoke takes one id.\n\nUsage: '],
     [['list', 'all'], 'list takes no id.\n\nUsage: '],
     [['revoke', 'a', 'b'], 'revoke takes one id.\n\nUsage: '],
     [['list', '--colour'], "Unknown option '--colour'"],
     [['create', '--name', 'x', '--plan', 'gold'], '--plan: '],
     [['create', '--name', 'x', '--scopes', 'root'], '--scopes: '],
-    [['create'], 'create takes a --name.\n\nUsage: '],
-    [['create', '--name', ' '], '--name: must not be empty\n--help tells what may be given.'],
+    [['create'], 'create requires --name.\n\nUsage: '],
+    [['create', '--name', ' '], '--name: must not be empty\nSee --help for the options.'],
     [['create', '--name', 'x', '--per-minute', 'many'], '--per-minute must be a whole number, not "many".'],
     [['create', '--name', 'x', '--per-day', ''], '--per-day must be a whole number, not "".'],
     [['create', '--name', 'x', '--per-day', '5'], '--per-day: must not be given for the plan FREE'],
@@ -187,16 +187,16 @@ describe('what goes wrong is told in words', () => {
     [['list', '--url', 'nowhere'], 'nowhere is not a URL.'],
     [
       ['list', '--url', 'http://127.0.0.1:2'],
-      'No gateway answers at http://127.0.0.1:2: connect ECONNREFUSED 127.0.0.1:2',
+      'No gateway responds at http://127.0.0.1:2: connect ECONNREFUSED 127.0.0.1:2',
     ],
-    [['list', '--url', 'http://localhost:2'], 'No gateway answers at http://localhost:2: '],
+    [['list', '--url', 'http://localhost:2'], 'No gateway responds at http://localhost:2: '],
     [
       ['list', '--key', 'wrong'],
-      'The API key is malformed, unknown, revoked or expired. Give an admin key with --key or PETSTORE_API_KEY.',
+      'The API key is malformed, unknown, revoked or expired. Pass an admin key with --key or PETSTORE_API_KEY.',
     ],
     [
       ['list', '--key', ''],
-      'This operation needs an API key with the scope ADMIN. Give an admin key with --key or PETSTORE_API_KEY.',
+      'This operation needs an API key with the scope ADMIN. Pass an admin key with --key or PETSTORE_API_KEY.',
     ],
   ])('%j', async (args, message) => {
     const told = await rejection(args);
@@ -229,7 +229,7 @@ describe('what goes wrong is told in words', () => {
         answer = text;
         const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
         expect(await rejection(['list', '--url', url])).toBe(
-          `${url} is not a Petstore Gateway: it answered 404, and no GraphQL.`,
+          `${url} is not a Petstore Gateway: it responded with 404 and no GraphQL.`,
         );
       },
     );

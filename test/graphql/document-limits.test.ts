@@ -71,31 +71,31 @@ const REFUSED: [what: string, query: string, code: unknown, message: string | Re
     'fields',
     `{ pet(id: 1) { ${'id '.repeat(4900)} } }`,
     COMPLEX,
-    'The operation comes to 4901 fields; at most 2000 are allowed.',
+    'The operation has 4901 fields; at most 2000 are allowed.',
   ],
   [
     'times the same field',
     `{ pet(id: 1) { ${'id '.repeat(1900)} } }`,
     COMPLEX,
-    'The operation asks for "id" 1900 times in one place; at most 50 are allowed.',
+    'The operation selects "id" 1900 times in one place; at most 50 are allowed.',
   ],
   [
     'times the same fields in each other',
     `{ pet(id: 1) { ${'category { pets { nodes { id } } } '.repeat(350)} } }`,
     COMPLEX,
-    'The operation asks for "category" 350 times in one place; at most 50 are allowed.',
+    'The operation selects "category" 350 times in one place; at most 50 are allowed.',
   ],
   [
     'root fields',
     `{ ${'__typename '.repeat(500)} }`,
     COMPLEX,
-    'The operation comes to 500 root fields; at most 100 are allowed.',
+    'The operation has 500 root fields; at most 100 are allowed.',
   ],
   [
     'root fields from fragments',
     `{ ${'...F '.repeat(51)} } fragment F on Query { __typename ... { __typename } }`,
     COMPLEX,
-    'The operation comes to 102 root fields; at most 100 are allowed.',
+    'The operation has 102 root fields; at most 100 are allowed.',
   ],
   [
     'aliases',
@@ -137,7 +137,7 @@ const REFUSED: [what: string, query: string, code: unknown, message: string | Re
     'fragments that multiply',
     doubling(12),
     COMPLEX,
-    'The operation comes to 12287 fields; at most 2000 are allowed.',
+    'The operation has 12287 fields; at most 2000 are allowed.',
   ],
   ['fragments that multiply without end', doubling(150), COMPLEX, /levels deep/],
   ['fragments in a circle', circle(2, 1), INVALID, 'Cannot spread fragment "F0" within itself.'],
@@ -146,7 +146,7 @@ const REFUSED: [what: string, query: string, code: unknown, message: string | Re
     'fragments to be compared with each other',
     `{ pet(id: 1) { ${times(99, (i) => `...F${i}`)} } } ${times(99, (i) => `fragment F${i} on Pet { ${'category { id } '.repeat(8)} }`)}`,
     COMPLEX,
-    'The operation asks for "category" 792 times in one place; at most 50 are allowed.',
+    'The operation selects "category" 792 times in one place; at most 50 are allowed.',
   ],
   ['operations', `${times(700, (i) => `query q${i} { a }`)}`, INVALID, /Cannot query field "a"/],
   ['variables', `query (${times(1200, (i) => `$v${i}: Int`)}) { __typename }`, INVALID, /never used/],
@@ -249,10 +249,10 @@ test('the limits are settings', async () => {
     'The operation is 6 levels deep; at most 5 are allowed.',
   ]);
   expect(await messagesOf(`{ pet(id: 1) { ${'id '.repeat(10)} } }`)).toEqual([
-    'The operation comes to 11 fields; at most 10 are allowed.',
+    'The operation has 11 fields; at most 10 are allowed.',
   ]);
   expect(await messagesOf('{ __typename __typename __typename }')).toEqual([
-    'The operation comes to 3 root fields; at most 2 are allowed.',
+    'The operation has 3 root fields; at most 2 are allowed.',
   ]);
   expect(await messagesOf('{ a: __typename b: __typename }')).toEqual([
     'The document has 2 aliases; at most 1 are allowed.',
@@ -261,7 +261,7 @@ test('the limits are settings', async () => {
     'The document has 1 fragments; at most 0 are allowed.',
   ]);
   expect(await messagesOf('{ pet(id: 1) { id id ... { id id } } }')).toEqual([
-    'The operation asks for "id" 4 times in one place; at most 3 are allowed.',
+    'The operation selects "id" 4 times in one place; at most 3 are allowed.',
   ]);
   expect(await messagesOf('{ __typename @skip(if: false) @include(if: true) }')).toEqual([
     'One place has 2 directives; at most 1 are allowed.',

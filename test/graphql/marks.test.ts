@@ -10,7 +10,11 @@ const DIRECTIVES = `
 
 describe('the schema stops the start where it', () => {
   test.each([
-    ['has a date that is none', '@deprecated @sunset(since: "soon")', 'The @sunset of Query.a has "soon"'],
+    [
+      'has a date that is none',
+      '@deprecated @sunset(since: "soon")',
+      'The @sunset of Query.a has the date "soon"',
+    ],
     ['has a day that is not there', '@deprecated @sunset(since: "2026-13-01")', '"2026-13-01"'],
     [
       'ends what is not deprecated',

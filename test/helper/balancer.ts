@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** How often it asks whether an instance is ready, in milliseconds. */
+/** Interval of readiness probes, in milliseconds. */
 const PROBE_MS = 50;
 
 interface Instance {
@@ -19,8 +19,9 @@ interface Instance {
 }
 
 /**
- * A load balancer as they all are: it sends requests in turn to the instances whose `/readyz` says yes, on connections that it
- * keeps, and again to another one only where no connection could be made: nothing of the request was sent then.
+ * A typical load balancer: it distributes requests round-robin over the instances whose `/readyz` succeeds, on
+ * keep-alive connections, and retries on another instance only if no connection could be established: nothing was sent
+ * then.
  */
 export class Balancer {
   private readonly instances = new Set<Instance>();
@@ -44,7 +45,7 @@ export class Balancer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** How many instances are ready. */
+  /** Number of ready instances. */
   get ready(): number {
     return [...this.instances].filter(({ isReady }) => isReady).length;
   }
@@ -91,7 +92,7 @@ export class Balancer {
   }
 }
 
-/** @returns why there was no answer. */
+/** @returns why there was no response; `undefined` on success. */
 function send(
   { url, agent }: Instance,
   { method, url: path, headers }: IncomingMessage,

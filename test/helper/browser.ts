@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** Where Chromium is, if it is on this machine. */
+/** Path of Chromium, if installed. */
 const CHROMIUM = [process.env.TEST_CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser'].find(
   (path) => path && existsSync(path),
 );
 
-/** `test`, left out where there is no Chromium. */
+/** `test`, skipped if Chromium is not installed. */
 export const browserTest = CHROMIUM ? test : test.skip;
 
 const FLAGS = [
@@ -22,16 +22,16 @@ export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 }
 
-/** What went wrong in a page, and what it asked of other servers, which are all out of its reach. */
+/** Problems of a page, and its requests to other servers, all of which are blocked. */
 export interface Observed {
   readonly page: Page;
-  /** Errors of its console, breaches of its policy among them, and exceptions that nobody caught. */
+  /** Console errors, including policy violations, and uncaught exceptions. */
   readonly complaints: string[];
   /** Requests to other servers. */
   readonly outside: string[];
 }
 
-/** A page of a new profile, with everything outside of `origin` out of reach. */
+/** Opens a page in a new profile, with everything outside `origin` blocked. */
 export async function openPage(browser: Browser, origin: string, options: object = {}): Promise<Observed> {
   const page = await (await browser.newContext(options)).newPage();
   const complaints: string[] = [];

@@ -1,4 +1,4 @@
-// Some tests start the built process. It is built anew before them, so that none meets a stale one.
+// Some tests start the built process. It is rebuilt first, so that none runs a stale build.
 const { spawnSync } = require('node:child_process');
 const { join } = require('node:path');
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A process of its own that runs a TypeScript file. */
+/** A child process that runs a TypeScript file. */
 export class Child {
-  /** What it wrote to its standard error so far. */
+  /** Its standard error so far. */
   stderr = '';
   private readonly lines: string[] = [];
   private readonly ended: Promise<number | null>;
@@ -31,7 +31,7 @@ export class Child {
     return this.process.pid ?? 0;
   }
 
-  /** The next line of its standard output. @throws Error with what it wrote to its standard error, when it has ended. */
+  /** The next line of its standard output. @throws Error with its standard error if it has ended. */
   async line(): Promise<string> {
     for (;;) {
       const line = this.lines.shift();
@@ -43,13 +43,13 @@ export class Child {
     }
   }
 
-  /** The lines that have not been read yet, once it has ended by itself, and its exit code. */
+  /** Waits until it ends by itself. @returns its unread lines and exit code. */
   async end(): Promise<{ code: number | null; lines: string[]; stderr: string }> {
     const code = await this.ended;
     return { code, lines: this.lines.splice(0), stderr: this.stderr };
   }
 
-  /** Ends it, and waits until it is gone. @returns its last lines. */
+  /** Kills it and waits until it has ended. @returns its last lines. */
   async kill(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<string[]> {
     this.process.kill(signal);
     return (await this.end()).lines;
@@ -57,7 +57,7 @@ export class Child {
 }
 
 /**
- * Runs a TypeScript file, with its environment and nothing of ours but what Node needs.
+ * Runs a TypeScript file with `environment`; of this process's environment it gets only PATH.
  * @param file relative to the project.
  */
 export function runTypeScript(file: string, args: string[], environment: Record<string, string> = {}): Child {

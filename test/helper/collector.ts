@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A span as it was sent (OTLP, JSON). Status 2 is an error. */
+/** A span as sent (OTLP, JSON). Status 2 is an error. */
 export interface SentSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -10,15 +10,15 @@ export interface SentSpan {
   readonly name: string;
   readonly attributes: Record<string, unknown>;
   readonly status: { code: number };
-  /** Of what sent it. */
+  /** The sender's service name. */
   readonly service: unknown;
 }
 
 type Attributes = { key: string; value: Record<string, unknown> }[];
 
-/** An OpenTelemetry collector that keeps what it is sent. */
+/** An OpenTelemetry collector that stores what it receives. */
 export class Collector {
-  /** All that was sent, as it was sent. */
+  /** Everything received, verbatim. */
   text = '';
   readonly spans: SentSpan[] = [];
 

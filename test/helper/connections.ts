@@ -4,10 +4,10 @@ import { Socket } from 'node:net';
 import { requestsIn, responsesIn } from './messages';
 import type { RestAnswer } from './openapi';
 
-/** From here on a connection carries messages for as long as somebody listens: WebSocket's, or a stream of events. */
+/** From here on a connection carries a live stream: WebSocket messages or server-sent events. */
 const LIVE = /^HTTP\/1\.1 101 |\r\ncontent-type: text\/event-stream/i;
 
-/** What went over a connection, in bytes as characters (latin1). */
+/** The traffic of a connection, with bytes as characters (latin1). */
 class Connection {
   sent = '';
   received = '';
@@ -20,7 +20,7 @@ class Connection {
     this.isLive = direction === 'received' && LIVE.test(text);
   }
 
-  /** The answers that have become whole since this was asked last. */
+  /** Responses completed since the last call. */
   take(): RestAnswer[] {
     const requests = requestsIn(this.sent);
     const answers = responsesIn(this.received, requests).map(({ status, headers, body }, i) => {
@@ -34,10 +34,10 @@ class Connection {
 }
 
 const connections = new Map<Socket, Connection>();
-/** Those that have been closed since they were held last. */
+/** Connections closed since the last check. */
 let closed: Connection[] = [];
 
-/** Begins to listen in on the connections of this process: what it asks, by whatever client, and what it is asked over HTTP. */
+/** Starts recording this process's connections: requests it sends, by any client, and HTTP requests it receives. */
 export function listenIn(): void {
   subscribe('net.client.socket', onClient);
   subscribe('http.server.request.start', onRequest);
@@ -50,16 +50,16 @@ export function stopListening(): void {
   closed = [];
 }
 
-/** Lets no answer pass that has come or gone since this was asked last and is not as the OpenAPI document has it. */
+/** Checks all responses sent or received since the last call. @throws Error if one does not match the OpenAPI document. */
 export function holdWhatWasHeard(): void {
   const answers = answersHeard();
   if (!answers.length) return;
-  // Only now: most tests ask nothing over connections, and it loads the schema.
+  // Required lazily: most tests use no connections, and this loads the schema.
   const { holdToDescription } = require('./openapi') as typeof import('./openapi');
   holdToDescription(answers);
 }
 
-/** Of what goes between two ends in this process, both. */
+/** If both ends of a connection are in this process, includes both. */
 function answersHeard(): RestAnswer[] {
   const heard = [...connections.values(), ...closed];
   closed = [];
@@ -77,14 +77,14 @@ function onClient(message: unknown): void {
   };
 }
 
-/** Node's HTTP server reads past its sockets, but tells of each request. */
+/** Node's HTTP server bypasses its sockets' streams, but publishes each request. */
 function onRequest(message: unknown): void {
   const { socket, request } = message as { socket: Socket; request: IncomingMessage };
   const connection = connections.get(socket) ?? begin(socket, 'received');
   connection.hear('sent', `${request.method} ${request.url} HTTP/1.1\r\n\r\n`);
 }
 
-/** @param written what is written to the socket: it is `sent` by a client, and `received` from a server. */
+/** @param written the direction of writes to the socket: `sent` by a client, `received` from a server. */
 function begin(socket: Socket, written: 'sent' | 'received'): Connection {
   const connection = new Connection();
   connections.set(socket, connection);
@@ -103,7 +103,7 @@ function begin(socket: Socket, written: 'sent' | 'received'): Connection {
   return connection;
 }
 
-/** What is not HTTP, such as Redis, is not listened to. */
+/** Stops recording what is not HTTP, such as Redis. */
 function leave(socket: Socket): void {
   connections.delete(socket);
   for (const method of ['push', '_write', '_writev']) Reflect.deleteProperty(socket, method);

@@ -6,10 +6,10 @@ import { openDatabase } from '../../src/database/open';
 import { statement } from '../../src/database/statement';
 import { startMigrated } from './template';
 
-/** Where the suite runs on real PostgreSQL: a URL of a role that may create databases. Without it: embedded. */
+/** URL of a real PostgreSQL to run the suite on, for a role that may create databases. If unset: embedded. */
 export const TEST_DATABASE_URL = process.env.TEST_DATABASE_URL;
 
-/** A migrated, empty database of the test file's own, and what removes it. */
+/** Creates a migrated, empty database for a test file; `drop` removes it. */
 export async function createDatabase(): Promise<{ database: Database; url?: string; drop(): Promise<void> }> {
   if (!TEST_DATABASE_URL) {
     const database = new EmbeddedDatabase(await startMigrated(), 'embedded, in memory');
@@ -30,7 +30,7 @@ export async function createDatabase(): Promise<{ database: Database; url?: stri
   };
 }
 
-/** Empties every table and starts the ids anew. */
+/** Empties every table except `api_keys`, and restarts the ids. */
 export async function emptyDatabase(database: Database): Promise<void> {
   await database.query(
     statement('truncate orders, inventory, pets, categories, idempotency_keys restart identity'),

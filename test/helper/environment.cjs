@@ -1,5 +1,5 @@
-// Jest evaluates modules in a VM context, where PGlite's WebAssembly kills the process:
-// the real module is loaded here, outside of it, and handed in.
+// Jest evaluates modules in a VM context, where PGlite's WebAssembly crashes the process: the real module is loaded
+// here, outside it, and passed in.
 const { TestEnvironment } = require('jest-environment-node');
 
 module.exports = class extends TestEnvironment {

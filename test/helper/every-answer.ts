@@ -1,6 +1,6 @@
 import { holdWhatWasHeard, listenIn, stopListening } from './connections';
 
-// In every test file: what comes over connections is held to the OpenAPI document, whoever asks, by whatever client.
+// For every test file: responses on connections are checked against the OpenAPI document, whatever the client.
 beforeAll(listenIn);
 afterEach(holdWhatWasHeard);
 afterAll(() => {

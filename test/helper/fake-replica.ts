@@ -3,8 +3,8 @@ import { createDatabase } from './database';
 import { TcpProxy } from './tcp-proxy';
 
 /**
- * A database that says of itself that it is a streaming replica, and holds other rows than the primary, so that whoever
- * reads from it is seen. It is as far as the test wants it to be, and a proxy stands before it.
+ * A database that claims to be a streaming replica and has different rows from the primary, which makes reads from it
+ * visible. The test controls its log position, and it is behind a proxy.
  */
 export class FakeReplica {
   private constructor(
@@ -13,7 +13,7 @@ export class FakeReplica {
     private readonly drop: () => Promise<void>,
   ) {}
 
-  /** @param name of its one category. */
+  /** @param name the name of its only category. */
   static async start(name: string): Promise<FakeReplica> {
     const { url = '', drop } = await createDatabase();
     const direct = new Client({ connectionString: url });
@@ -39,7 +39,7 @@ export class FakeReplica {
     return host + pathname;
   }
 
-  /** It replays nothing any more. */
+  /** Stops replaying the log. */
   async stopReplaying(): Promise<void> {
     await this.direct.query('update replayed set frozen_at = pg_catalog.pg_current_wal_lsn()');
   }
@@ -48,7 +48,7 @@ export class FakeReplica {
     await this.direct.query('update replayed set frozen_at = null');
   }
 
-  /** Runs SQL on it, past the proxy. */
+  /** Runs SQL on it, bypassing the proxy. */
   async sql(text: string): Promise<void> {
     await this.direct.query(text);
   }

@@ -7,7 +7,7 @@ import { statement } from '../../src/database/statement';
 import { createDatabase } from './database';
 import { holdToDescription } from './openapi';
 
-/** A JSON tree whose fields a test names freely. */
+/** A JSON tree whose fields can be accessed without types. */
 export type Json = { [field: string]: Json } & { map: Json[]['map']; length: number };
 
 export interface GraphQLAnswer<Data = Json> {
@@ -20,17 +20,17 @@ export interface GraphQLAnswer<Data = Json> {
 
 type Headers = Record<string, string | string[] | number | undefined>;
 
-/** A key with its id, its whole text, and the headers of a request that comes with it. */
+/** A key: its id, its full text, and the request headers to use it. */
 export interface TestKey {
   readonly id: string;
   readonly whole: string;
   readonly headers: { 'x-api-key': string };
 }
 
-/** The admin key of every test gateway; its quota is more than a test can use up. */
+/** The admin key of every test gateway; its quota is more than any test uses up. */
 export const ADMIN_KEY = 'ps_testadmin000_TestAdminTestAdminTestAdminTestA';
 
-/** The whole application on a database of its own, called from outside: with the admin key unless a test says otherwise. */
+/** The whole application with its own database, called from outside: with the admin key unless a test says otherwise. */
 export class Gateway {
   readonly app = {
     inject: (options: InjectOptions): Promise<Response> =>
@@ -43,7 +43,7 @@ export class Gateway {
     private readonly drop: () => Promise<void>,
   ) {}
 
-  /** Runs a GraphQL operation; a header that is `undefined` is not sent: `{ 'x-api-key': undefined }` is anonymous. */
+  /** Runs a GraphQL operation; a header set to `undefined` is not sent: `{ 'x-api-key': undefined }` is anonymous. */
   async graphql<Data = Json>(
     query: string,
     variables?: object,
@@ -62,14 +62,14 @@ export class Gateway {
     return { status: response.statusCode, headers: received, data, errors, extensions };
   }
 
-  /** Runs a GraphQL operation that is expected to succeed, and answers its data. */
+  /** Runs a GraphQL operation that must succeed. @returns its data. */
   async data<Data = Json>(query: string, variables?: object): Promise<Data> {
     const { data, errors } = await this.graphql<Data>(query, variables);
     if (errors.length) throw new Error(JSON.stringify(errors));
     return data;
   }
 
-  /** Makes a key, of the plan Free unless the input says otherwise: a caller that has not been seen before. */
+  /** Creates a key, on plan FREE unless the input says otherwise: a caller not seen before. */
   async createKey(input: object = {}): Promise<TestKey> {
     const { createApiKey } = await this.data<{ createApiKey: { secret: string; apiKey: { id: string } } }>(
       'mutation ($input: NewApiKey!) { createApiKey(input: $input) { secret apiKey { id } } }',
@@ -79,12 +79,12 @@ export class Gateway {
     return { id: apiKey.id, whole: secret, headers: { 'x-api-key': secret } };
   }
 
-  /** Another instance of the application on this one's database. Close it first. */
+  /** Starts another instance on this one's database. Close it first. */
   async another(environment: Record<string, string> = {}, now: () => number = Date.now): Promise<Gateway> {
     return new Gateway(await compose(environment, this.database, now), this.database, async () => undefined);
   }
 
-  /** Takes connections on a free port. @returns the URL. */
+  /** Listens on a free port. @returns the URL. */
   listen(): Promise<string> {
     return this.server.listen({ host: '127.0.0.1', port: 0 });
   }
@@ -95,7 +95,10 @@ export class Gateway {
   }
 }
 
-/** Starts the application; `environment` is what its process would have. @param created its database, else a new one. */
+/**
+ * Starts the application with `environment` as its process environment.
+ * @param created its database; by default a new one.
+ */
 export async function startGateway(
   environment: Record<string, string> = {},
   now: () => number = Date.now,
@@ -116,7 +119,7 @@ async function compose(
     LOG_LEVEL: 'silent',
     NODE_ENV: 'test',
     ADMIN_API_KEY: ADMIN_KEY,
-    // The process is the test's too: what the test itself takes is no overload.
+    // The test shares the process: its own CPU use must not count as overload.
     MAX_EVENT_LOOP_LAG_MS: '60000',
     ...environment,
   });
@@ -126,7 +129,7 @@ async function compose(
   return server;
 }
 
-/** Lets no REST answer pass that is not as the OpenAPI document has it. */
+/** Checks every REST response against the OpenAPI document. */
 function holdInjected(server: FastifyInstance): void {
   const inject = server.inject.bind(server) as (options: InjectOptions | string) => Promise<Response>;
   const held = async (options: InjectOptions | string): Promise<Response> => {

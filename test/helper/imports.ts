@@ -1,22 +1,22 @@
 import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
 
-/** An import of a source file. `from` is the path of a file of the project, without its suffix, or a package. */
+/** An import in a source file. `from` is the path of a project file, without its suffix, or a package. */
 export interface Import {
   readonly from: string;
-  /** Nothing of it is there at run time. */
+  /** It does not exist at run time. */
   readonly typeOnly: boolean;
 }
 
-/** What one source file takes from others and from its process. */
+/** What one source file uses of other files and of its process. */
 export interface SourceFile {
-  /** Relative to the project, such as `src/domain/cursor.ts`. */
+  /** Relative to the project: `src/domain/cursor.ts`. */
   readonly path: string;
   readonly imports: readonly Import[];
   readonly readsEnvironment: boolean;
 }
 
-/** Reads a source text as the compiler does: static, dynamic and type imports, re-exports, `require`. */
+/** Parses a source text with the compiler: static, dynamic and type imports, re-exports, `require`. */
 export function readSource(path: string, text: string): SourceFile {
   const imports: Import[] = [];
   let readsEnvironment = false;
@@ -64,7 +64,7 @@ function isImportCall({ expression }: ts.CallExpression): boolean {
   return isRequire || expression.kind === ts.SyntaxKind.ImportKeyword;
 }
 
-/** `process.env`, `process['env']`, and `process` handed on or taken apart whole. */
+/** `process.env`, `process['env']`, and `process` assigned or destructured as a whole. */
 function isEnvironment(node: ts.Node): boolean {
   const isProcess = (inner: ts.Node | undefined) =>
     !!inner && ts.isIdentifier(inner) && inner.text === 'process';

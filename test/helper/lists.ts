@@ -12,16 +12,16 @@ export interface Row {
 export type Compare = (a: Row, b: Row) => number;
 type Filter<T> = [filter: object | null, passes: (row: T) => boolean];
 
-/** One connection of the schema, with the truth about what it lists. */
+/** One connection of the schema, with the expected rows. */
 export interface List {
-  /** `pets` or, below something else, `category(id: 1) { pets`. */
+  /** `pets` or, nested, `category(id: 1) { pets`. */
   field: string;
   filterType: string;
   orderType: string;
-  /** The field that ids are answered in. */
+  /** The field that contains the id. */
   key: 'id' | 'petId';
   orders: Record<string, Compare>;
-  /** Some filter, and the rows that pass it. */
+  /** A filter, and the rows that match it. */
   rows(world: World): fc.Arbitrary<[object | null, Row[]]>;
 }
 
@@ -128,7 +128,7 @@ interface Page {
   edges: { cursor: string; node: { id: string } }[];
 }
 
-/** A query of a page of the list: `$first`, `$after`, `$last`, `$before`, `$filter`, `$orderBy`. */
+/** A query for a page of the list, with `$first`, `$after`, `$last`, `$before`, `$filter`, `$orderBy`. */
 export function queryOf({ field, filterType, orderType, key }: List): string {
   const types = {
     first: 'Int',
@@ -145,7 +145,7 @@ export function queryOf({ field, filterType, orderType, key }: List): string {
   return `query (${declared.join(', ')}) { ${field}(${given.join(', ')}) { ${parts} } ${end} }`;
 }
 
-/** Reads a page, and checks what is true of every page. */
+/** Reads a page, and checks what holds for every page. */
 export async function readPage(
   gateway: Gateway,
   list: List,

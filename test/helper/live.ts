@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import type { Gateway, Json } from './gateway';
 import { until } from './until';
 
-/** What a subscriber has received, and how it ended. */
+/** What a subscriber has received, and how its subscription ended. */
 export class Received {
   readonly answers: Json[] = [];
   error: unknown;
@@ -23,7 +23,7 @@ export class Received {
     });
   }
 
-  /** The events by what they say: `kind id`. */
+  /** The events in short: `kind id`. */
   get said(): string[] {
     return this.answers.map(({ data }) =>
       (Object.values(data ?? {}) as Json[]).map((event) => `${event.kind} ${event.id ?? event.petId}`).join(),
@@ -57,7 +57,7 @@ export interface Subscriber {
   close(): void;
 }
 
-/** A client of graphql-ws. @param params of `connection_init`. */
+/** A graphql-ws client. @param params of `connection_init`. */
 export function socketClient(url: string, params?: Record<string, unknown>, headers = {}): Subscriber {
   const client = createSocketClient({
     url: `${url.replace('http', 'ws')}/graphql`,
@@ -76,7 +76,7 @@ export function socketClient(url: string, params?: Record<string, unknown>, head
   };
 }
 
-/** A client of graphql-sse. */
+/** A graphql-sse client. */
 export function streamClient(url: string, headers: Record<string, string> = {}): Subscriber {
   const client = createStreamClient({ url: `${url}/graphql/stream`, headers, retryAttempts: 0 });
   return {
@@ -86,7 +86,7 @@ export function streamClient(url: string, headers: Record<string, string> = {}):
   };
 }
 
-/** How many subscriptions an instance runs, as its metrics tell. */
+/** Number of subscriptions running in an instance, according to its metrics. */
 export async function running(gateway: Gateway): Promise<number> {
   const { body } = await gateway.server.inject({ url: '/metrics' });
   return Number(/^petstore_subscriptions (\d+)$/m.exec(body)?.[1]);

@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:http';
 
-/** One request that was tried: how it was answered, or why it was not. */
+/** One attempted request: its response, or why there was none. */
 export interface Tried {
-  /** When it was sent, and how long it took, in milliseconds. */
+  /** When it was sent, and its duration, in milliseconds. */
   readonly at: number;
   readonly took: number;
   readonly status?: number;
@@ -18,7 +18,7 @@ export interface Asked {
   readonly body?: string;
 }
 
-/** Clients that send one request after the other, each on its keep-alive connection, until they are stopped. */
+/** Clients that send one request after another, each on its keep-alive connection, until stopped. */
 export class Load {
   readonly tried: Tried[] = [];
   private running = true;
@@ -29,14 +29,14 @@ export class Load {
     private readonly url: string,
     clients: number,
     next: (index: number) => Asked,
-    /** A pause between two requests of one client, in milliseconds. */
+    /** Pause between two requests of one client, in milliseconds. */
     private readonly pauseMs = 0,
   ) {
     this.agent = new Agent({ keepAlive: true, maxSockets: clients });
     this.clients = Array.from({ length: clients }, () => this.client(next));
   }
 
-  /** Lets those under way end, and answers what became of all of them. */
+  /** Lets requests in flight finish. @returns the outcome of all requests. */
   async stop(): Promise<Tried[]> {
     this.running = false;
     await Promise.all(this.clients);
@@ -54,7 +54,7 @@ export class Load {
   }
 }
 
-/** Sends one request, and answers what became of it. */
+/** Sends one request. @returns its outcome. */
 export function ask(
   url: string,
   { path, method = 'GET', headers = {}, body }: Asked,
@@ -78,7 +78,7 @@ export function ask(
   });
 }
 
-/** How often each outcome came: `{ 200: 17, ECONNREFUSED: 4 }`. */
+/** Counts each outcome: `{ 200: 17, ECONNREFUSED: 4 }`. */
 export function outcomes(tried: readonly Tried[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status, error } of tried) {

@@ -1,7 +1,7 @@
-/** The line and the fields that a message of HTTP/1.1 begins with, and what stands behind them. */
+/** The start line and headers of an HTTP/1.1 message, and the text after them. */
 interface Head {
   start: string;
-  /** By names in small letters; of one that stands there twice, both values. */
+  /** By lower-case name; repeated headers are joined. */
   headers: Record<string, string>;
   rest: string;
 }
@@ -18,7 +18,7 @@ export interface Response {
 }
 
 /**
- * The requests at the beginning of what was sent, up to where it is no HTTP any more. The last may still lack its body.
+ * Parses the requests in what was sent, up to where it is no longer HTTP. The last one may lack its body.
  * @param sent bytes as characters (latin1), here and below.
  */
 export function requestsIn(sent: string): Request[] {
@@ -33,13 +33,13 @@ export function requestsIn(sent: string): Request[] {
   return requests;
 }
 
-/** The whole responses in what was received. @param requests what they answer, in turn. */
+/** Parses the complete responses in what was received. @param requests the requests they respond to, in order. */
 export function responsesIn(received: string, requests: readonly Request[] = []): Response[] {
   const responses: Response[] = [];
   for (let rest: string | undefined = received; rest; ) {
     const head = headIn(rest);
     const status = Number(/^HTTP\/1\.1 (\d{3})( |$)/.exec(head?.start ?? '')?.[1]);
-    // From 101 on it is another protocol.
+    // After 101 it is another protocol.
     if (!head || !status || status === 101) break;
     const isEmpty = requests[responses.length]?.method === 'HEAD' || [204, 304].includes(status);
     const end =
@@ -66,8 +66,8 @@ function headIn(text: string): Head | undefined {
 }
 
 /**
- * The body after a head, and what comes behind it; nothing where it is not all there.
- * @param unsaid how long a body is whose head does not say; one without end is all that there is.
+ * The body after a head, and the text after that; `undefined` if incomplete.
+ * @param unsaid the length of a body without Content-Length; if infinite, everything received.
  */
 function bodyIn({ headers, rest }: Head, unsaid: number): { body: string; rest: string } | undefined {
   if (/\bchunked$/i.test(headers['transfer-encoding'] ?? '')) return chunksIn(rest);

@@ -8,10 +8,10 @@ import { openApiDocument } from '../../src/rest/openapi';
 import { OPERATIONS } from '../../src/rest/operations';
 import { prepare } from '../../src/rest/prepare';
 
-/** A REST answer, with what was asked. */
+/** A REST response, with its request. */
 export interface RestAnswer {
   method: string;
-  /** Its path, with or without query or origin; nothing where what was asked is no HTTP. */
+  /** The path, with or without query or origin; `undefined` if the request was not HTTP. */
   url: string | undefined;
   status: number;
   headers: Readonly<Record<string, unknown>>;
@@ -19,31 +19,31 @@ export interface RestAnswer {
 }
 
 /**
- * What of an answer is not as the OpenAPI document has it: an undeclared status, type, header or field, a value that
- * does not fit its schema, a required header that is missing. Nothing of what is no operation of the document.
+ * The deviations of a response from the OpenAPI document: an undeclared status, type, header or field, a value that
+ * does not match its schema, a missing required header. Empty if the request matches no operation of the document.
  */
 export function faultsOf(answer: RestAnswer): string[] {
   description ??= new Description();
   return description.faultsOf(answer);
 }
 
-/** Lets no answer pass that is not as the OpenAPI document has it. @throws Error with what is wrong. */
+/** Checks responses against the OpenAPI document. @throws Error that lists all deviations. */
 export function holdToDescription(answers: readonly RestAnswer[]): void {
   const faults = new Set(answers.flatMap(faultsOf));
   if (faults.size) throw new Error(`The OpenAPI document does not have this:\n${[...faults].join('\n')}`);
 }
 
-/** Compiled when the first answer comes, and then once for each schema. */
+/** Created for the first response; each schema is compiled once. */
 let description: Description | undefined;
 
-/** What HTTP itself refuses: the only answers that `default` stands for. */
+/** Refusals by HTTP itself: the only responses that `default` covers. */
 const REFUSED_BY_HTTP = [408, 414, 431];
 
-/** Headers that say nothing of an operation: of HTTP, of connections, and for browsers. */
+/** Headers not specific to an operation: of HTTP, of connections, and for browsers. */
 const OF_ANY_ANSWER =
   /^(connection|content-(type|length|security-policy)|date|keep-alive|vary|allow|cache-control|access-control-.*|cross-origin-.*|referrer-policy|x-content-type-options|strict-transport-security|x-frame-options)$/;
 
-/** An answer as the document has it, and where it stands there. */
+/** A response as the document declares it, and its location there. */
 interface Described {
   name: string;
   response: OpenAPIV3.ResponseObject | undefined;
@@ -76,7 +76,7 @@ class Description {
     return faults.map((fault) => `${name} ${status}: ${fault}`);
   }
 
-  /** What an operation may answer. */
+  /** The declared response of an operation. */
   private operation(method: string, url: string, status: number): Described | undefined {
     const pathname = url.replace(/^https?:\/\/[^/]+/, '').split('?', 1)[0] ?? '';
     const found = this.paths.find(({ form }) => form.test(pathname) && isDecodable(pathname));
@@ -90,7 +90,7 @@ class Description {
     return { name: `${method} ${found.path}`, response, at };
   }
 
-  /** What may be answered to what is no HTTP, and so no operation's. */
+  /** The declared response to a request that is not HTTP, and so belongs to no operation. */
   private refusal(status: number): Described {
     const named = (STATUS_CODES[status] ?? '').replaceAll(' ', '');
     const responses = this.document.components?.responses ?? {};
@@ -131,7 +131,7 @@ class Description {
     );
   }
 
-  /** An object of the document, and where it stands: itself, or what it refers to. */
+  /** Resolves an object of the document that may be a reference. @returns it and its location. */
   private resolve<T>(value: unknown, pointer: string[]): [T | undefined, string[]] {
     const reference = (value as OpenAPIV3.ReferenceObject | undefined)?.$ref;
     if (!reference) return [value as T, pointer];
@@ -144,7 +144,7 @@ class Description {
   }
 }
 
-/** What is no URL is at no operation's path. */
+/** An invalid URL matches no operation's path. */
 function isDecodable(path: string): boolean {
   try {
     return decodeURIComponent(path) !== '';
@@ -153,7 +153,7 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** The document as it is served, but that objects have no fields beyond those that are declared. */
+/** The document as served, except that objects must not have undeclared fields. */
 function strictDocument(): OpenAPIV3.Document {
   const schema = buildSchema({} as Services);
   const operations = OPERATIONS.map((operation) => prepare(schema, operation));

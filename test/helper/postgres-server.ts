@@ -5,17 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './free-port';
 
-/** Where this machine has a PostgreSQL that tests may start and stop, if it has. */
+/** Directory of a PostgreSQL installation that tests may start and stop, if there is one. */
 const BINARIES = directories().find((path) => existsSync(join(path, 'initdb')));
-/** The server refuses to run as root: then it runs as the user that its package has made. */
+/** The server refuses to run as root: as root, it is run as the user created by its package. */
 const USER = userOfServer();
 
 export const CAN_START_POSTGRES = BINARIES !== undefined && USER !== undefined;
 
-/** How a server is told to go: in order, or as in a crash, after which it first has to recover. */
+/** How to stop a server: fast shutdown, or immediate as in a crash, after which it must recover. */
 export type Stop = 'SIGINT' | 'SIGQUIT';
 
-/** A PostgreSQL of the test's own. */
+/** A PostgreSQL server of the test's own. */
 export class PostgresServer {
   private process: ChildProcess | undefined;
   private readonly directory = mkdtempSync(join(tmpdir(), 'postgres-'));
@@ -32,12 +32,12 @@ export class PostgresServer {
     return server;
   }
 
-  /** Of the database that is there from the beginning. */
+  /** The URL of the default database. */
   get url(): string {
     return `postgresql://postgres@127.0.0.1:${this.port}/postgres`;
   }
 
-  /** It takes connections some moments later, or, after a crash, once it has recovered. */
+  /** It accepts connections shortly afterwards or, after a crash, once it has recovered. */
   async start(): Promise<void> {
     const settings = {
       listen_addresses: '127.0.0.1',
@@ -86,7 +86,7 @@ function directories(): string[] {
   return [...versions, ...(process.env.PATH ?? '').split(':')];
 }
 
-/** `undefined` where there is none to run it as. */
+/** The user to run the server as; `undefined` if there is none. */
 function userOfServer(): { uid?: number; gid?: number } | undefined {
   if (process.getuid?.() !== 0) return {};
   const id = (option: string) => Number(execFileSync('id', [option, 'postgres'], { stdio: 'pipe' }));

@@ -6,10 +6,10 @@ import { ask } from './load';
 
 const PROJECT = join(__dirname, '..', '..');
 const MAIN = [process.execPath, join(PROJECT, 'dist', 'main.js')];
-/** As the README starts it. */
+/** The command from the README. */
 export const NPM_START = ['npm', '--prefix', PROJECT, 'start'];
 
-/** How a process ended, and all that it had written. */
+/** How a process ended, and its output. */
 export interface Ending {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -17,7 +17,7 @@ export interface Ending {
   readonly stderr: string;
 }
 
-/** The lines of its log, out of all that it wrote: its banner may come after the first of them. */
+/** The log lines in its output: the banner may come after the first of them. */
 export function logOf(stdout: string): string[] {
   return stdout
     .replace(/\n {2}Petstore Gateway .*?\n\n/s, '')
@@ -25,7 +25,7 @@ export function logOf(stdout: string): string[] {
     .filter(Boolean);
 }
 
-/** The built gateway as a process of its own, with nothing but `environment` to go by. */
+/** The built gateway as a separate process, with no environment but `environment`. */
 export class GatewayProcess {
   stdout = '';
   stderr = '';
@@ -36,7 +36,7 @@ export class GatewayProcess {
   constructor(environment: Record<string, string>, [program = '', ...args] = MAIN) {
     this.child = spawn(program, args, {
       env: environment,
-      cwd: tmpdir(), // where no .env is
+      cwd: tmpdir(), // has no .env
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -52,7 +52,7 @@ export class GatewayProcess {
     });
   }
 
-  /** Starts one on a free port and waits until it says where it listens. @throws Error when it ends before. */
+  /** Starts one on a free port and waits until it reports its URL. @throws Error if it ends first. */
   static async start(environment: Record<string, string>, command = MAIN): Promise<GatewayProcess> {
     const started = new GatewayProcess({ PORT: '0', ...environment }, command);
     while (!started.url) {
@@ -62,7 +62,7 @@ export class GatewayProcess {
     return started;
   }
 
-  /** Where it listens, as its banner says; empty until then. */
+  /** The URL from its banner; empty until then. */
   get url(): string {
     return /^ {2}GraphQL +(http:\S+)\/graphql/m.exec(this.stdout)?.[1] ?? '';
   }
@@ -71,25 +71,25 @@ export class GatewayProcess {
     return this.child.pid ?? 0;
   }
 
-  /** The processes that it has started. */
+  /** The processes it has started. */
   get workers(): number[] {
     const { stdout } = spawnSync('pgrep', ['-P', String(this.pid)], { encoding: 'utf8' });
     return stdout.split('\n').filter(Boolean).map(Number);
   }
 
-  /** How many of its workers take connections, as its metrics say. */
+  /** Number of workers accepting connections, according to its metrics. */
   async serving(): Promise<number> {
     const { body = '' } = await ask(this.url, { path: '/metrics' });
     return Number(/^petstore_workers (\d+)$/m.exec(body)?.[1]);
   }
 
-  /** Sends a signal to it and its workers, as a terminal does, and answers how it ended. */
+  /** Sends a signal to it and its workers, as a terminal does. @returns how it ended. */
   stopAll(signal: NodeJS.Signals): Promise<Ending> {
     if (!this.isEnded) for (const pid of [this.pid, ...this.workers]) process.kill(pid, signal);
     return this.ended;
   }
 
-  /** Sends a signal, and answers how it ended. */
+  /** Sends a signal. @returns how it ended. */
   stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> {
     this.child.kill(signal);
     return this.ended;

@@ -7,16 +7,16 @@ import { ADMIN_KEY } from './gateway';
 
 export const TEST_REDIS_URL = process.env.TEST_REDIS_URL;
 
-/** Several processes need servers that they share. */
+/** Several processes need servers to share. */
 export const onServers = TEST_DATABASE_URL && TEST_REDIS_URL ? describe : describe.skip;
 
-/** What the processes of one installation share, and what they are started with. */
+/** What the processes of one installation share, and their environment. */
 export interface Production {
   readonly environment: Record<string, string>;
   readonly drop: () => Promise<void>;
 }
 
-/** A database of the test's own on the servers, whose admin key has more quota than a test can use up. */
+/** Creates a database on the servers, with an admin key whose quota is more than any test uses up. */
 export async function createProduction(): Promise<Production> {
   const { database, url = '', drop } = await createDatabase();
   await makeAdminKey(database);
@@ -35,7 +35,7 @@ export function environmentOf(databaseUrl: string, redisUrl = ''): Record<string
     REDIS_URL: redisUrl,
     ADMIN_API_KEY: ADMIN_KEY,
     LOG_LEVEL: 'silent',
-    // Much else may be going on here: that is no overload.
+    // Other load on the machine must not count as overload.
     MAX_EVENT_LOOP_LAG_MS: '60000',
   };
 }

@@ -8,13 +8,13 @@ import {
   isObjectType,
 } from 'graphql';
 
-/** A query, valid for the schema, and its variables. */
+/** A valid query for the schema, and its variables. */
 export interface Query {
   text: string;
   variables: Record<string, unknown>;
 }
 
-/** What may stand for an argument, as a literal or behind the variables of {@link VARIABLES}; some of it is refused. */
+/** Possible values of each argument, as literals or with the variables of {@link VARIABLES}; some are rejected. */
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'id: ID!': ['1', '"2"', '999', '$id'],
   'petId: ID!': ['1', '3', '$id'],
@@ -45,7 +45,7 @@ const variables = fc.record(
 
 const SHOP = ['pet', 'pets', 'category', 'categories', 'order', 'orders', 'inventoryItem', 'inventory'];
 
-/** Random queries of the shop: nested, aliased, merged, with fragments, literals and variables. */
+/** Random queries for the shop: nested, aliased, merged, with fragments, literals and variables. */
 export function queries(schema: GraphQLSchema): fc.Arbitrary<Query> {
   const root = selection(schema.getQueryType() as GraphQLObjectType, 4, SHOP);
   return fc.record({ body: root, variables }).map(({ body, variables }) => {
@@ -90,7 +90,7 @@ function fieldText(field: GraphQLField<unknown, unknown>, depth: number): fc.Arb
     .map((given) => given.filter(Boolean).join(', '));
   const inner = isObjectType(type) ? selection(type, depth - 1) : fc.constant('');
   return fc.tuple(args, inner).map(([given, body]) => {
-    // Two fields of one name may differ in their arguments, so all but plain ones have names of their own.
+    // Fields with the same name may have different arguments, so all but plain ones get unique aliases.
     const alias = given || body ? `a${++aliases}: ` : '';
     return `${alias}${field.name}${given && `(${given})`} ${body}`.trim();
   });

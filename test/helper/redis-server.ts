@@ -7,10 +7,10 @@ import { freePort } from './free-port';
 
 const BINARIES = ['/usr/bin/redis-server', '/usr/local/bin/redis-server', '/opt/homebrew/bin/redis-server'];
 
-/** Where this machine has a Redis that tests may start and kill. */
+/** Path of a Redis server that tests may start and kill, if there is one. */
 export const REDIS_BINARY = BINARIES.find((path) => existsSync(path));
 
-/** A Redis of the test's own. */
+/** A Redis server of the test's own. */
 export class RedisServer {
   private process: ChildProcess | undefined;
   private readonly directory = mkdtempSync(join(tmpdir(), 'redis-'));
@@ -47,7 +47,7 @@ export class RedisServer {
     for await (const line of this.process.stdout ?? []) if (String(line).includes('Ready to accept')) return;
   }
 
-  /** It is still there, and answers nothing. */
+  /** Stops it from responding, without closing anything. */
   freeze(): void {
     this.process?.kill('SIGSTOP');
   }

@@ -1,16 +1,16 @@
 import type { ErrorDetail } from '../../src/domain/errors';
 import type { Gateway } from './gateway';
 
-/** An operation that was refused, as the caller saw it. */
+/** A refused operation, as the caller sees it. */
 export interface Refusal {
   /** The HTTP status. */
   http: number;
   code: unknown;
-  /** The status that the error itself names. */
+  /** The status in the error itself. */
   status: unknown;
   message: string;
   details: ErrorDetail[];
-  /** What the details are about: `input.name`. */
+  /** The paths of the details: `input.name`. */
   paths: string[];
 }
 

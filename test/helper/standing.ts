@@ -3,18 +3,18 @@ import { parseList } from 'structured-headers';
 
 type Received = Record<string, string | string[] | number | undefined>;
 
-/** What a response's headers say of the caller, read by parsers that know nothing of this gateway. */
+/** What a response's headers say about the caller, according to third-party parsers. */
 export interface Told {
   readonly limit: number;
   readonly remaining: number;
   /** Unix seconds. */
   readonly reset: number;
-  /** Per window: quota, length and what is left, for how many seconds. */
+  /** Per window: quota, length, requests left, and for how many seconds. */
   readonly windows: Record<string, { q: number; w: number; r: number; t: number }>;
   readonly retryAfter: number | undefined;
 }
 
-/** Reads `X-RateLimit-*`, `RateLimit-Policy`, `RateLimit` and `Retry-After`. @throws Error when one cannot be read. */
+/** Reads `X-RateLimit-*`, `RateLimit-Policy`, `RateLimit` and `Retry-After`. @throws Error if one is invalid. */
 export function toldBy(received: Received): Told {
   const headers = new Headers();
   for (const [name, value] of Object.entries(received)) {
@@ -27,7 +27,7 @@ export function toldBy(received: Received): Told {
   ) as Told['windows'];
   const retryAfter = headers.get('retry-after');
 
-  // Its parser would read the draft's newer fields first, by the grammar of an older draft.
+  // This parser would prefer the draft's newer fields, and parse them by the grammar of an older draft.
   headers.delete('ratelimit');
   const { limit, remaining, reset } = parseRateLimit(headers, { reset: 'unix' }) ?? {};
   if (limit === undefined || remaining === undefined || !reset) throw new Error('no X-RateLimit headers');

@@ -1,8 +1,8 @@
 import type { Database, Statement } from '../../src/database/database';
 
-/** Listens to what a database is asked, until it is told to stop. */
+/** Records the statements a database receives, until stopped. */
 export class StatementLog {
-  /** The SQL of each statement; of what goes through Prisma, the call: `prisma.pet.update`. */
+  /** The SQL of each statement; for Prisma, the call: `prisma.pet.update`. */
   readonly texts: string[] = [];
 
   private constructor(readonly stop: () => void) {}
@@ -21,7 +21,7 @@ export class StatementLog {
     return log;
   }
 
-  /** Those that read or write the shop's tables: who may call is asked too, but not by the operation. */
+  /** The statements on the shop's tables, excluding authentication, which is not part of the operation. */
   get ofShop(): string[] {
     return this.texts.filter((text) =>
       /\b(pets|categories|orders|inventory|prisma\.(pet|category|order|inventory))\b/.test(text),
@@ -29,7 +29,7 @@ export class StatementLog {
   }
 }
 
-/** A Prisma client that notes every call of its own and of its models. */
+/** A Prisma client that records every call on itself and its models. */
 function recorded<T extends object>(client: T, path: string, texts: string[]): T {
   return new Proxy(client, {
     get(target, name) {

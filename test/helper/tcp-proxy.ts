@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from './free-port';
 
-/** Stands between the gateway and a server, and can do what networks do. */
+/** A proxy between the gateway and a server that can simulate network failures. */
 export class TcpProxy {
   private readonly pairs = new Map<Socket, Socket>();
   private server: Server;
@@ -15,14 +15,14 @@ export class TcpProxy {
     this.server = createServer();
   }
 
-  /** @param url where the server is, which may hold a password; of no port, PostgreSQL's. */
+  /** @param url the server's URL, which may contain a password; the default port is PostgreSQL's. */
   static async start(url: string): Promise<TcpProxy> {
     const proxy = new TcpProxy(new URL(url), await freePort());
     await proxy.comeBack();
     return proxy;
   }
 
-  /** The server's URL, by way of the proxy. */
+  /** The server's URL, through the proxy. */
   get url(): string {
     const url = new URL(this.target);
     url.host = `127.0.0.1:${this.port}`;
@@ -33,20 +33,20 @@ export class TcpProxy {
     return this.pairs.size;
   }
 
-  /** The server is gone: what is open is reset, and nobody listens any more. */
+  /** Simulates that the server is down: resets open connections and stops listening. */
   async goAway(): Promise<void> {
     this.server.close();
     this.resetAll();
   }
 
-  /** The server listens again. */
+  /** Listens again. */
   async comeBack(): Promise<void> {
     this.silent = false;
     this.server = createServer((client) => this.forward(client)).listen(this.port, '127.0.0.1');
     await once(this.server, 'listening');
   }
 
-  /** Every connection breaks, and new ones are taken. */
+  /** Resets all connections; new ones are accepted. */
   resetAll(): void {
     for (const [client, server] of this.pairs) {
       client.resetAndDestroy();
@@ -54,13 +54,13 @@ export class TcpProxy {
     }
   }
 
-  /** From now on nothing is passed on, in either direction, on connections old and new. Nobody is told. */
+  /** Stops forwarding in both directions, on existing and new connections, without closing anything. */
   fallSilent(): void {
     this.silent = true;
     for (const pair of this.pairs) for (const socket of pair) socket.pause();
   }
 
-  /** Whatever had been held back is passed on. */
+  /** Resumes forwarding, including what was held back. */
   speak(): void {
     this.silent = false;
     for (const pair of this.pairs) for (const socket of pair) socket.resume();

@@ -10,8 +10,8 @@ const PROJECT = join(__dirname, '..', '..');
 const CACHE = join(PROJECT, 'node_modules', '.cache', 'petstore-test');
 
 /**
- * A migrated, empty embedded database in memory. To make one takes seconds, so it is made once for these migrations, and
- * begins everywhere else from its image.
+ * Starts a migrated, empty embedded database in memory. Creating one takes seconds, so it is created once per set of
+ * migrations; later ones start from its image.
  */
 export async function startMigrated(): Promise<PGlite> {
   const image = join(CACHE, `${imageKey()}.tar`);
@@ -22,7 +22,7 @@ export async function startMigrated(): Promise<PGlite> {
   return engine;
 }
 
-/** In place of the images of other migrations. */
+/** Replaces the images of other migrations. */
 async function save(engine: PGlite, image: string): Promise<void> {
   mkdirSync(CACHE, { recursive: true });
   for (const file of readdirSync(CACHE))
@@ -32,7 +32,7 @@ async function save(engine: PGlite, image: string): Promise<void> {
   renameSync(unfinished, image);
 }
 
-/** Of all that the image is made of. */
+/** A hash of everything the image depends on. */
 function imageKey(): string {
   const files = readdirSync(MIGRATIONS_DIRECTORY, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.sql'))

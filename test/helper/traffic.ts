@@ -3,7 +3,7 @@ import type { Asked, Tried } from './load';
 
 export const HEADERS = { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' };
 
-/** What clients do: reads and writes in REST and GraphQL, by prepared statements and by Prisma, in transactions and not. */
+/** Typical requests: reads and writes in REST and GraphQL, through prepared statements and Prisma. */
 export function mixed(index: number): Asked {
   const post = (path: string, value: object) => ({
     method: 'POST',
@@ -17,7 +17,7 @@ export function mixed(index: number): Asked {
   return post('/graphql', { query: '{ pet(id: 1) { id } }' });
 }
 
-/** GraphQL answers an operation that ran with 200, whatever became of its fields. */
+/** GraphQL responds with 200 to an operation that ran, whatever happened to its fields. */
 export function isServed({ status, body = '' }: Tried): boolean {
   return (status === 200 || status === 201) && !body.includes('"errors"');
 }
@@ -28,7 +28,7 @@ export function isUnavailable({ status, body = '' }: Tried): boolean {
   return (code ?? errors?.[0].extensions.code) === 'SERVICE_UNAVAILABLE';
 }
 
-/** The ids of the categories that {@link mixed} was told it has made. */
+/** The ids of the categories that {@link mixed} created, according to the responses. */
 export function madeCategories(tried: readonly Tried[]): string[] {
   return tried
     .filter(({ status, body = '' }) => status === 201 && body.includes('"Kind '))

@@ -1,4 +1,4 @@
-// `node -r` this, and a child process of a test runs TypeScript as the tests do.
+// With `node -r` and this file, a test's child process runs TypeScript as the tests do.
 const { readFileSync } = require('node:fs');
 const { transformSync } = require('@swc/core');
 const options = require('./swc.cjs');

@@ -1,4 +1,4 @@
-/** Waits until `condition` holds. @throws Error when it does not within `seconds`. */
+/** Waits until `condition` holds. @throws Error if it does not within `seconds`. */
 export async function until(condition: () => Promise<boolean>, seconds = 5): Promise<void> {
   const end = Date.now() + seconds * 1000;
   while (!(await condition())) {

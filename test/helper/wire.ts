@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { type Response, responsesIn } from './messages';
 
-/** What stands on the wire in answer to `text`, until the other side is silent for a moment or closes. */
+/** Sends `text` and returns the raw response, up to when the server closes or is silent for a moment. */
 export function exchange(url: string, text: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -16,7 +16,7 @@ export function exchange(url: string, text: string): Promise<string> {
   });
 }
 
-/** Takes a response apart. @throws Error when it is not whole. */
+/** Parses a response. @throws Error if it is incomplete. */
 export function parseResponse(text: string): Response {
   const [response] = responsesIn(Buffer.from(text).toString('latin1'));
   if (!response) throw new Error(`no whole response: ${text}`);

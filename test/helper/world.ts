@@ -5,7 +5,7 @@ import { emptyDatabase } from './database';
 
 export const STATUSES = ['available', 'pending', 'sold'] as const;
 
-/** A shop full of ties: few names, dates and quantities for many rows. Ids are 1, 2, … in the order of the arrays. */
+/** A shop with many ties: few names, dates and quantities for many rows. Ids are 1, 2, … in array order. */
 export interface World {
   categories: { id: number; name: string }[];
   pets: {
@@ -18,7 +18,7 @@ export interface World {
   orders: { id: number; petId: number | null; shipDate: string | null; complete: boolean }[];
 }
 
-// U+FF5E comes before the emoji by code point, after it by UTF-16 unit.
+// U+FF5E sorts before the emoji by code point, after it by UTF-16 unit.
 const name = fc.constantFrom('Rex', 'rex', 'Max', 'Émile', 'a b', '～', '🐕', 'a', 'aa');
 const shipDate = fc.constantFrom(
   '2026-01-01T00:00:00.000Z',
@@ -55,7 +55,7 @@ export const worlds: fc.Arbitrary<World> = fc
     orders: withIds(orders),
   }));
 
-/** Makes the database hold this world and nothing else. */
+/** Replaces the shop's rows with this world. */
 export async function fill(database: Database, { categories, pets, orders }: World): Promise<void> {
   await emptyDatabase(database);
   const insert = (sql: string, ...columns: unknown[][]) => database.query(statement(sql), columns);

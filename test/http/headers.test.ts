@@ -69,7 +69,7 @@ describe('the headers stand on what the HTTP parser refuses, or would answer by 
     ],
     [
       'a chunk without a size',
-      `POST /pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+      `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
       400,
       'BAD_REQUEST',
     ],

@@ -55,9 +55,9 @@ test('while the database does not answer, only readiness is off, with the Error 
   const ready = await get('/readyz');
   expect(ready.json()).toEqual({
     code: 'SERVICE_UNAVAILABLE',
-    message: 'Not ready: the database does not answer.',
+    message: 'Not ready: the database does not respond.',
     status: 503,
-    details: [{ path: 'database', message: 'does not answer' }],
+    details: [{ path: 'database', message: 'does not respond' }],
     requestId: expect.any(String),
   });
   expect(Number(ready.headers['retry-after'])).toBeGreaterThan(0);
@@ -101,7 +101,7 @@ test('once the process is about to end, readiness is off', async () => {
   const ended = drain.closePort(500).then(() => drain.finish());
   const ready = await fetch(`${url}/readyz`);
   expect(ready.status).toBe(503);
-  expect(await ready.json()).toMatchObject({ details: [{ path: 'process', message: 'is about to end' }] });
+  expect(await ready.json()).toMatchObject({ details: [{ path: 'process', message: 'is shutting down' }] });
   expect((await fetch(`${url}/livez`)).status).toBe(200);
   expect((await fetch(`${url}/pets`)).status).toBe(200);
   await ended;

@@ -41,7 +41,7 @@ test('a process that is late is refused further work, tells how things are, and 
     503,
     {
       code: 'SERVICE_UNAVAILABLE',
-      message: 'The service has too much to do. Try again shortly.',
+      message: 'The service is overloaded. Try again shortly.',
       status: 503,
       requestId: expect.any(String),
     },

@@ -300,9 +300,9 @@ describe('a start with a manifest', () => {
     [
       'of another format',
       { format: 'relay', operations: [] },
-      'is no manifest of the format apollo-persisted-query-manifest',
+      'is not a manifest of the format apollo-persisted-query-manifest',
     ],
-    ['that is null', 'null', 'is no manifest'],
+    ['that is null', 'null', 'is not a manifest'],
     ['without operations', { ...manifest(), operations: {} }, 'has no list of operations'],
     [
       'whose operation has no body',
@@ -312,7 +312,7 @@ describe('a start with a manifest', () => {
     [
       'with an id that is there twice',
       manifest(valid, [...valid, sha256(PET)]),
-      `the id ${sha256(PET)} is there twice`,
+      `the id ${sha256(PET)} appears twice`,
     ],
     ['that does not parse', manifest(['query', 'A', 'query A {', '1']), 'query A (1): Syntax Error'],
     [
@@ -323,17 +323,17 @@ describe('a start with a manifest', () => {
     [
       'named otherwise',
       manifest(['query', 'B', 'query A { __typename }', '1']),
-      'query B (1): its body is not one operation of this type and name',
+      'query B (1): its body is not a single operation of this type and name',
     ],
     [
       'of another type',
       manifest(['mutation', 'A', 'query A { __typename }', '1']),
-      'mutation A (1): its body is not one operation',
+      'mutation A (1): its body is not a single operation',
     ],
     [
       'of two operations',
       manifest(['query', 'A', 'query A { __typename } query B { __typename }', '1']),
-      'its body is not one operation',
+      'its body is not a single operation',
     ],
     [
       'beyond a limit',

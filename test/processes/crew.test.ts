@@ -32,7 +32,7 @@ test('a worker is started again until the machine has memory for it', async () =
   workers[0]?.emit('exit', null, 'SIGKILL');
   await until(async () => fork.mock.calls.length === 3);
   expect(lines).toMatchObject([
-    { worker: 1, cause: 'a worker ended with SIGKILL', againInMs: 100 },
+    { worker: 1, cause: 'a worker exited with SIGKILL', againInMs: 100 },
     { cause: 'spawn ENOMEM', againInMs: 200 },
   ]);
   expect([...crew.workers].map(({ pid }) => pid)).toEqual([2]);

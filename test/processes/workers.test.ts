@@ -127,7 +127,7 @@ onServers('two workers', () => {
       const { code, stderr } = await gateway.ended;
       expect({ code, stderr }).toEqual({
         code: 1,
-        stderr: 'petstore-gateway: a worker ended with SIGKILL\n',
+        stderr: 'petstore-gateway: a worker exited with SIGKILL\n',
       });
       await until(async () => ![...seen].some(isAlive));
     });

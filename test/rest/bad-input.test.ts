@@ -77,7 +77,7 @@ describe('identifiers in paths', () => {
 });
 
 describe('query parameters', () => {
-  const once = (path: string) => ({ path, message: 'must be given only once' });
+  const once = (path: string) => ({ path, message: 'must not be repeated' });
   const unknown = (path: string) => ({ path, message: 'is not a parameter of this operation' });
   const limit = { path: 'limit', message: 'must be an integer from 1 to 100' };
   const cursor = { path: 'cursor', message: 'is not a cursor of this list in this order' };
@@ -169,9 +169,12 @@ describe('query parameters', () => {
 });
 
 describe('bodies', () => {
-  const given = (path: string) => ({ path, message: 'must be given' });
+  const given = (path: string) => ({ path, message: 'is required' });
   const notNull = (path: string) => ({ path, message: 'must not be null' });
-  const notKept = (path: string) => ({ path, message: 'must not be null; leave it out to keep it as it is' });
+  const notKept = (path: string) => ({
+    path,
+    message: 'must not be null; omit it to keep the current value',
+  });
   const noField = (path: string, schema: string) => ({ path, message: `is not a field of ${schema}` });
   const text = (path: string) => ({ path, message: 'must be a string' });
   const id = (path: string) => ({ path, message: ID });

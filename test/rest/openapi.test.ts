@@ -132,7 +132,7 @@ test('what generators of clients go by is there: names, texts, examples, scopes'
     ids.add(operationId);
     expect([on, summary, text]).toEqual([on, expect.stringMatching(/\w/), expect.stringMatching(/\w.*\./)]);
     const scope = on.startsWith('GET') ? 'READ' : 'WRITE';
-    if (on !== 'GET /rate_limit') expect(text).toContain(`Needs the scope \`${scope}\`.`);
+    if (on !== 'GET /rate_limit') expect(text).toContain(`Requires the scope \`${scope}\`.`);
     for (const each of parameters as OpenAPIV3.ParameterObject[])
       expect([on, each.name, each.description]).toEqual([on, each.name, expect.stringMatching(/\w.*\./)]);
     const bodies = [requestBody, ...Object.values(responses)] as (OpenAPIV3.ResponseObject | undefined)[];

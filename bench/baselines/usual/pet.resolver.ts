@@ -3,7 +3,7 @@ import type { Pet as PetRow } from '../../../src/database/generated/client';
 import type { Context } from './context';
 import { Category, NewPet, Pet, PetConnection } from './types';
 
-/** GraphQL's ID takes no bigint. */
+/** GraphQL's ID does not accept a bigint. */
 export function petOf(row: PetRow): Pet {
   return { ...row, id: String(row.id), categoryId: String(row.categoryId) };
 }
@@ -25,7 +25,7 @@ export class PetResolver {
     return { nodes: rows.map(petOf) };
   }
 
-  /** `findUnique` as Prisma's guide recommends against N+1: its loader batches such calls of one tick. */
+  /** `findUnique`, as Prisma's guide recommends to avoid N+1: its loader batches calls of one tick. */
   @FieldResolver(() => Category)
   async category(@Root() pet: Pet, @Ctx() { prisma }: Context): Promise<Category | null> {
     const row = await prisma.category.findUnique({ where: { id: BigInt(pet.categoryId) } });

@@ -1,4 +1,4 @@
-// Express, Apollo Server, type-graphql and Prisma, put together as their guides do: no logger, no keys, no limits.
+// Express, Apollo Server, type-graphql and Prisma, combined as in their guides: no logger, no keys, no limits.
 import 'reflect-metadata';
 import http from 'node:http';
 import { ApolloServer } from '@apollo/server';

@@ -6,53 +6,56 @@ import type {
 import { Plan, Scope } from '../enums';
 import { DateTime } from '../scalars';
 
-@InputType({ description: 'A key to make.' })
+@InputType({ description: 'A key to create.' })
 export class NewApiKey implements NewApiKeyShape {
-  @Field(() => String, { description: 'What it is for, or whose it is: 1 to 255 characters.' })
+  @Field(() => String, { description: 'What the key is for, or who owns it; 1 to 255 characters.' })
   name!: string;
 
-  @Field(() => Plan, { defaultValue: Plan.FREE, description: 'The plan whose quota it has.' })
+  @Field(() => Plan, { defaultValue: Plan.FREE, description: 'The plan, which sets its quota.' })
   plan!: Plan;
 
-  @Field(() => [Scope], { defaultValue: [Scope.READ, Scope.WRITE], description: 'What it may do.' })
+  @Field(() => [Scope], { defaultValue: [Scope.READ, Scope.WRITE], description: 'The scopes to grant.' })
   scopes!: Scope[];
 
   @Field(() => Int, {
     nullable: true,
-    description: 'Requests a minute: required for ENTERPRISE, refused otherwise.',
+    description: 'Requests per minute: required for ENTERPRISE, rejected for other plans.',
   })
   perMinute?: number | null;
 
   @Field(() => Int, {
     nullable: true,
-    description: 'Requests a day: required for ENTERPRISE, refused otherwise.',
+    description: 'Requests per day: required for ENTERPRISE, rejected for other plans.',
   })
   perDay?: number | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'From when on it is refused.' })
+  @Field(() => DateTime, { nullable: true, description: 'When it expires.' })
   expiresAt?: Date | null;
 }
 
-@InputType({ description: 'A change of a key: what is absent stays as it is.' })
+@InputType({ description: 'Changes to a key. Omitted fields keep their values.' })
 export class ApiKeyUpdate implements ApiKeyUpdateShape {
-  @Field(() => String, { nullable: true, description: 'The new name; not null.' })
+  @Field(() => String, { nullable: true, description: 'The new name; cannot be null.' })
   name?: string | null;
 
   @Field(() => Plan, {
     nullable: true,
-    description: 'The new plan; not null. Other than ENTERPRISE it clears the two numbers.',
+    description: 'The new plan; cannot be null. Any plan but ENTERPRISE clears the two limits.',
   })
   plan?: Plan | null;
 
-  @Field(() => [Scope], { nullable: true, description: 'All that it may do from now on; not null.' })
+  @Field(() => [Scope], {
+    nullable: true,
+    description: 'The scopes to grant instead of the old ones; cannot be null.',
+  })
   scopes?: Scope[] | null;
 
-  @Field(() => Int, { nullable: true, description: 'Requests a minute of an ENTERPRISE key.' })
+  @Field(() => Int, { nullable: true, description: 'Requests per minute of an ENTERPRISE key.' })
   perMinute?: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Requests a day of an ENTERPRISE key.' })
+  @Field(() => Int, { nullable: true, description: 'Requests per day of an ENTERPRISE key.' })
   perDay?: number | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'From when on it is refused; null: never.' })
+  @Field(() => DateTime, { nullable: true, description: 'When it expires; null means never.' })
   expiresAt?: Date | null;
 }

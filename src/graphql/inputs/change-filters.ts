@@ -4,52 +4,55 @@ import { PetStatus } from '../enums';
 import { Id } from '../scalars';
 
 @InputType({
-  description: 'Which changes of pets to hear of: those of pets that pass every filter given, now or before.',
+  description:
+    'Which pet changes to receive: those where the pet matches every given filter, before or after the change.',
 })
 export class PetChangeFilter {
-  @Field(() => [Id], { nullable: true, description: 'Those of these ids.' })
+  @Field(() => [Id], { nullable: true, description: 'Pets with these ids.' })
   ids?: bigint[] | null;
 
   @Field(() => [PetStatus], {
     nullable: true,
-    description: 'Those of any of these statuses; also those that had one until now.',
+    description: 'Pets with any of these statuses, before or after the change.',
   })
   status?: PetStatus[] | null;
 
   @Field(() => [Id], {
     nullable: true,
-    description: 'Those of any of these categories; also those that belonged to one until now.',
+    description: 'Pets in any of these categories, before or after the change.',
   })
   categoryId?: bigint[] | null;
 }
 
 @InputType({
   description:
-    'Which changes of orders to hear of: those of orders that pass every filter given, now or before.',
+    'Which order changes to receive: those where the order matches every given filter, before or after the change.',
 })
 export class OrderChangeFilter {
-  @Field(() => [Id], { nullable: true, description: 'Those of these ids.' })
+  @Field(() => [Id], { nullable: true, description: 'Orders with these ids.' })
   ids?: bigint[] | null;
 
-  @Field(() => Id, { nullable: true, description: 'Those for this pet; also those that were until now.' })
+  @Field(() => Id, { nullable: true, description: 'Orders for this pet, before or after the change.' })
   petId?: bigint | null;
 
   @Field(() => Boolean, {
     nullable: true,
-    description: 'Those that have, or have not, been fulfilled; also those that had, or had not, until now.',
+    description: 'Orders that are fulfilled (true) or not (false), before or after the change.',
   })
   complete?: boolean | null;
 }
 
-@InputType({ description: 'Which changes of stock to hear of: those that pass every filter given.' })
+@InputType({
+  description: 'Which stock changes to receive: those whose current stock matches every given filter.',
+})
 export class InventoryChangeFilter {
-  @Field(() => [Id], { nullable: true, description: 'Those of these pets.' })
+  @Field(() => [Id], { nullable: true, description: 'Stock of these pets.' })
   petIds?: bigint[] | null;
 
-  @Field(() => [PetStatus], { nullable: true, description: 'Those of pets of any of these statuses.' })
+  @Field(() => [PetStatus], { nullable: true, description: 'Stock of pets with any of these statuses.' })
   status?: PetStatus[] | null;
 
-  @Field(() => Int, { nullable: true, description: 'Those with at most this stock: what runs low.' })
+  @Field(() => Int, { nullable: true, description: 'Stock of at most this many units: what is running low.' })
   maxQuantity?: number | null;
 }
 

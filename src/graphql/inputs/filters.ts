@@ -7,45 +7,51 @@ import { Stability } from '../directives';
 import { PetStatus } from '../enums';
 import { Id } from '../scalars';
 
-@InputType({ description: 'Which pets to list: those that pass every filter given.' })
+@InputType({ description: 'Which pets to list: those that match every given filter.' })
 export class PetFilter implements PetFilterShape {
-  @Field(() => [Id], { nullable: true, description: 'Those of these ids. An empty list matches nothing.' })
+  @Field(() => [Id], { nullable: true, description: 'Pets with these ids. An empty list matches nothing.' })
   ids?: bigint[] | null;
 
-  @Field(() => [PetStatus], { nullable: true, description: 'Those of any of these statuses.' })
+  @Field(() => [PetStatus], { nullable: true, description: 'Pets with any of these statuses.' })
   status?: PetStatus[] | null;
 
-  @Field(() => [Id], { nullable: true, description: 'Those of any of these categories.' })
+  @Field(() => [Id], { nullable: true, description: 'Pets in any of these categories.' })
   categoryId?: bigint[] | null;
 
-  @Field(() => String, { nullable: true, description: 'Those whose name contains this, whatever its case.' })
+  @Field(() => String, { nullable: true, description: 'Pets whose name contains this, ignoring case.' })
   name?: string | null;
 }
 
-@InputType({ description: 'Which categories to list: those that pass every filter given.' })
+@InputType({ description: 'Which categories to list: those that match every given filter.' })
 export class CategoryFilter implements CategoryFilterShape {
-  @Field(() => [Id], { nullable: true, description: 'Those of these ids. An empty list matches nothing.' })
+  @Field(() => [Id], {
+    nullable: true,
+    description: 'Categories with these ids. An empty list matches nothing.',
+  })
   ids?: bigint[] | null;
 
-  @Field(() => String, { nullable: true, description: 'Those whose name contains this, whatever its case.' })
+  @Field(() => String, { nullable: true, description: 'Categories whose name contains this, ignoring case.' })
   name?: string | null;
 }
 
-@InputType({ description: 'Which orders to list: those that pass every filter given.' })
+@InputType({ description: 'Which orders to list: those that match every given filter.' })
 export class OrderFilter implements OrderFilterShape {
-  @Field(() => Id, { nullable: true, description: 'Those for this pet.' })
+  @Field(() => Id, { nullable: true, description: 'Orders for this pet.' })
   petId?: bigint | null;
 
-  @Field(() => Boolean, { nullable: true, description: 'Those that have, or have not, been fulfilled.' })
+  @Field(() => Boolean, { nullable: true, description: 'Orders that are fulfilled (true) or not (false).' })
   complete?: boolean | null;
 }
 
-@InputType({ description: 'Which inventory entries to list: those that pass every filter given.' })
+@InputType({ description: 'Which inventory entries to list: those that match every given filter.' })
 export class InventoryFilter implements InventoryFilterShape {
-  @Field(() => [PetStatus], { nullable: true, description: 'Those of pets of any of these statuses.' })
+  @Field(() => [PetStatus], { nullable: true, description: 'Entries of pets with any of these statuses.' })
   status?: PetStatus[] | null;
 
   @Stability('BETA')
-  @Field(() => Int, { nullable: true, description: 'Those with at most this stock: what runs low.' })
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Entries with at most this many units: what is running low.',
+  })
   maxQuantity?: number | null;
 }

@@ -23,11 +23,14 @@ export class ApiKeyResolver {
   @Counted()
   @Requires('ADMIN')
   @Paged('first')
-  @Query(() => ApiKeyConnection, { name: 'apiKeys', description: 'All API keys, the newest first.' })
+  @Query(() => ApiKeyConnection, {
+    name: 'apiKeys',
+    description: 'All API keys, newest first, one page at a time.',
+  })
   list(
-    @Arg('first', () => Int, { nullable: true, description: 'Take this many, 1 to 100; 20 unless given.' })
+    @Arg('first', () => Int, { nullable: true, description: 'Page size, 1 to 100; 20 by default.' })
     first: number | null | undefined,
-    @Arg('after', () => String, { nullable: true, description: 'Only what comes after this cursor.' })
+    @Arg('after', () => String, { nullable: true, description: 'Only items after this cursor.' })
     after: string | null | undefined,
     @Ctx() { session }: Context,
   ) {
@@ -36,9 +39,11 @@ export class ApiKeyResolver {
 
   @Counted()
   @Requires('ADMIN')
-  @Mutation(() => CreatedApiKey, { description: 'Makes a key. Its secret is shown this once.' })
+  @Mutation(() => CreatedApiKey, {
+    description: 'Creates a key. The full key is shown only in this response.',
+  })
   createApiKey(
-    @Arg('input', () => NewApiKey, { description: 'What to create it from.' }) input: NewApiKey,
+    @Arg('input', () => NewApiKey, { description: 'The key to create.' }) input: NewApiKey,
     @Ctx() { session }: Context,
   ) {
     return this.keys.create(session, input);
@@ -46,10 +51,10 @@ export class ApiKeyResolver {
 
   @Counted()
   @Requires('ADMIN')
-  @Mutation(() => ApiKey, { description: 'Changes what the input gives; the rest stays.' })
+  @Mutation(() => ApiKey, { description: 'Updates the given fields; the others keep their values.' })
   updateApiKey(
-    @Arg('id', () => Id, { description: 'Which key.', validateFn: acceptKeyId }) id: bigint | KeyId,
-    @Arg('input', () => ApiKeyUpdate, { description: 'What to change.' }) input: ApiKeyUpdate,
+    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: bigint | KeyId,
+    @Arg('input', () => ApiKeyUpdate, { description: 'The fields to update.' }) input: ApiKeyUpdate,
     @Ctx() { session }: Context,
   ) {
     return this.keys.update(session, keyIdOf(id), input);
@@ -58,10 +63,10 @@ export class ApiKeyResolver {
   @Counted()
   @Requires('ADMIN')
   @Mutation(() => ApiKey, {
-    description: 'Ends a key: here at once, on other instances within seconds. There is no way back.',
+    description: 'Revokes a key: at once on this instance, within seconds on others. This cannot be undone.',
   })
   revokeApiKey(
-    @Arg('id', () => Id, { description: 'Which key.', validateFn: acceptKeyId }) id: bigint | KeyId,
+    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: bigint | KeyId,
     @Ctx() { session }: Context,
   ) {
     return this.keys.revoke(session, keyIdOf(id));
@@ -69,7 +74,7 @@ export class ApiKeyResolver {
 
   @Counted()
   @Requires('ADMIN')
-  @Mutation(() => Boolean, { description: 'Ends the ban of a caller. False if there was none.' })
+  @Mutation(() => Boolean, { description: "Lifts a caller's ban. False if there was none." })
   liftBan(@Arg('caller', () => String, { description: 'A key id or a client address.' }) caller: string) {
     if (KEY_ID_FORM.test(caller)) return this.limits.liftBan(caller);
     const address = subjectOfAddress(caller);
@@ -78,12 +83,15 @@ export class ApiKeyResolver {
     return this.limits.liftBan(address);
   }
 
-  @FieldResolver(() => DateTime, { nullable: true, description: 'When its ban ends; null without one.' })
+  @FieldResolver(() => DateTime, {
+    nullable: true,
+    description: 'When its ban ends; null if it is not banned.',
+  })
   async bannedUntil(@Root() key: StoredKey) {
     const { bannedUntil } = await this.limits.peek({ id: key.id, quota: quotaOf(key) });
     return bannedUntil === undefined ? null : new Date(bannedUntil);
   }
 }
 
-/** In place of the check that refuses key ids elsewhere. */
+/** Replaces the default check, which rejects key ids. */
 function acceptKeyId(): void {}

@@ -22,9 +22,9 @@ export class CategoryResolver {
 
   @Counted()
   @Requires('READ')
-  @Query(() => Category, { nullable: true, description: 'The category of this id; null if there is none.' })
+  @Query(() => Category, { nullable: true, description: 'The category with this id; null if there is none.' })
   async category(
-    @Arg('id', () => Id, { description: 'Which category.' }) id: bigint,
+    @Arg('id', () => Id, { description: "The category's id." }) id: bigint,
     @Ctx() { session }: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
@@ -34,7 +34,7 @@ export class CategoryResolver {
   @Counted()
   @Requires('READ')
   @Paged('first', 'last')
-  @Query(() => CategoryConnection, { name: 'categories', description: 'Categories, a page at a time.' })
+  @Query(() => CategoryConnection, { name: 'categories', description: 'Categories, one page at a time.' })
   list(
     @Args(() => CategoryPageArgs) args: CategoryPageArgs,
     @Ctx() { session }: Context,
@@ -47,7 +47,7 @@ export class CategoryResolver {
   @Requires('WRITE')
   @Mutation(() => Category, { description: 'Adds a category.' })
   createCategory(
-    @Arg('input', () => NewCategory, { description: 'What to create it from.' }) input: NewCategory,
+    @Arg('input', () => NewCategory, { description: 'The category to create.' }) input: NewCategory,
     @Ctx() { session }: Context,
   ) {
     return this.categories.create(session, input);
@@ -55,10 +55,10 @@ export class CategoryResolver {
 
   @Counted()
   @Requires('WRITE')
-  @Mutation(() => Category, { description: 'Changes what the input gives; the rest stays.' })
+  @Mutation(() => Category, { description: 'Updates the given fields; the others keep their values.' })
   updateCategory(
-    @Arg('id', () => Id, { description: 'Which category.' }) id: bigint,
-    @Arg('input', () => CategoryUpdate, { description: 'What to change.' }) input: CategoryUpdate,
+    @Arg('id', () => Id, { description: "The category's id." }) id: bigint,
+    @Arg('input', () => CategoryUpdate, { description: 'The fields to update.' }) input: CategoryUpdate,
     @Ctx() { session }: Context,
   ) {
     return this.categories.update(session, id, input);
@@ -66,16 +66,18 @@ export class CategoryResolver {
 
   @Counted()
   @Requires('WRITE')
-  @Mutation(() => Category, { description: 'Deletes a category that has no pets. Answers it as it was.' })
+  @Mutation(() => Category, {
+    description: 'Deletes a category that has no pets. Returns the deleted category.',
+  })
   deleteCategory(
-    @Arg('id', () => Id, { description: 'Which category.' }) id: bigint,
+    @Arg('id', () => Id, { description: "The category's id." }) id: bigint,
     @Ctx() { session }: Context,
   ) {
     return this.categories.delete(session, id);
   }
 
   @Paged('first', 'last')
-  @FieldResolver(() => PetConnection, { description: 'The pets that belong to it, a page at a time.' })
+  @FieldResolver(() => PetConnection, { description: 'The pets in this category, one page at a time.' })
   pets(
     @Root() category: CategoryRow,
     @Args(() => PetPageArgs) args: PetPageArgs,

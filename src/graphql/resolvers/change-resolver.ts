@@ -13,10 +13,10 @@ import {
 import { refuseKeyIds } from '../scalars';
 import { InventoryChange, OrderChange, PetChange } from '../types/changes';
 
-/** Whether a subscriber wants to hear of an event. */
+/** Whether an event passes a subscriber's filter. */
 export type Passes = (event: ChangeEvent) => boolean;
 
-/** What to listen to, as type-graphql hands it to its `pubSub`: the topic, and as its id which events of it pass. */
+/** What type-graphql passes to its `pubSub`: the topic, and as the topic id the predicate for its events. */
 function listen<T extends Topic, Filter extends object>(
   topic: T,
   passes: (filter: Filter) => (event: ChangeEvent<T>) => boolean,
@@ -30,9 +30,9 @@ function listen<T extends Topic, Filter extends object>(
   };
 }
 
-const WHICH = { nullable: true, description: 'Only those that pass it; without it all.' } as const;
+const WHICH = { nullable: true, description: 'Filter; omit to receive all changes.' } as const;
 
-/** What has changed, as it happens. */
+/** Subscriptions to changes, as they are committed. */
 @Resolver()
 export class ChangeResolver {
   @Stability('EXPERIMENTAL')
@@ -40,7 +40,7 @@ export class ChangeResolver {
   @Requires('READ')
   @Subscription(() => PetChange, {
     ...listen('pet', passesPets),
-    description: 'Pets that are created, changed or deleted, once that is committed.',
+    description: 'Reports pets that are created, changed or deleted, once the change is committed.',
   })
   petChanged(
     @Root() { kind, id, row }: ChangeEvent<'pet'>,
@@ -54,7 +54,7 @@ export class ChangeResolver {
   @Requires('READ')
   @Subscription(() => OrderChange, {
     ...listen('order', passesOrders),
-    description: 'Orders that are placed, changed or cancelled, once that is committed.',
+    description: 'Reports orders that are placed, changed or cancelled, once the change is committed.',
   })
   orderChanged(
     @Root() { kind, id, row }: ChangeEvent<'order'>,
@@ -69,7 +69,7 @@ export class ChangeResolver {
   @Subscription(() => InventoryChange, {
     ...listen('inventory', passesInventory),
     description:
-      'Stock that is set, taken by orders, given back or no longer tracked, once that is committed. A new status of the pet alone is a change of the pet.',
+      'Reports stock that is set, taken by orders, returned or no longer tracked, once the change is committed. A new status of the pet is a change to the pet only.',
   })
   inventoryChanged(
     @Root() { kind, id, row }: ChangeEvent<'inventory'>,

@@ -25,10 +25,10 @@ export class InventoryResolver {
   @Requires('READ')
   @Query(() => InventoryItem, {
     nullable: true,
-    description: 'The stock of a pet; null while it is not tracked.',
+    description: "A pet's stock; null if it is not tracked.",
   })
   async inventoryItem(
-    @Arg('petId', () => Id, { description: 'Which pet.' }) petId: bigint,
+    @Arg('petId', () => Id, { description: "The pet's id." }) petId: bigint,
     @Ctx() { session }: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
@@ -38,7 +38,7 @@ export class InventoryResolver {
   @Counted()
   @Requires('READ')
   @Paged('first', 'last')
-  @Query(() => InventoryItemConnection, { description: 'Stock counts, a page at a time.' })
+  @Query(() => InventoryItemConnection, { description: 'Inventory entries, one page at a time.' })
   inventory(
     @Args(() => InventoryPageArgs) args: InventoryPageArgs,
     @Ctx() { session }: Context,
@@ -49,10 +49,10 @@ export class InventoryResolver {
 
   @Counted()
   @Requires('WRITE')
-  @Mutation(() => InventoryItem, { description: 'Sets the stock of a pet, and tracks it from then on.' })
+  @Mutation(() => InventoryItem, { description: "Sets a pet's stock, which is tracked from then on." })
   setInventory(
-    @Arg('petId', () => Id, { description: 'Which pet.' }) petId: bigint,
-    @Arg('input', () => InventoryUpdate, { description: 'What to change.' }) input: InventoryUpdate,
+    @Arg('petId', () => Id, { description: "The pet's id." }) petId: bigint,
+    @Arg('input', () => InventoryUpdate, { description: 'The new stock.' }) input: InventoryUpdate,
     @Ctx() { session }: Context,
   ) {
     return this.stock.set(session, petId, input);
@@ -62,10 +62,10 @@ export class InventoryResolver {
   @Counted()
   @Requires('WRITE')
   @Mutation(() => InventoryItem, {
-    description: 'Stops tracking the stock of a pet. Answers the entry as it was.',
+    description: "Stops tracking a pet's stock. Returns the deleted entry.",
   })
   removeInventory(
-    @Arg('petId', () => Id, { description: 'Which pet.' }) petId: bigint,
+    @Arg('petId', () => Id, { description: "The pet's id." }) petId: bigint,
     @Ctx() { session }: Context,
   ) {
     return this.stock.remove(session, petId);

@@ -23,9 +23,9 @@ export class OrderResolver {
 
   @Counted()
   @Requires('READ')
-  @Query(() => Order, { nullable: true, description: 'The order of this id; null if there is none.' })
+  @Query(() => Order, { nullable: true, description: 'The order with this id; null if there is none.' })
   async order(
-    @Arg('id', () => Id, { description: 'Which order.' }) id: bigint,
+    @Arg('id', () => Id, { description: "The order's id." }) id: bigint,
     @Ctx() { session }: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
@@ -35,7 +35,7 @@ export class OrderResolver {
   @Counted()
   @Requires('READ')
   @Paged('first', 'last')
-  @Query(() => OrderConnection, { name: 'orders', description: 'Orders, a page at a time.' })
+  @Query(() => OrderConnection, { name: 'orders', description: 'Orders, one page at a time.' })
   list(
     @Args(() => OrderPageArgs) args: OrderPageArgs,
     @Ctx() { session }: Context,
@@ -48,10 +48,10 @@ export class OrderResolver {
   @Requires('WRITE')
   @Mutation(() => Order, {
     description:
-      'Places an order. Units of a pet whose stock is tracked are taken from it at once, or the order is refused with `INSUFFICIENT_STOCK`.',
+      'Places an order. If the stock of its pet is tracked, the units are taken from it at once, or the order is refused with `INSUFFICIENT_STOCK`.',
   })
   placeOrder(
-    @Arg('input', () => NewOrder, { description: 'What to create it from.' }) input: NewOrder,
+    @Arg('input', () => NewOrder, { description: 'The order to place.' }) input: NewOrder,
     @Ctx() { session }: Context,
   ) {
     return this.orders.place(session, input);
@@ -61,11 +61,11 @@ export class OrderResolver {
   @Requires('WRITE')
   @Mutation(() => Order, {
     description:
-      'Changes what the input gives; the rest stays. Reserved stock moves with the pet and the quantity, which no longer change once the order is complete.',
+      'Updates the given fields; the others keep their values. Reserved stock follows the pet and quantity, which cannot change once the order is complete.',
   })
   updateOrder(
-    @Arg('id', () => Id, { description: 'Which order.' }) id: bigint,
-    @Arg('input', () => OrderUpdate, { description: 'What to change.' }) input: OrderUpdate,
+    @Arg('id', () => Id, { description: "The order's id." }) id: bigint,
+    @Arg('input', () => OrderUpdate, { description: 'The fields to update.' }) input: OrderUpdate,
     @Ctx() { session }: Context,
   ) {
     return this.orders.update(session, id, input);
@@ -75,9 +75,12 @@ export class OrderResolver {
   @Requires('WRITE')
   @Mutation(() => Order, {
     description:
-      'Deletes an order and gives its reserved stock back, unless it is complete. Answers it as it was.',
+      'Deletes an order; its reserved stock is released unless the order is complete. Returns the deleted order.',
   })
-  cancelOrder(@Arg('id', () => Id, { description: 'Which order.' }) id: bigint, @Ctx() { session }: Context) {
+  cancelOrder(
+    @Arg('id', () => Id, { description: "The order's id." }) id: bigint,
+    @Ctx() { session }: Context,
+  ) {
     return this.orders.cancel(session, id);
   }
 

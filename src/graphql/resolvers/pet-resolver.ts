@@ -28,9 +28,9 @@ export class PetResolver {
 
   @Counted()
   @Requires('READ')
-  @Query(() => Pet, { nullable: true, description: 'The pet of this id; null if there is none.' })
+  @Query(() => Pet, { nullable: true, description: 'The pet with this id; null if there is none.' })
   async pet(
-    @Arg('id', () => Id, { description: 'Which pet.' }) id: bigint,
+    @Arg('id', () => Id, { description: "The pet's id." }) id: bigint,
     @Ctx() { session }: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
@@ -40,7 +40,7 @@ export class PetResolver {
   @Counted()
   @Requires('READ')
   @Paged('first', 'last')
-  @Query(() => PetConnection, { name: 'pets', description: 'Pets, a page at a time.' })
+  @Query(() => PetConnection, { name: 'pets', description: 'Pets, one page at a time.' })
   list(
     @Args(() => PetPageArgs) args: PetPageArgs,
     @Ctx() { session }: Context,
@@ -53,7 +53,7 @@ export class PetResolver {
   @Requires('WRITE')
   @Mutation(() => Pet, { description: 'Adds a pet to the store.' })
   createPet(
-    @Arg('input', () => NewPet, { description: 'What to create it from.' }) input: NewPet,
+    @Arg('input', () => NewPet, { description: 'The pet to create.' }) input: NewPet,
     @Ctx() { session }: Context,
   ) {
     return this.pets.create(session, input);
@@ -61,10 +61,10 @@ export class PetResolver {
 
   @Counted()
   @Requires('WRITE')
-  @Mutation(() => Pet, { description: 'Changes what the input gives; the rest stays.' })
+  @Mutation(() => Pet, { description: 'Updates the given fields; the others keep their values.' })
   updatePet(
-    @Arg('id', () => Id, { description: 'Which pet.' }) id: bigint,
-    @Arg('input', () => PetUpdate, { description: 'What to change.' }) input: PetUpdate,
+    @Arg('id', () => Id, { description: "The pet's id." }) id: bigint,
+    @Arg('input', () => PetUpdate, { description: 'The fields to update.' }) input: PetUpdate,
     @Ctx() { session }: Context,
   ) {
     return this.pets.update(session, id, input);
@@ -73,9 +73,9 @@ export class PetResolver {
   @Counted()
   @Requires('WRITE')
   @Mutation(() => Pet, {
-    description: 'Deletes a pet that has no orders, and its inventory entry. Answers the pet as it was.',
+    description: 'Deletes a pet that has no orders, and its inventory entry. Returns the deleted pet.',
   })
-  deletePet(@Arg('id', () => Id, { description: 'Which pet.' }) id: bigint, @Ctx() { session }: Context) {
+  deletePet(@Arg('id', () => Id, { description: "The pet's id." }) id: bigint, @Ctx() { session }: Context) {
     return this.pets.delete(session, id);
   }
 
@@ -89,7 +89,7 @@ export class PetResolver {
 
   @FieldResolver(() => InventoryItem, {
     nullable: true,
-    description: 'Its stock; null while it is not tracked.',
+    description: 'Its stock; null if it is not tracked.',
   })
   inventory(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Info() info: GraphQLResolveInfo) {
     if (pet.inventory !== undefined) return pet.inventory;
@@ -97,7 +97,7 @@ export class PetResolver {
   }
 
   @Paged('first', 'last')
-  @FieldResolver(() => OrderConnection, { description: 'Orders for it, a page at a time.' })
+  @FieldResolver(() => OrderConnection, { description: 'Orders for this pet, one page at a time.' })
   orders(
     @Root() pet: PetRow,
     @Args(() => OrderPageArgs) args: OrderPageArgs,

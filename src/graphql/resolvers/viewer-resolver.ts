@@ -6,7 +6,7 @@ import { RateLimit } from '../types/limits';
 
 @Resolver()
 export class ViewerResolver {
-  @Query(() => RateLimit, { description: 'Where the caller stands. Free of quota.' })
+  @Query(() => RateLimit, { description: "The caller's plan and remaining quota. Uses no quota." })
   async rateLimit(@Ctx() context: Context): Promise<RateLimit> {
     const { caller, charge, meter } = context;
     const standing = charge ? await charge.settle() : await meter.peek();
@@ -18,7 +18,7 @@ export class ViewerResolver {
     };
   }
 
-  @Query(() => Viewer, { description: 'The caller: its plan, its key, what it may do. Free of quota.' })
+  @Query(() => Viewer, { description: 'The caller: its plan, scopes and API key. Uses no quota.' })
   async viewer(@Ctx() context: Context): Promise<object> {
     const { plan, scopes, apiKey = null } = context.caller;
     return { plan, scopes: [...scopes], apiKey, rateLimit: await this.rateLimit(context) };

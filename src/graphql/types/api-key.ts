@@ -5,55 +5,57 @@ import { RateLimit } from './limits';
 
 @ObjectType({
   simpleResolvers: true,
-  description: 'A key that calls are made with. Its secret is nowhere kept.',
+  description: 'An API key. The secret itself is not stored.',
 })
 export class ApiKey {
-  @Field(() => Id, { description: 'The key id: the second part of the whole key.' })
+  @Field(() => Id, { description: 'The key id: the second part of the full key.' })
   id!: string;
 
-  @Field(() => String, { description: 'What it is for, or whose it is.' })
+  @Field(() => String, { description: 'What the key is for, or who owns it.' })
   name!: string;
 
-  @Field(() => Plan, { description: 'The plan whose quota it has.' })
+  @Field(() => Plan, { description: 'The plan, which sets its quota.' })
   plan!: Plan;
 
-  @Field(() => [Scope], { description: 'What it was given; WRITE includes READ, ADMIN includes both.' })
+  @Field(() => [Scope], {
+    description: 'The scopes granted to it. WRITE includes READ; ADMIN includes both.',
+  })
   scopes!: Scope[];
 
   @Field(() => Int, {
     nullable: true,
-    description: 'Requests a minute of an ENTERPRISE key; null for the other plans.',
+    description: 'Requests per minute of an ENTERPRISE key; null for other plans.',
   })
   perMinute!: number | null;
 
   @Field(() => Int, {
     nullable: true,
-    description: 'Requests a day of an ENTERPRISE key; null for the other plans.',
+    description: 'Requests per day of an ENTERPRISE key; null for other plans.',
   })
   perDay!: number | null;
 
   @Field(() => DateTime, {
     nullable: true,
-    description: 'From when on it is refused; null if it does not expire.',
+    description: 'When it expires; null if it does not.',
   })
   expiresAt!: Date | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it was revoked; null while it is good.' })
+  @Field(() => DateTime, { nullable: true, description: 'When it was revoked; null if it was not.' })
   revokedAt!: Date | null;
 
   @Field(() => DateTime, { nullable: true, description: 'When it was last used, to within a minute.' })
   lastUsedAt!: Date | null;
 
-  @Field(() => DateTime, { description: 'When it was made.' })
+  @Field(() => DateTime, { description: 'When it was created.' })
   createdAt!: Date;
 }
 
-@ObjectType({ simpleResolvers: true, description: 'A new key.' })
+@ObjectType({ simpleResolvers: true, description: 'A newly created key.' })
 export class CreatedApiKey {
-  @Field(() => ApiKey, { description: 'The key as it is kept.' })
+  @Field(() => ApiKey, { description: 'The key as stored.' })
   apiKey!: ApiKey;
 
-  @Field(() => String, { description: 'The whole key, `ps_…`. It is shown once: keep it safe.' })
+  @Field(() => String, { description: 'The full key, `ps_…`. It is shown only once: keep it safe.' })
   secret!: string;
 }
 
@@ -62,12 +64,12 @@ export class Viewer {
   @Field(() => Plan, { description: 'Its plan; FREE without a key.' })
   plan!: Plan;
 
-  @Field(() => [Scope], { description: 'All that it may do.' })
+  @Field(() => [Scope], { description: 'Its scopes, including implied ones.' })
   scopes!: Scope[];
 
-  @Field(() => ApiKey, { nullable: true, description: 'The key that it calls with; null without one.' })
+  @Field(() => ApiKey, { nullable: true, description: 'The API key it uses; null without one.' })
   apiKey!: ApiKey | null;
 
-  @Field(() => RateLimit, { description: 'Where it stands.' })
+  @Field(() => RateLimit, { description: 'Its remaining quota.' })
   rateLimit!: RateLimit;
 }

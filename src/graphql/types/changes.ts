@@ -7,40 +7,40 @@ import { Pet } from './pet';
 
 type Kind = keyof typeof ChangeKind;
 
-@ObjectType({ simpleResolvers: true, description: 'That a pet has changed.' })
+@ObjectType({ simpleResolvers: true, description: 'A change to a pet.' })
 export class PetChange {
-  @Field(() => ChangeKind, { description: 'What has happened to it.' })
+  @Field(() => ChangeKind, { description: 'What happened to it.' })
   kind!: Kind;
 
-  @Field(() => Id, { description: 'Which pet.' })
+  @Field(() => Id, { description: "The pet's id." })
   id!: bigint;
 
-  @Field(() => Pet, { description: 'The pet as it is now; once deleted, as it was.' })
+  @Field(() => Pet, { description: 'The current state of the pet, or its last state if deleted.' })
   pet!: Pet;
 }
 
-@ObjectType({ simpleResolvers: true, description: 'That an order has changed.' })
+@ObjectType({ simpleResolvers: true, description: 'A change to an order.' })
 export class OrderChange {
-  @Field(() => ChangeKind, { description: 'What has happened to it; `DELETED`: it was cancelled.' })
+  @Field(() => ChangeKind, { description: 'What happened to it; `DELETED` means it was cancelled.' })
   kind!: Kind;
 
-  @Field(() => Id, { description: 'Which order.' })
+  @Field(() => Id, { description: "The order's id." })
   id!: bigint;
 
-  @Field(() => Order, { description: 'The order as it is now; once cancelled, as it was.' })
+  @Field(() => Order, { description: 'The current state of the order, or its last state if cancelled.' })
   order!: Order;
 }
 
-@ObjectType({ simpleResolvers: true, description: 'That the stock of a pet has changed.' })
+@ObjectType({ simpleResolvers: true, description: "A change to a pet's stock." })
 export class InventoryChange {
   @Field(() => ChangeKind, {
-    description: 'What has happened to it; `CREATED`: it is tracked from now on, `DELETED`: no longer.',
+    description: 'What happened to it; `CREATED` means that tracking started, `DELETED` that it ended.',
   })
   kind!: Kind;
 
-  @Field(() => Id, { description: 'The pet whose stock it is.' })
+  @Field(() => Id, { description: 'The id of the pet whose stock it is.' })
   petId!: bigint;
 
-  @Field(() => InventoryItem, { description: 'The stock as it is now; no longer tracked, as it was.' })
+  @Field(() => InventoryItem, { description: 'The current stock, or its last state if no longer tracked.' })
   item!: InventoryItem;
 }

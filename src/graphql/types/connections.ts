@@ -6,12 +6,12 @@ import { InventoryItem } from './inventory-item';
 import { Order } from './order';
 import { Pet } from './pet';
 
-@ObjectType({ simpleResolvers: true, description: 'Where a page stands in its list.' })
+@ObjectType({ simpleResolvers: true, description: "A page's position in its list." })
 export class PageInfo {
-  @Field(() => Boolean, { description: 'Whether there is more after this page.' })
+  @Field(() => Boolean, { description: 'Whether there are items after this page.' })
   hasNextPage!: boolean;
 
-  @Field(() => Boolean, { description: 'Whether there is more before this page.' })
+  @Field(() => Boolean, { description: 'Whether there are items before this page.' })
   hasPreviousPage!: boolean;
 
   @Field(() => String, { nullable: true, description: 'The cursor of the first edge, for `before`.' })
@@ -21,34 +21,34 @@ export class PageInfo {
   endCursor!: string | null;
 }
 
-/** The connection and edge types of a node type (GraphQL Cursor Connections Specification), with `nodes` and `totalCount`. */
+/** A connection type with its edge type (GraphQL Cursor Connections Specification), `nodes` and `totalCount`. */
 function connectionOf<Node extends object>(NodeType: ClassType<Node>, name: string, plural: string) {
   @ObjectType(`${name}Edge`, {
     simpleResolvers: true,
-    description: `One of a page of ${plural}, and where it stands.`,
+    description: `One item in a page of ${plural}, with its cursor.`,
   })
   class Edge {
     @Field(() => NodeType, { description: `The ${name} itself.` })
     node!: Node;
 
     @Field(() => String, {
-      description: 'Where it stands in this list and order: opaque, for `after` and `before`.',
+      description: 'An opaque cursor for `after` and `before`, valid for this list and order.',
     })
     cursor!: string;
   }
 
   @ObjectType(`${name}Connection`, { simpleResolvers: true, description: `A page of ${plural}.` })
   class ConnectionType implements Pick<Connection<Node>, 'totalCount'> {
-    @Field(() => [Edge], { description: 'The page, with a cursor for each.' })
+    @Field(() => [Edge], { description: 'The items of the page, with cursors.' })
     edges!: Edge[];
 
-    @Field(() => [NodeType], { description: 'The page, without cursors.' })
+    @Field(() => [NodeType], { description: 'The items of the page, without cursors.' })
     nodes!: Node[];
 
-    @Field(() => PageInfo, { description: 'Where the page stands, for the next and the previous one.' })
+    @Field(() => PageInfo, { description: 'What is needed to request the next and previous pages.' })
     pageInfo!: PageInfo;
 
-    @Field(() => Int, { description: 'How many there are in all pages. Counted only when asked for.' })
+    @Field(() => Int, { description: 'The number of items on all pages. Counted only when requested.' })
     totalCount!: () => Promise<number>;
   }
   return ConnectionType;

@@ -5,13 +5,13 @@ import { Id } from '../scalars';
 @ObjectType({
   simpleResolvers: true,
   description:
-    'The stock of one animal. It exists once its stock has been set; until then orders are not limited.',
+    'The stock of one animal. It exists once the stock has been set; until then orders are not limited.',
 })
 export class InventoryItem {
-  @Field(() => Id, { description: 'The animal that the entry tracks.' })
+  @Field(() => Id, { description: 'The id of the animal that the entry tracks.' })
   petId!: bigint;
 
-  @Field(() => Int, { description: 'Current stock count: what placed orders have taken is no longer in it.' })
+  @Field(() => Int, { description: 'The current stock count, without the units taken by placed orders.' })
   quantity!: number;
 
   @Field(() => PetStatus, { description: "The animal's own status." })

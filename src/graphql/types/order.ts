@@ -6,7 +6,7 @@ export class Order {
   @Field(() => Id, { description: 'Assigned when the order is placed.' })
   id!: bigint;
 
-  @Field(() => Id, { nullable: true, description: 'The animal in the order.' })
+  @Field(() => Id, { nullable: true, description: 'The id of the animal in the order.' })
   petId!: bigint | null;
 
   @Field(() => Int, { nullable: true, description: 'Number of units ordered, at least 1.' })

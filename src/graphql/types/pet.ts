@@ -2,7 +2,7 @@ import { Field, ObjectType } from 'type-graphql';
 import { PetStatus } from '../enums';
 import { Id } from '../scalars';
 
-@ObjectType({ simpleResolvers: true, description: 'An animal of the store.' })
+@ObjectType({ simpleResolvers: true, description: 'An animal in the store.' })
 export class Pet {
   @Field(() => Id, { description: 'Assigned on creation.' })
   id!: bigint;
@@ -13,6 +13,6 @@ export class Pet {
   @Field(() => PetStatus, { description: 'The status of the pet.' })
   status!: PetStatus;
 
-  @Field(() => Id, { description: 'The category that the animal belongs to.' })
+  @Field(() => Id, { description: 'The id of the category that the animal belongs to.' })
   categoryId!: bigint;
 }

@@ -14,7 +14,7 @@ const HTML = `
 /** @param {number} count */
 const spell = (count) => count.toLocaleString('en');
 
-/** `<explorer-bar>`: the way to the other pages, the key, and what is left of its quota. */
+/** `<explorer-bar>`: links to the other pages, the key, and its remaining quota. */
 class ExplorerBar extends HTMLElement {
   connectedCallback() {
     this.innerHTML = HTML;

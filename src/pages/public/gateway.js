@@ -6,14 +6,14 @@ import { currentKey } from './key.js';
  *   in milliseconds of the Unix epoch
  */
 
-/** Where subscriptions run. */
+/** The endpoint for subscriptions. */
 export const live = new URL('/graphql', location.href.replace(/^http/, 'ws')).href;
 
-/** Fires `standing`, with the windows as its detail, after every answer. */
+/** Fires `standing`, with the windows as its detail, after every response. */
 export const answers = new EventTarget();
 
 /**
- * As `fetch`, with the key of this tab unless the request brings one.
+ * Like `fetch`, with the key of this tab on requests to this server that bring none.
  * @param {RequestInfo | URL} url
  * @param {RequestInit} [options]
  */
@@ -42,12 +42,12 @@ export function graphql(query) {
 
 /**
  * @typedef {{ plan: string, scopes: string[], apiKey: { name: string } | null }} Viewer
- * @typedef {{ status: number, viewer?: Viewer, problem?: string, retryAfter: number }} Who who this tab is, or why it is
- *   not told; how many seconds to wait before the next question
+ * @typedef {{ status: number, viewer?: Viewer, problem?: string, retryAfter: number }} Who who this tab is, or why the
+ *   query was refused; how many seconds to wait before the next one
  */
 
 /**
- * Asks who this tab is. Free of quota.
+ * Queries who this tab is. Costs no quota.
  * @returns {Promise<Who>}
  */
 export async function askViewer() {
@@ -62,7 +62,7 @@ export async function askViewer() {
 }
 
 /**
- * The windows as every answer tells them in `RateLimit-Policy` and `RateLimit`.
+ * The windows, from the `RateLimit-Policy` and `RateLimit` of every response.
  * @param {Headers} headers
  * @returns {Window[]}
  */

@@ -4,10 +4,10 @@ import { examples } from './examples.js';
 import { call, live } from './gateway.js';
 import { currentKey } from './key.js';
 
-// From the scripts that the page loads before this one.
+// From the scripts loaded before this one.
 const { React, ReactDOM, GraphiQL } = /** @type {any} */ (window);
 
-// Read again for each subscription: the key may have changed meanwhile.
+// Read for each subscription, since the key may have changed.
 const wsConnectionParams = {
   get 'x-api-key'() {
     return currentKey() || undefined;
@@ -21,7 +21,7 @@ const fetcher = GraphiQL.createFetcher({
 });
 const defaultTabs = (await examples()).map((query) => ({ query }));
 
-// Its history holds the header editor's text, keys too: it goes with the tab, like the key itself.
+// GraphiQL's history stores the header editor's text, including keys: like the key itself, it is gone with the tab.
 const storage = sessionStorage;
 
 ReactDOM.createRoot(document.getElementById('explorer')).render(

@@ -11,10 +11,9 @@ const HTML = `
   </form>
   <p id="api-key-note" class="key-note" role="status"></p>`;
 
-const KEPT =
-  'Kept in this tab’s session storage only, and sent to this server only. It is gone when the tab is closed.';
+const KEPT = 'Kept only in this tab’s session storage until the tab is closed, and sent only to this server.';
 
-/** `<key-field>`: where the API key of this tab is typed. */
+/** `<key-field>`: the input for the API key of this tab. */
 class KeyField extends HTMLElement {
   connectedCallback() {
     this.innerHTML = HTML;
@@ -33,7 +32,7 @@ class KeyField extends HTMLElement {
       event.preventDefault();
       if (setKey(input.value)) return;
       input.setAttribute('aria-invalid', 'true');
-      note.textContent = 'A key looks like ps_ypcc3ce37j11_…: “ps”, 12 characters, 32 characters.';
+      note.textContent = 'A key looks like ps_ypcc3ce37j11_…: “ps_”, 12 characters, “_”, 32 characters.';
     });
     forget.addEventListener('click', () => setKey(''));
     keyChanges.addEventListener('change', show);

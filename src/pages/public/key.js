@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The API key of this tab. It is kept in sessionStorage alone: no other tab sees it, it goes with the tab, and it is sent
- * to this server only.
+ * The API key of this tab. It is kept only in sessionStorage: no other tab sees it, it is gone when the tab is closed,
+ * and it is sent only to this server.
  */
 
 const ITEM = 'petstore-api-key';
@@ -10,12 +10,12 @@ const FORM = /^ps_[0-9a-z]{12}_[0-9A-Za-z]{32}$/;
 /** Fires `change` when the key has changed. */
 export const keyChanges = new EventTarget();
 
-/** @returns {string} the key, or nothing */
+/** @returns {string} the key, or an empty string */
 export function currentKey() {
   return sessionStorage.getItem(ITEM) ?? '';
 }
 
-/** @param {string} key a whole key; empty forgets it. @returns {boolean} whether it has the form of a key */
+/** @param {string} key a whole key; empty removes it. @returns {boolean} whether the key was well-formed or empty */
 export function setKey(key) {
   const trimmed = key.trim();
   if (trimmed && !FORM.test(trimmed)) return false;

@@ -15,7 +15,7 @@ script.addEventListener('error', () => {
 });
 document.head.append(script);
 
-/** Requests are made here, not in Apollo's frame: the key never leaves for it. */
+/** Requests are sent from here, not from Apollo's frame, which never gets the key. */
 async function embed() {
   const document = await exampleDocument();
   explorer.replaceChildren();

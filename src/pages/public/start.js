@@ -3,7 +3,7 @@ import './key-field.js';
 import { answers, askViewer, call, graphql } from './gateway.js';
 import { keyChanges } from './key.js';
 
-/** How often the quota is asked for, in milliseconds; asking is free of quota. */
+/** How often the quota is queried, in milliseconds; the query costs no quota. */
 const EVERY = 5000;
 
 /** @type {{ name: string, curl: string, send: () => Promise<Response> }[]} */
@@ -34,7 +34,7 @@ function showWindows() {
 }
 
 /**
- * The meter of a window, made when it is first told of.
+ * Shows the meter of a window, created on first use.
  * @param {import('./gateway.js').Window} window
  */
 function meterOf({ name, limit, remaining, resetAt }) {
@@ -54,7 +54,7 @@ function meterOf({ name, limit, remaining, resetAt }) {
   const seconds = Math.max(0, Math.ceil((resetAt - Date.now()) / 1000));
   part('.remaining').textContent = remaining.toLocaleString('en');
   part('.limit').textContent = `of ${limit.toLocaleString('en')} left this ${name}`;
-  part('.reset').textContent = remaining < limit ? `new in ${spell(seconds)}` : '';
+  part('.reset').textContent = remaining < limit ? `resets in ${spell(seconds)}` : '';
   part('.bar').setAttribute('aria-label', `Requests left this ${name}`);
   part('.bar').setAttribute('aria-valuemax', String(limit));
   part('.bar').setAttribute('aria-valuenow', String(remaining));
@@ -69,7 +69,7 @@ function spell(seconds) {
   return `${Math.round(seconds / 3600)} h`;
 }
 
-/** When it may be asked again; never for a key that is not accepted, whose tries count against the address. */
+/** No queries before this time; none ever with a rejected key, since each would count against the address. */
 let quietUntil = 0;
 
 async function showViewer() {
@@ -80,12 +80,12 @@ async function showViewer() {
     say('plan', viewer?.plan ?? String(status));
     say('who', viewer ? described(viewer) : problem);
   } catch {
-    say('who', 'The server does not answer.');
+    say('who', 'The server does not respond.');
   }
 }
 
 /**
- * What is said anew is read out: the same is not said twice.
+ * Sets a text only if it has changed, since screen readers announce every update.
  * @param {string} id
  * @param {string} text
  */
@@ -95,7 +95,7 @@ function say(id, text) {
 
 /** @param {import('./gateway.js').Viewer} viewer */
 function described({ scopes, apiKey }) {
-  const may = scopes.length ? `may ${scopes.join(' and ').toLowerCase()}` : 'may do nothing here';
+  const may = scopes.length ? `may ${scopes.join(' and ').toLowerCase()}` : 'no access';
   return apiKey ? `key “${apiKey.name}”, ${may}` : `without a key, ${may}`;
 }
 
@@ -110,7 +110,7 @@ async function showHealth() {
       : 'Not ready';
   } catch {
     health.dataset.state = 'down';
-    health.textContent = 'Does not answer';
+    health.textContent = 'Not responding';
   }
 }
 
@@ -129,7 +129,7 @@ async function run({ curl, send }) {
     body.textContent = JSON.stringify(JSON.parse(text), null, 2);
     body.hidden = false;
   } catch {
-    status.textContent = 'No answer.';
+    status.textContent = 'No response.';
     status.dataset.state = 'down';
   }
 }

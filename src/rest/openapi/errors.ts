@@ -4,29 +4,29 @@ import { ERROR_STATUS, type ErrorCode } from '../../graphql/errors';
 import type { PreparedOperation } from '../prepare';
 import { type HeaderName, headersOf, markersOf } from './headers';
 
-/** What the errors of REST mean, and a message of each. */
+/** The meaning of each REST error, and an example of its message. */
 const MEANINGS: Partial<Record<ErrorCode, readonly [meaning: string, message: string]>> = {
   BAD_REQUEST: ['The request is malformed.', 'The body is not valid JSON.'],
   BAD_USER_INPUT: [
-    'A value breaks its type or its bounds; `details` names each one.',
+    'Values have the wrong type or are out of bounds; `details` lists them.',
     'name: must not be empty',
   ],
   UNAUTHENTICATED: [
-    'A key is needed, or this one is unknown, malformed or revoked.',
+    'A key is required, or the key sent is malformed, unknown, revoked or expired.',
     'The API key is malformed, unknown, revoked or expired.',
   ],
   FORBIDDEN: [
     'The key lacks the scope.',
     'This operation needs an API key with the scope WRITE; this key does not have it.',
   ],
-  NOT_FOUND: ['There is no such resource.', 'Pet 7 does not exist.'],
-  NOT_ACCEPTABLE: ['The client does not accept `application/json`.', 'Answers are application/json.'],
+  NOT_FOUND: ['The resource does not exist.', 'Pet 7 does not exist.'],
+  NOT_ACCEPTABLE: ['The client does not accept `application/json`.', 'Responses are application/json.'],
   INSUFFICIENT_STOCK: [
     'Fewer units are in stock than the order asks for.',
     'Fewer than 2 units of pet 1 are in stock.',
   ],
   ORDER_COMPLETE: [
-    'The order is complete: its pet and quantity no longer change.',
+    'The order is complete: its pet and quantity can no longer change.',
     'Order 1 is complete; its pet and quantity no longer change.',
   ],
   CATEGORY_NOT_EMPTY: [
@@ -50,15 +50,15 @@ const MEANINGS: Partial<Record<ErrorCode, readonly [meaning: string, message: st
     'This plan allows 60 requests per minute. Try again in 12 seconds.',
   ],
   KEY_BANNED: [
-    'The caller went on for too long after it was refused.',
+    'The caller is banned after too many refused requests.',
     'Banned after too many refused requests. Try again in 60 seconds.',
   ],
   INTERNAL_SERVER_ERROR: [
-    'Something went wrong; the request id tells us what.',
+    'Something went wrong on our side; report the request id.',
     'Something went wrong on our side. Tell us the request id, and we will find out what.',
   ],
   SERVICE_UNAVAILABLE: [
-    'The service is busy or its database is out of reach.',
+    'The service is busy or its database is unreachable.',
     'The service is busy or its database is out of reach. Try again shortly.',
   ],
 };
@@ -76,20 +76,20 @@ const EXTRA_HEADERS: Readonly<Record<number, HeaderName>> = {
   503: 'Retry-After',
 };
 
-/** The answers to errors by name: `NotFound`. */
+/** The error responses by name: `NotFound`. */
 export function errorResponses(): Record<string, OpenAPIV3.ResponseObject> {
   const statuses = [...new Set(CODES.map((code) => ERROR_STATUS[code]))];
   return {
     ...Object.fromEntries(statuses.map((status) => [nameOf(status), errorResponse(status)])),
     [OTHER]: {
-      description: 'Any other error: what HTTP itself refuses, such as headers that are too large.',
+      description: 'Any other error, at the level of HTTP, such as headers that are too large.',
       headers: headersOf(),
       content: { 'application/json': { schema: ERROR } },
     },
   };
 }
 
-/** The errors that an operation may answer, by status. */
+/** The errors that an operation may return, by status. */
 export function errorsOf(operation: PreparedOperation) {
   const { inputs, method, runsOnce, errors = [] } = operation;
   const codes: ErrorCode[] = [
@@ -101,7 +101,7 @@ export function errorsOf(operation: PreparedOperation) {
     'INTERNAL_SERVER_ERROR',
     'SERVICE_UNAVAILABLE',
     ...(inputs.path.size ? (['NOT_FOUND'] as const) : []),
-    // A DELETE has no body; one that comes all the same is read.
+    // A DELETE has no body, but one that is sent all the same is read.
     ...(method !== 'GET' ? (['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) : []),
     ...(runsOnce ? (['IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_MISMATCH'] as const) : []),
     ...errors,
@@ -112,7 +112,7 @@ export function errorsOf(operation: PreparedOperation) {
     ...Object.fromEntries(
       statuses.map((status) => [
         status,
-        // Markers stand on errors too: such an answer is the operation's own.
+        // Errors carry markers too, so a marked operation has its own responses.
         markers.length ? errorResponse(status, markers) : ref(nameOf(status)),
       ]),
     ),

@@ -5,13 +5,13 @@ import { REQUEST_ID } from './values';
 type Header = OpenAPIV3.HeaderObject;
 type Schema = OpenAPIV3.SchemaObject;
 
-/** One that stands on some of the answers that may have it. */
+/** A header on some of the responses that list it. */
 const optional = (description: string, schema: Schema, example: string | number): Header => ({
   description,
   schema,
   example,
 });
-/** One that stands on every answer that is said to have it. */
+/** A header on every response that lists it. */
 const header = (description: string, schema: Schema, example: string | number): Header => ({
   ...optional(description, schema, example),
   required: true,
@@ -20,13 +20,13 @@ const TEXT = { type: 'string', pattern: '^[ -~]*$', maxLength: 512 } as const;
 /** The largest Integer of a structured field (RFC 9651, section 3.3.1). */
 const COUNT = { type: 'integer', format: 'int64', minimum: 0, maximum: 999_999_999_999_999 } as const;
 
-/** Headers of answers. */
+/** Response headers. */
 export const HEADERS = {
   'X-RateLimit-Limit': header('The request limit in force', COUNT, 60),
   'X-RateLimit-Remaining': header('Requests left in the current window', COUNT, 59),
   'X-RateLimit-Reset': header('Unix timestamp at which the limit resets', COUNT, 1795251600),
   RateLimit: header(
-    'What is left of each window (draft-ietf-httpapi-ratelimit-headers)',
+    'Requests left in each window (draft-ietf-httpapi-ratelimit-headers)',
     TEXT,
     '"minute";r=59;t=60, "day";r=999;t=86400',
   ),
@@ -36,16 +36,16 @@ export const HEADERS = {
     '"minute";q=60;w=60, "day";q=1000;w=86400',
   ),
   'X-Request-Id': header(
-    'The id of the request: the one that came in this header, or a new one',
+    'The id of the request: the one sent in this header, or a new one',
     REQUEST_ID,
     '5f0c7f0e-6f1c-4f7e-9a55-0d6d2b8c1a11',
   ),
   'Access-Control-Allow-Origin': optional(
-    'The origin whose scripts may read the answer, or any; left out where the origin that asks may not',
+    'The origin whose scripts may read the response, or `*`; omitted if the requesting origin may not',
     TEXT,
     '*',
   ),
-  'Retry-After': header('Seconds to wait before the next try', { ...COUNT, minimum: 1 }, 12),
+  'Retry-After': header('Seconds to wait before retrying', { ...COUNT, minimum: 1 }, 12),
   'WWW-Authenticate': header('How to authenticate', TEXT, 'Bearer realm="petstore"'),
   ETag: header(
     'Validator of the body, for `If-None-Match`',
@@ -53,26 +53,26 @@ export const HEADERS = {
     '"h5EdGu1QmHe4OkjsU292jNzSLfE"',
   ),
   Link: optional(
-    'The next page of a list with `rel="next"` (RFC 8288), where there is one; what to use instead of a deprecated operation with `rel="successor-version"`',
+    'The next page of a list, if there is one, with `rel="next"` (RFC 8288); the replacement of a deprecated operation with `rel="successor-version"`',
     { ...TEXT, maxLength: 65_536 },
     '</pets?limit=2&cursor=NGU5Y2ZkM2MyIDI>; rel="next"',
   ),
   'Idempotent-Replayed': optional(
-    'On an answer that was given before, to the first request with the same `Idempotency-Key`',
+    'Set if the response repeats that of the first request with the same `Idempotency-Key`',
     { type: 'string', enum: ['true'] },
     'true',
   ),
-  Location: header('Where the new resource stands', TEXT, '/pets/1'),
-  'Cache-Control': header('Copies are good for as long as they are asked about', TEXT, 'no-cache'),
-  // Who is refused before the route is known to serve it is not told.
+  Location: header('The path of the new resource', TEXT, '/pets/1'),
+  'Cache-Control': header('Caches must revalidate before each use', TEXT, 'private, no-cache'),
+  // Optional: requests that are refused before they reach the route do not get it.
   Deprecation: optional(
     'Since when the operation is deprecated (RFC 9745)',
     { ...TEXT, pattern: '^@[0-9]+$' },
     '@1793491200',
   ),
-  Sunset: optional('Until when the operation answers (RFC 8594)', TEXT, 'Mon, 01 Nov 2027 00:00:00 GMT'),
+  Sunset: optional('Until when the operation is available (RFC 8594)', TEXT, 'Mon, 01 Nov 2027 00:00:00 GMT'),
   'X-Stability': optional(
-    'How settled the operation is, or what of it was used',
+    'Stability of the operation, or of what was used of it',
     { type: 'string', enum: ['experimental', 'beta'] },
     'beta',
   ),
@@ -80,7 +80,7 @@ export const HEADERS = {
 
 export type HeaderName = keyof typeof HEADERS;
 
-/** What every answer carries. */
+/** Headers of every response. */
 const ALWAYS: readonly HeaderName[] = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -91,14 +91,14 @@ const ALWAYS: readonly HeaderName[] = [
   'Access-Control-Allow-Origin',
 ];
 
-/** The headers of an answer: those that every answer carries, and `more`. */
+/** The headers of a response: those of every response, and `more`. */
 export function headersOf(...more: HeaderName[]): Record<string, OpenAPIV3.ReferenceObject> {
   return Object.fromEntries(
     [...ALWAYS, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
 }
 
-/** The headers that tell of an operation, on all of its answers: how far it is settled, and how long it answers. */
+/** The headers about an operation's deprecation and stability, on all its responses. */
 export function markersOf({ runsOnce, deprecation, stability }: PreparedOperation): HeaderName[] {
   return [
     ...(deprecation ? (['Deprecation', 'Sunset', 'Link'] as const) : []),

@@ -5,35 +5,35 @@ import type { Input } from '../inputs';
 import type { PreparedOperation } from '../prepare';
 import { INT32, INT64, PAGE_SIZE } from './values';
 
-/** A parameter, and how far it is settled. */
+/** A parameter and its stability. */
 type Parameter = OpenAPIV3.ParameterObject & { 'x-stability'?: string };
 type Schema = OpenAPIV3.SchemaObject | OpenAPIV3.ReferenceObject;
 
-/** Parameters that mean the same wherever they stand. Without examples: forms would be filled in with them. */
+/** Shared parameters. Without examples, which would be filled into forms. */
 export const PARAMETERS: Readonly<Record<string, Parameter>> = {
   limit: {
     name: 'limit',
     in: 'query',
-    description: 'How many to answer at most.',
+    description: 'Maximum number of items per page.',
     schema: PAGE_SIZE,
   },
   cursor: {
     name: 'cursor',
     in: 'query',
-    description: 'Where the page starts, as the `Link` with `rel="next"` of the page before says.',
+    description: 'Where the page starts, from the `Link` with `rel="next"` of the previous page.',
     schema: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[\\w-]+$' },
   },
   ifNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'ETags of copies that the client has; the answer is 304 if one of them is still good.',
+    description: 'ETags of copies that the client has; the response is 304 if one of them is current.',
     schema: { type: 'string', maxLength: 16_384 },
   },
   idempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Makes the request safe to send again: for 24 hours, the same request of the same caller with the same key is answered what the first one was, and changes nothing. 1 to 255 visible ASCII characters, such as a new UUID.',
+      'Makes the request safe to retry: for 24 hours, the same request from the same caller with the same key gets the response of the first one, and changes nothing. 1 to 255 visible ASCII characters, such as a new UUID.',
     schema: { type: 'string', pattern: IDEMPOTENCY_KEY_FORM.source, maxLength: 512 },
     'x-stability': 'experimental',
   },
@@ -71,7 +71,7 @@ function queryParameter({ parameters = {}, stability, id }: PreparedOperation, i
   if (Object.hasOwn(PARAMETERS, name)) return shared(name);
   if (sorts) return sortParameter(name, [...sorts.keys()]);
   const description = parameters[name];
-  if (!description) throw new Error(`REST operation ${id}: its parameter ${name} is not described`);
+  if (!description) throw new Error(`REST operation ${id}: parameter ${name} has no description`);
   return {
     name,
     in: 'query',
@@ -85,12 +85,12 @@ function sortParameter(name: string, sorts: string[]): Parameter {
   return {
     name,
     in: 'query',
-    description: 'The order of the list; `-` in front descends.',
+    description: 'The sort order of the list; a leading `-` sorts in descending order.',
     schema: { type: 'string', enum: sorts, default: sorts[0] },
   };
 }
 
-/** How often a parameter may be repeated: more do not fit into a URL. */
+/** How often a parameter may be repeated; no more would fit into a URL. */
 const MAX_VALUES = 4096;
 
 const SCALARS: Readonly<Record<string, Schema>> = {

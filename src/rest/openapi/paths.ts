@@ -8,7 +8,7 @@ import { errorsOf } from './errors';
 import { headersOf, markersOf } from './headers';
 import { parametersOf } from './parameters';
 
-/** How far an operation is settled, and how long it answers. */
+/** The stability of an operation, and how long it is available. */
 interface Extensions {
   'x-stability'?: string;
   /** A date (RFC 3339). */
@@ -47,16 +47,16 @@ function operationObject(operation: PreparedOperation): OpenAPIV3.OperationObjec
 }
 
 function descriptionOf({ description, errors = [], scope }: PreparedOperation): string {
-  const needs = scope && `Needs the scope \`${scope}\`.`;
+  const needs = scope && `Requires the scope \`${scope}\`.`;
   const own = errors.map((code) => `\`${code}\` (${ERROR_STATUS[code]})`).join(', ');
-  return [description, needs, own && `Errors of its own: ${own}.`].filter(Boolean).join('\n\n');
+  return [description, needs, own && `Specific errors: ${own}.`].filter(Boolean).join('\n\n');
 }
 
 function requestBody({ method }: PreparedOperation, schema: string): OpenAPIV3.RequestBodyObject {
   const types = method === 'PATCH' ? PATCH_TYPES : (['application/json'] as const);
   const content = { schema: { $ref: `#/components/schemas/${schema}` } };
   return {
-    description: method === 'PATCH' ? 'The fields that change.' : 'The whole of it, without its id.',
+    description: method === 'PATCH' ? 'The fields to change.' : 'The whole resource, without its id.',
     required: true,
     content: Object.fromEntries(types.map((type) => [type, content])),
   };
@@ -77,15 +77,15 @@ function successOf(operation: PreparedOperation): OpenAPIV3.ResponsesObject {
   return {
     [status]: { description: SUCCESS[method], headers, content },
     ...(method === 'GET' && {
-      304: { description: 'The copy of the client is still good.', headers },
+      304: { description: "The client's copy is current.", headers },
     }),
   };
 }
 
 const SUCCESS: Readonly<Record<Method, string>> = {
-  GET: 'What was asked for.',
-  POST: 'What has been created.',
-  PUT: 'It, as it is now.',
-  PATCH: 'It, as it is now.',
-  DELETE: 'It is done.',
+  GET: 'The requested data.',
+  POST: 'The new resource.',
+  PUT: 'The resource after the change.',
+  PATCH: 'The resource after the change.',
+  DELETE: 'Deleted.',
 };

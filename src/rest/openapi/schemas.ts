@@ -8,7 +8,7 @@ const pageOf = (name: string, example: object): Schema => ({
   description: 'A page of the list; the next one is in `Link`.',
   example: [example],
 });
-/** An object of a request: fields that it does not have are refused. */
+/** An object in a request: unknown fields are refused. */
 const closed = (schema: Schema): Schema => ({ type: 'object', ...schema, additionalProperties: false });
 
 const id = (description: string): Schema => ({ ...INT64, description, example: 1 });
@@ -37,7 +37,7 @@ const quantity: Schema = {
 };
 const shipDate: Schema = {
   ...MOMENT,
-  description: 'Expected or actual ship date; answered in UTC with milliseconds',
+  description: 'Expected or actual ship date; returned in UTC with milliseconds',
   example: '2026-12-01T09:30:00.000Z',
 };
 const complete: Schema = {
@@ -76,13 +76,13 @@ export const SCHEMAS: Readonly<
     example: 'available',
   },
   NewPet: closed({
-    description: 'A pet to be added, or what another is replaced by.',
+    description: 'A pet to add, or to replace another with.',
     required: ['name', 'categoryId'],
     properties: petFields,
     example: NEW_PET,
   }),
   PetUpdate: closed({
-    description: 'The fields of a pet that change.',
+    description: 'The fields of a pet to change.',
     properties: petFields,
     example: { status: 'sold' },
   }),
@@ -95,13 +95,13 @@ export const SCHEMAS: Readonly<
   },
   Pets: pageOf('Pet', REX),
   NewCategory: closed({
-    description: 'A category to be added, or what another is replaced by.',
+    description: 'A category to add, or to replace another with.',
     required: ['name'],
     properties: categoryFields,
     example: NEW_CATEGORY,
   }),
   CategoryUpdate: closed({
-    description: 'The fields of a category that change; `null` removes the description.',
+    description: 'The fields of a category to change; `null` removes the description.',
     properties: { name: categoryName, description: nullable(description) },
     example: { description: null },
   }),
@@ -114,12 +114,12 @@ export const SCHEMAS: Readonly<
   },
   Categories: pageOf('Category', DOGS),
   NewOrder: closed({
-    description: 'An order to be placed. It takes stock where it names a pet and a quantity.',
+    description: 'An order to place. It takes stock if it has a pet and a quantity.',
     properties: orderFields,
     example: NEW_ORDER,
   }),
   OrderUpdate: closed({
-    description: 'The fields of an order that change; `null` removes one.',
+    description: 'The fields of an order to change; `null` removes one.',
     example: { complete: true },
     properties: {
       petId: nullable(petId),
@@ -136,7 +136,7 @@ export const SCHEMAS: Readonly<
   },
   Orders: pageOf('Order', ORDER),
   InventoryUpdate: closed({
-    description: 'The stock of a pet, to be set.',
+    description: 'The stock to set for a pet.',
     example: { quantity: 5 },
     required: ['quantity'],
     properties: { quantity: { ...stock, description: 'The new stock count' } },

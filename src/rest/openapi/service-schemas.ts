@@ -3,13 +3,13 @@ import { arrayOf, INT32, MAX_TEXT, MOMENT, REQUEST_ID, type Schema } from './val
 const MINUTE = { name: 'minute', limit: 60, remaining: 57, resetAt: '2026-11-21T10:00:30.000Z' };
 const DAY = { name: 'day', limit: 1000, remaining: 997, resetAt: '2026-11-22T09:59:30.000Z' };
 
-/** What the service says of itself: where a caller stands, and why something was refused. */
+/** Schemas of the service itself: a caller's remaining quota, and errors. */
 export const SERVICE_SCHEMAS: Readonly<
   Record<'RateLimit' | 'RateLimitWindow' | 'Error' | 'ErrorDetail', Schema>
 > = {
   RateLimit: {
     type: 'object',
-    description: 'Where the caller stands.',
+    description: "The caller's plan and remaining quota.",
     example: { plan: 'FREE', windows: [MINUTE, DAY] },
     required: ['plan', 'windows'],
     properties: {
@@ -34,11 +34,11 @@ export const SERVICE_SCHEMAS: Readonly<
     required: ['name', 'limit', 'remaining', 'resetAt'],
     properties: {
       name: { type: 'string', enum: ['minute', 'day'], description: 'Which window', example: 'minute' },
-      limit: { ...INT32, minimum: 0, description: 'How many requests it holds', example: 60 },
-      remaining: { ...INT32, minimum: 0, description: 'How many are left', example: 57 },
+      limit: { ...INT32, minimum: 0, description: 'Requests allowed in the window', example: 60 },
+      remaining: { ...INT32, minimum: 0, description: 'Requests left in the window', example: 57 },
       resetAt: {
         ...MOMENT,
-        description: 'When it ends',
+        description: 'When the window ends',
         example: '2026-11-21T10:00:30.000Z',
       },
     },
@@ -68,18 +68,18 @@ export const SERVICE_SCHEMAS: Readonly<
         description: 'The HTTP status code',
         example: 400,
       },
-      details: { ...arrayOf('ErrorDetail'), description: 'Each thing that is wrong with the input' },
+      details: { ...arrayOf('ErrorDetail'), description: 'Each problem with the input' },
       requestId: {
         ...REQUEST_ID,
         description:
-          'The id of the request, as in `X-Request-Id`; of the first one on an answer that is replayed',
+          'The id of the request, as in `X-Request-Id`; in a replayed response, that of the first request',
         example: '5f0c7f0e-6f1c-4f7e-9a55-0d6d2b8c1a11',
       },
     },
   },
   ErrorDetail: {
     type: 'object',
-    description: 'One thing that is wrong.',
+    description: 'One problem with the input.',
     required: ['path', 'message'],
     properties: {
       path: {
@@ -91,7 +91,7 @@ export const SERVICE_SCHEMAS: Readonly<
       message: {
         type: 'string',
         maxLength: MAX_TEXT,
-        description: 'The rule that it breaks',
+        description: 'The rule that the value breaks',
         example: 'must not be empty',
       },
     },

@@ -3,7 +3,7 @@ import { DEFAULT_PAGE, MAX_PAGE } from '../../domain/connection';
 
 export type Schema = OpenAPIV3.SchemaObject;
 
-/** The largest int64, exact: no JavaScript number is. Writers of JSON and YAML have to know bigints. */
+/** The largest int64; only a bigint holds it exactly. Writers of JSON and YAML must support bigints. */
 const MAX_INT64 = 9223372036854775807n as unknown as number;
 const MAX_INT32 = 2147483647;
 
@@ -22,7 +22,7 @@ export const PAGE_SIZE: Schema = {
   default: DEFAULT_PAGE,
 };
 export const REQUEST_ID: Schema = { type: 'string', pattern: '^[\\w.:-]{1,128}$', maxLength: 128 };
-/** The longest body, in characters: nothing that is told of a request is longer. */
+/** The longest body, in characters: no text about a request is longer. */
 export const MAX_TEXT = 131_072;
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 export const arrayOf = (name: string, maxItems = 100): Schema => ({

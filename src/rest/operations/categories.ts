@@ -3,7 +3,7 @@ import type { Definition } from '../operation';
 export const list: Definition = {
   tag: 'Categories',
   summary: 'List categories',
-  description: 'Categories that pass every filter given, a page at a time.',
+  description: 'Categories that match every given filter, one page at a time.',
   document: `
     query listCategories($limit: Int, $cursor: String, $sort: CategoryOrderBy, $id: [ID!], $name: String) {
       categories(first: $limit, after: $cursor, orderBy: $sort, filter: { ids: $id, name: $name }) {
@@ -12,8 +12,8 @@ export const list: Definition = {
       }
     }`,
   parameters: {
-    id: 'Only the categories of these ids.',
-    name: 'Only categories whose name contains this, whatever its case.',
+    id: 'Only categories with these ids.',
+    name: 'Only categories whose name contains this text, case-insensitively.',
   },
 };
 
@@ -31,7 +31,7 @@ export const create: Definition = {
 export const get: Definition = {
   tag: 'Categories',
   summary: 'Get a category',
-  description: 'The category of this id.',
+  description: 'The category with this id.',
   document: `
     query getCategory($categoryId: ID!) {
       category(id: $categoryId) { id name description }
@@ -42,7 +42,7 @@ export const get: Definition = {
 export const replace: Definition = {
   tag: 'Categories',
   summary: 'Replace a category',
-  description: 'A description that is not given is removed.',
+  description: 'Replaces the category. An omitted description is removed.',
   document: `
     mutation replaceCategory($categoryId: ID!, $name: String!, $description: String = null) {
       updateCategory(id: $categoryId, input: { name: $name, description: $description }) { id name description }
@@ -52,9 +52,8 @@ export const replace: Definition = {
 
 export const update: Definition = {
   tag: 'Categories',
-  summary: 'Change a category',
-  description:
-    'Changes the fields that are given (JSON Merge Patch, RFC 7396); the others stay. `null` removes the description.',
+  summary: 'Update a category',
+  description: 'Changes the given fields only (JSON Merge Patch, RFC 7396). `null` removes the description.',
   document: `
     mutation updateCategory($categoryId: ID!, $name: String, $description: String) {
       updateCategory(id: $categoryId, input: { name: $name, description: $description }) { id name description }

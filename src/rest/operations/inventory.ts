@@ -3,7 +3,7 @@ import type { Definition } from '../operation';
 export const list: Definition = {
   tag: 'Store',
   summary: 'List the inventory',
-  description: 'Stock counts that pass every filter given, a page at a time.',
+  description: 'Stock counts that match every given filter, one page at a time.',
   document: `
     query listInventory($limit: Int, $cursor: String, $sort: InventoryOrderBy, $status: [PetStatus!], $maxQuantity: Int) {
       inventory(first: $limit, after: $cursor, orderBy: $sort, filter: { status: $status, maxQuantity: $maxQuantity }) {
@@ -12,15 +12,15 @@ export const list: Definition = {
       }
     }`,
   parameters: {
-    status: 'Only entries of pets of any of these statuses.',
-    maxQuantity: 'Only entries with at most this stock: what runs low.',
+    status: 'Only entries of pets with any of these statuses.',
+    maxQuantity: 'Only entries with at most this stock, to find what is running low.',
   },
 };
 
 export const get: Definition = {
   tag: 'Store',
   summary: 'Get the stock of a pet',
-  description: 'The inventory entry of a pet. There is none until its stock has been set.',
+  description: 'The inventory entry of a pet. It exists once the stock has been set.',
   document: `
     query getInventory($petId: ID!) {
       inventoryItem(petId: $petId) { petId quantity status }
@@ -31,7 +31,7 @@ export const get: Definition = {
 export const set: Definition = {
   tag: 'Store',
   summary: 'Set the stock of a pet',
-  description: 'Sets the stock count, whatever it was. The stock of the pet is tracked from then on.',
+  description: 'Sets the stock count, whatever it was before. From then on the stock of the pet is tracked.',
   document: `
     mutation setInventory($petId: ID!, $quantity: Int!) {
       setInventory(petId: $petId, input: { quantity: $quantity }) { petId quantity status }

@@ -2,8 +2,8 @@ import type { Definition } from '../operation';
 
 export const get: Definition = {
   tag: 'Limits',
-  summary: 'Ask where you stand',
-  description: 'The plan whose quota is in force and what is left of it. Asking is free of quota.',
+  summary: 'Get the remaining quota',
+  description: 'The plan in force and how much of its quota is left. This request costs no quota.',
   document: `
     query getRateLimit {
       rateLimit { plan windows { name limit remaining resetAt } bannedUntil }

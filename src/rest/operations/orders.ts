@@ -3,7 +3,7 @@ import type { Definition } from '../operation';
 export const list: Definition = {
   tag: 'Store',
   summary: 'List orders',
-  description: 'Orders that pass every filter given, a page at a time.',
+  description: 'Orders that match every given filter, one page at a time.',
   document: `
     query listOrders($limit: Int, $cursor: String, $sort: OrderOrderBy, $petId: ID, $complete: Boolean) {
       orders(first: $limit, after: $cursor, orderBy: $sort, filter: { petId: $petId, complete: $complete }) {
@@ -21,7 +21,7 @@ export const place: Definition = {
   tag: 'Store',
   summary: 'Place an order',
   description:
-    'Units of a pet whose stock is tracked are taken from it at once, or the order is refused with `INSUFFICIENT_STOCK`.',
+    'If the stock of the pet is tracked, the units are taken from it at once, or the order is refused with `INSUFFICIENT_STOCK`.',
   document: `
     mutation placeOrder($petId: ID, $quantity: Int, $shipDate: DateTime, $complete: Boolean) {
       placeOrder(input: { petId: $petId, quantity: $quantity, shipDate: $shipDate, complete: $complete }) {
@@ -35,7 +35,7 @@ export const place: Definition = {
 export const get: Definition = {
   tag: 'Store',
   summary: 'Get an order',
-  description: 'The order of this id.',
+  description: 'The order with this id.',
   document: `
     query getOrder($orderId: ID!) {
       order(id: $orderId) { id petId quantity shipDate complete }
@@ -45,9 +45,9 @@ export const get: Definition = {
 
 export const update: Definition = {
   tag: 'Store',
-  summary: 'Change an order',
+  summary: 'Update an order',
   description:
-    'Changes the fields that are given (JSON Merge Patch, RFC 7396); the others stay, and `null` removes `petId`, `quantity` and `shipDate`. Reserved stock moves with the pet and the quantity, which no longer change once the order is complete.',
+    'Changes the given fields only (JSON Merge Patch, RFC 7396); `null` removes `petId`, `quantity` or `shipDate`. Reserved stock follows the pet and the quantity, which can no longer change once the order is complete.',
   document: `
     mutation updateOrder($orderId: ID!, $petId: ID, $quantity: Int, $shipDate: DateTime, $complete: Boolean) {
       updateOrder(id: $orderId, input: { petId: $petId, quantity: $quantity, shipDate: $shipDate, complete: $complete }) {
@@ -61,7 +61,7 @@ export const update: Definition = {
 export const cancel: Definition = {
   tag: 'Store',
   summary: 'Cancel an order',
-  description: 'Deletes an order and gives its reserved stock back, unless it is complete.',
+  description: 'Deletes an order and returns its reserved stock, unless it is complete.',
   document: `
     mutation cancelOrder($orderId: ID!) {
       cancelOrder(id: $orderId) { id }

@@ -3,7 +3,7 @@ import type { Definition } from '../operation';
 export const list: Definition = {
   tag: 'Pets',
   summary: 'List pets',
-  description: 'Pets that pass every filter given, a page at a time.',
+  description: 'Pets that match every given filter, one page at a time.',
   document: `
     query listPets($limit: Int, $cursor: String, $sort: PetOrderBy, $id: [ID!], $status: [PetStatus!], $categoryId: [ID!], $name: String) {
       pets(first: $limit, after: $cursor, orderBy: $sort, filter: { ids: $id, status: $status, categoryId: $categoryId, name: $name }) {
@@ -12,17 +12,17 @@ export const list: Definition = {
       }
     }`,
   parameters: {
-    id: 'Only the pets of these ids.',
-    status: 'Only pets of any of these statuses.',
-    categoryId: 'Only pets of any of these categories.',
-    name: 'Only pets whose name contains this, whatever its case.',
+    id: 'Only pets with these ids.',
+    status: 'Only pets with any of these statuses.',
+    categoryId: 'Only pets in any of these categories.',
+    name: 'Only pets whose name contains this text, case-insensitively.',
   },
 };
 
 export const create: Definition = {
   tag: 'Pets',
   summary: 'Create a pet',
-  description: 'Adds a pet to the store. It is `available` unless a status is given; its `id` is assigned.',
+  description: 'Adds a pet to the store. Its status is `available` unless given; its `id` is assigned.',
   document: `
     mutation createPet($name: String!, $categoryId: ID!, $status: PetStatus) {
       createPet(input: { name: $name, categoryId: $categoryId, status: $status }) { id name status categoryId }
@@ -35,7 +35,7 @@ export const get: Definition = {
   tag: 'Pets',
   summary: 'Get a pet',
   description:
-    'Deprecated since 2026-11-01: use `GET /pets?id={petId}`. It answers throughout version 1, and at least until 2027-11-01 (`Sunset`).',
+    'Deprecated since 2026-11-01: use `GET /pets?id={petId}`. It works throughout version 1, and at least until 2027-11-01 (`Sunset`).',
   document: `
     query getPet($petId: ID!) {
       pet(id: $petId) { id name status categoryId }
@@ -51,7 +51,7 @@ export const get: Definition = {
 export const replace: Definition = {
   tag: 'Pets',
   summary: 'Replace a pet',
-  description: 'A status that is not given goes back to `available`.',
+  description: 'Replaces the pet. An omitted status becomes `available`.',
   document: `
     mutation replacePet($petId: ID!, $name: String!, $categoryId: ID!, $status: PetStatus = available) {
       updatePet(id: $petId, input: { name: $name, categoryId: $categoryId, status: $status }) { id name status categoryId }
@@ -62,8 +62,8 @@ export const replace: Definition = {
 
 export const update: Definition = {
   tag: 'Pets',
-  summary: 'Change a pet',
-  description: 'Changes the fields that are given (JSON Merge Patch, RFC 7396); the others stay.',
+  summary: 'Update a pet',
+  description: 'Changes the given fields only (JSON Merge Patch, RFC 7396).',
   document: `
     mutation updatePet($petId: ID!, $name: String, $categoryId: ID, $status: PetStatus) {
       updatePet(id: $petId, input: { name: $name, categoryId: $categoryId, status: $status }) { id name status categoryId }
