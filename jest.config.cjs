@@ -18,5 +18,6 @@ module.exports = {
   },
   transformIgnorePatterns: ['/node_modules/(?!content-disposition/)'],
   maxWorkers: 2,
-  testTimeout: 30_000,
+  // Creating a data directory and starting a browser take seconds, and many on a busy machine.
+  testTimeout: 120_000,
 };

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { ConfigError, readConfig } from '../src/config';
 import { GatewayProcess } from './helper/process';
 
-test('without any variable it is what the documentation says', () => {
+test('the defaults are those documented', () => {
   expect(readConfig({})).toEqual({
     PORT: 4000,
     HOST: '127.0.0.1',
@@ -94,7 +94,7 @@ test.each(GOOD)('%s=%s', (name, value, meaning) => {
   expect(readConfig({ [name]: value })).toMatchObject({ [name]: meaning });
 });
 
-test('replicas are those of a primary', () => {
+test('replicas require a primary', () => {
   const DATABASE_REPLICA_URLS = 'postgresql://one/shop, postgres://two/shop';
   const both = readConfig({ DATABASE_URL: 'postgresql://db/shop', DATABASE_REPLICA_URLS });
   expect(both.DATABASE_REPLICA_URLS).toEqual(['postgresql://one/shop', 'postgres://two/shop']);
@@ -103,7 +103,7 @@ test('replicas are those of a primary', () => {
   );
 });
 
-test('an empty variable counts as absent', () => {
+test('an empty variable counts as unset', () => {
   const empty = Object.fromEntries(Object.keys(readConfig({})).map((name) => [name, '']));
   expect(readConfig(empty)).toEqual(readConfig({}));
 });
@@ -156,7 +156,7 @@ test.each(BAD)('%s=%j is refused in one line that names the variable', (name, va
 });
 
 test.each(['DATABASE_URL', 'REDIS_URL', 'ADMIN_API_KEY'])(
-  'a wrong %s, which may hold a secret, is not repeated',
+  'an invalid %s, which may hold a secret, is not printed',
   (name) => {
     expect(() => readConfig({ [name]: 'hunter2://hunter2' })).toThrow(/^(?!.*hunter2)/);
   },
@@ -171,14 +171,14 @@ test.each([
   expect(readConfig({ ...given, WEB_CONCURRENCY: '1' })).toMatchObject(given);
 });
 
-test('only trusted documents may run where there are some', () => {
+test('allowing only trusted documents requires a list of them', () => {
   const message = 'TRUSTED_DOCUMENTS must be set when TRUSTED_DOCUMENTS_ONLY is true';
   expect(() => readConfig({ TRUSTED_DOCUMENTS_ONLY: 'true' })).toThrow(new ConfigError(message));
   const both = { TRUSTED_DOCUMENTS: '/list.json', TRUSTED_DOCUMENTS_ONLY: 'true' };
   expect(readConfig(both)).toMatchObject({ TRUSTED_DOCUMENTS_ONLY: true });
 });
 
-test('a value of several lines is told in one', () => {
+test('a multi-line value is reported in one line', () => {
   expect(() => readConfig({ LOG_LEVEL: 'info\ndebug' })).toThrow(/^LOG_LEVEL [^\n]+$/);
 });
 
@@ -207,8 +207,8 @@ describe('the process', () => {
   });
 
   test.each([
-    ['a PostgreSQL that is not there', { DATABASE_URL: 'postgresql://localhost:1/petstore' }],
-    ['a PostgreSQL that is not there, by address', { DATABASE_URL: 'postgresql://127.0.0.1:1/petstore' }],
+    ['an unreachable PostgreSQL', { DATABASE_URL: 'postgresql://localhost:1/petstore' }],
+    ['an unreachable PostgreSQL, by address', { DATABASE_URL: 'postgresql://127.0.0.1:1/petstore' }],
   ])('does not start with %s, and says so in one line', async (_what, environment) => {
     const { code, stdout, stderr } = await new GatewayProcess(environment).ended;
     expect([code, stdout]).toEqual([1, '']);

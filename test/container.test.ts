@@ -26,7 +26,7 @@ function command(instruction: string): string[] {
   return JSON.parse(words.join(' ').replace(/^[^[]*/, ''));
 }
 
-test('what the image is made of is there, and the build is given it', () => {
+test('the files the image is built from exist, and are in the build context', () => {
   const given = read('.dockerignore')
     .split('\n')
     .filter((line) => line.startsWith('!'))
@@ -36,7 +36,7 @@ test('what the image is made of is there, and the build is given it', () => {
   expect(FROM_CONTEXT.filter((path) => !existsSync(join(PROJECT, path)))).toEqual([]);
 });
 
-test('what it starts is what the build makes, as npm start does', () => {
+test('the image starts what the build produces, as npm start does', () => {
   const paths = FROM_BUILD.flat().map((path) => path.replace(/^\/app\//, ''));
   expect(paths.filter((path) => !existsSync(join(PROJECT, path)))).toEqual([]);
   const { start } = JSON.parse(read('package.json')).scripts;
@@ -45,7 +45,7 @@ test('what it starts is what the build makes, as npm start does', () => {
   expect(paths).toContain('dist');
 });
 
-test('nothing that src needs when it runs is left out of it', () => {
+test('the image has everything that src needs at run time', () => {
   const { dependencies } = JSON.parse(read('package.json'));
   const [, leftOut = ''] = /npm uninstall (\S+)/.exec(read('Dockerfile')) ?? [];
   const { [leftOut]: _, ...there } = dependencies;
@@ -58,7 +58,7 @@ test('nothing that src needs when it runs is left out of it', () => {
   expect([...new Set(needed)].filter((name) => !(name in there))).toEqual([]);
 });
 
-test('its health check tells a gateway that answers from one that does not', async () => {
+test('the health check distinguishes a gateway that responds from one that does not', async () => {
   const [program = '', ...args] = command('HEALTHCHECK');
   const check = (port: string) =>
     new Promise<number>((resolve) => {
@@ -71,7 +71,7 @@ test('its health check tells a gateway that answers from one that does not', asy
   await gateway.close();
 });
 
-test('every variable that the image and compose.yaml set for the gateway is one that it reads', () => {
+test('the gateway reads every variable that the image and compose.yaml set for it', () => {
   const env = DOCKERFILE.find(([instruction]) => instruction === 'ENV')?.slice(1) ?? [];
   const [, block = ''] =
     /x-gateway:[\s\S]*?environment:\n([\s\S]*?)\n {2}depends_on/.exec(read('compose.yaml')) ?? [];

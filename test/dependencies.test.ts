@@ -26,7 +26,7 @@ const { dependencies, devDependencies, overrides, scripts, allowScripts }: Manif
 const BENCH: Manifest = JSON.parse(read('bench/package.json'));
 const DECLARED = { ...dependencies, ...devDependencies };
 
-/** Used without being imported: commands of scripts; what the generated client imports; a peer of Apollo Client. */
+/** Used without being imported: commands in scripts, imports of the generated client, a peer of Apollo Client. */
 const COMMANDS: Record<string, string> = {
   '@biomejs/biome': 'biome',
   'tsc-watch': 'tsc-watch',
@@ -34,7 +34,7 @@ const COMMANDS: Record<string, string> = {
 };
 const UNSEEN = ['@prisma/client', 'rxjs'];
 
-/** Every source, script and test (but what Relay's compiler reads, and nobody runs), with what it takes from elsewhere. */
+/** Every source, script and test with its imports (except the file that only Relay's compiler reads). */
 const FILES = ['src', 'test', 'bench', 'prisma']
   .flatMap((room) =>
     readdirSync(join(PROJECT, room), { recursive: true, withFileTypes: true })
@@ -48,7 +48,7 @@ const FILES = ['src', 'test', 'bench', 'prisma']
   )
   .map((path) => ({ ...readSource(path, read(path)), text: read(path) }));
 
-/** An override may be for one dependant only. */
+/** An override may apply to one dependant only. */
 function flat([name, version]: [string, string | Record<string, string>]): [string, string][] {
   return typeof version === 'string' ? [[name, version]] : Object.entries(version);
 }
@@ -65,7 +65,7 @@ function packagesOf(imports: readonly Import[]): string[] {
     .map(packageOf);
 }
 
-test('whatever is imported is declared, and what runs in production among what is installed there', () => {
+test('everything imported is declared, and what production imports is installed there', () => {
   const undeclared = FILES.flatMap(({ path, imports }) => {
     const known = path.startsWith('src/')
       ? dependencies
@@ -83,7 +83,7 @@ test('whatever is imported is declared, and what runs in production among what i
   expect(undeclared).toEqual([]);
 });
 
-test('whatever is declared is used', () => {
+test('everything declared is used', () => {
   const imported = new Set(FILES.flatMap(({ imports }) => packagesOf(imports)));
   const isNamed = (name: string) =>
     FILES.some(({ text }) => new RegExp(`['"\`]${name}(/[^'"\`]*)?['"\`]`).test(text));
@@ -99,7 +99,7 @@ test('whatever is declared is used', () => {
   expect(Object.keys(DECLARED).filter((name) => !isUsed(name))).toEqual([]);
 });
 
-test('CONTRIBUTING says what each dependency is for, and of none that is not there', () => {
+test('CONTRIBUTING says what each dependency is for, and lists no others', () => {
   const [, table = ''] =
     /## What each dependency is for\n([\s\S]*?)\n## /.exec(read('CONTRIBUTING.md')) ?? [];
   const named = [...table.matchAll(/^\| (`.*?) +\| (.+?) +\|$/gm)].flatMap(([, names = '']) =>
@@ -115,7 +115,7 @@ test.each([
     'bench/package-lock.json',
     { ...BENCH.dependencies, ...BENCH.devDependencies, ...BENCH.overrides },
   ],
-])('%s pins what it depends on, and locks the rest by its contents', (_what, path, declared) => {
+])('%s pins its direct dependencies, and locks the rest by hash', (_what, path, declared) => {
   const { packages }: { packages: Record<string, Locked> } = JSON.parse(read(path));
   const locked = Object.entries(packages).filter(([name]) => name !== '');
   expect(locked.length).toBeGreaterThan(10);
@@ -125,11 +125,11 @@ test.each([
       .filter(([, version]) => !/^(\d+\.\d+\.\d+(-[\w.]+)?|\$.+)$/.test(version)),
   ).toEqual([]);
   expect(locked.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([]);
-  // Whoever installs takes packages from the registry of their own, by their contents.
+  // Users install from their own registry, verified by hash.
   expect(locked.filter(([, { resolved }]) => resolved)).toEqual([]);
 });
 
-test('no install script of a package may run', () => {
+test('no package may run an install script', () => {
   const { packages }: { packages: Record<string, Locked> } = JSON.parse(read('package-lock.json'));
   const wanting = Object.entries(packages)
     .filter(([name, { hasInstallScript }]) => name !== '' && hasInstallScript)

@@ -11,11 +11,9 @@ import { TcpProxy } from './helper/tcp-proxy';
 import { HEADERS, isServed, isUnavailable, madeCategories, mixed } from './helper/traffic';
 import { until } from './helper/until';
 
-jest.setTimeout(60_000);
-
 const REQUEST_TIMEOUT_MS = 2000;
 
-/** The gateway, with something between it and PostgreSQL that the test has in its hand. */
+/** The gateway, with a proxy to PostgreSQL that the test controls. */
 class Shop {
   url = '';
   private constructor(
@@ -82,7 +80,7 @@ onPostgres('without PostgreSQL', () => {
   });
   afterAll(() => shop.close());
 
-  /** How many of the acknowledged categories are not there. */
+  /** The number of acknowledged categories that are missing. */
   const lost = async (tried: readonly Tried[]) => {
     const { rows } = await shop.direct.query('select id from categories');
     const there = new Set(rows.map(({ id }) => String(id)));
@@ -91,9 +89,9 @@ onPostgres('without PostgreSQL', () => {
 
   test.each<[string, () => Promise<void>, () => Promise<void>]>([
     ['stopped and started again', () => shop.proxy.goAway(), () => shop.proxy.comeBack()],
-    ['silent, and back', async () => shop.proxy.fallSilent(), async () => shop.proxy.speak()],
+    ['silent, then back', async () => shop.proxy.fallSilent(), async () => shop.proxy.speak()],
   ])(
-    '%s under load: only 503s in between, in bounded time, then normal, with every acknowledged write',
+    '%s under load: only 503s, in bounded time, then normal service with every acknowledged write',
     async (_what, stop, start) => {
       const load = shop.load(6);
       await until(async () => load.tried.filter(isServed).length > 50, 20);
@@ -113,7 +111,7 @@ onPostgres('without PostgreSQL', () => {
     },
   );
 
-  test('connections that break are replaced, and nobody notices but who used them', async () => {
+  test('broken connections are replaced without failing later requests', async () => {
     await shop.ask('/pets');
     shop.proxy.resetAll();
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -121,7 +119,7 @@ onPostgres('without PostgreSQL', () => {
     expect(outcomes(after)).toEqual({ 200: 10 });
   });
 
-  test('sessions that an administrator ends under load cost 503s at most', async () => {
+  test('sessions ended by an administrator under load cause at most 503s', async () => {
     const load = shop.load(6);
     for (let i = 1; i <= 5; i++) {
       await until(async () => load.tried.length > i * 40, 20);
@@ -134,7 +132,7 @@ onPostgres('without PostgreSQL', () => {
     expect(await lost(tried)).toBe(0);
   });
 
-  test('an answer that it cannot give has the Error object and Retry-After', async () => {
+  test('a 503 has the Error object and Retry-After', async () => {
     await shop.proxy.goAway();
     const response = await fetch(`${shop.url}/pets`, { headers: HEADERS });
     expect(response.status).toBe(503);
@@ -149,7 +147,7 @@ onPostgres('without PostgreSQL', () => {
     await until(shop.isReady);
   });
 
-  test('a key that is believed is still known, one that is not is 503, and neither is ever 401', async () => {
+  test('a cached key is recognised, an uncached one gets 503, and neither ever gets 401', async () => {
     const unknown = { 'x-api-key': `ps_zzzzzzzzzzzz_${'z'.repeat(32)}` };
     expect((await shop.ask('/rate_limit')).status).toBe(200);
     await shop.proxy.goAway();
@@ -164,7 +162,7 @@ onPostgres('without PostgreSQL', () => {
   });
 });
 
-onPostgres('with a PostgreSQL that is slow', () => {
+onPostgres('with a slow PostgreSQL', () => {
   let shop: Shop;
   beforeAll(async () => {
     shop = await Shop.open({ DATABASE_POOL_SIZE: '2', DATABASE_QUEUE: '3' });
@@ -182,7 +180,7 @@ onPostgres('with a PostgreSQL that is slow', () => {
   };
   const rename = () => shop.ask('/categories/1', { method: 'PATCH', body: '{"name":"Cats"}' });
   const statements = async () => {
-    // Within a transaction it would show the same again and again.
+    // Within a transaction it would keep showing the same snapshot.
     await shop.direct.query('select pg_stat_clear_snapshot()');
     const { rows } = await shop.direct.query(
       "select count(*)::int as n from pg_stat_activity where datname = current_database() and application_name = 'petstore-gateway' and state <> 'idle'",
@@ -190,7 +188,7 @@ onPostgres('with a PostgreSQL that is slow', () => {
     return rows[0].n as number;
   };
 
-  test('a request ends with 503 when its time is up, its statement is cancelled, and nothing is half done', async () => {
+  test('a request that times out gets 503, its statement is cancelled, and nothing is half done', async () => {
     await whileLocked(async () => {
       const both = await Promise.all([rename(), shop.ask('/categories')]);
       expect(both.map(({ status }) => status)).toEqual([503, 503]);
@@ -201,7 +199,7 @@ onPostgres('with a PostgreSQL that is slow', () => {
     expect((await rename()).status).toBe(200);
   });
 
-  test('when every connection is in use and enough wait, the next is refused at once', async () => {
+  test('when all connections are in use and the queue is full, requests are refused at once', async () => {
     await whileLocked(async () => {
       const waiting = Array.from({ length: 5 }, () => shop.ask('/categories'));
       await new Promise((resolve) => setTimeout(resolve, 200));
@@ -223,7 +221,7 @@ onPostgres('with a PostgreSQL that is slow', () => {
   test('when every connection is in use, readiness stays on', async () => {
     await whileLocked(async () => {
       const waiting = Array.from({ length: 5 }, () => shop.ask('/categories'));
-      // What was found before is believed for half a second.
+      // The previous result is cached for half a second.
       await new Promise((resolve) => setTimeout(resolve, 600));
       expect((await shop.ask('/readyz')).status).toBe(200);
       await Promise.all(waiting);
@@ -234,7 +232,7 @@ onPostgres('with a PostgreSQL that is slow', () => {
 const REDIS_URL = process.env.TEST_REDIS_URL;
 const onRedis = TEST_DATABASE_URL && REDIS_URL ? test : test.skip;
 
-onRedis('without Redis no request fails, readiness stays on and tells of it, and metrics too', async () => {
+onRedis('without Redis no request fails; readiness stays on and reports it, as do the metrics', async () => {
   const proxy = await TcpProxy.start(REDIS_URL ?? '');
   const shop = await Shop.open({ REDIS_URL: proxy.url });
   const limits = async () => JSON.parse((await shop.ask('/readyz')).body ?? '').checks.limits;

@@ -3,7 +3,7 @@ import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
 import { readSource, type SourceFile } from './helper/imports';
 
-/** The rooms of src from top to bottom, those of one floor side by side. What stands alone in src is a room of its own. */
+/** The layers of src from top to bottom, with the directories in each. A file directly in src counts as a directory. */
 const FLOORS = [
   ['main', 'seed', 'keys', 'print-schema'],
   ['processes'],
@@ -18,7 +18,7 @@ const FLOORS = [
   ['database'],
 ];
 
-/** What only the entries of processes import. */
+/** Imported by process entry points only. */
 const READ_THE_ENVIRONMENT = ['environment'];
 
 /** Plain constants, without the client. */
@@ -31,17 +31,17 @@ const SOURCES = readdirSync(join(PROJECT, 'src'), { recursive: true, withFileTyp
   .map((path) => readSource(path, readFileSync(join(PROJECT, path), 'utf8')));
 
 describe('the layout of src', () => {
-  test('has a floor for every room', () => {
+  test('assigns every directory to a layer', () => {
     const rooms = new Set(SOURCES.map(({ path }) => roomOf(path)));
     expect([...rooms].filter((room) => floorOf(room) === -1)).toEqual([]);
     expect(SOURCES.length).toBeGreaterThan(50);
   });
 
-  test('lets imports go down only', () => {
+  test('only lets imports go down', () => {
     expect(SOURCES.flatMap(upwardImports)).toEqual([]);
   });
 
-  test('has no imports in a circle', () => {
+  test('has no circular imports', () => {
     expect(circles(SOURCES)).toEqual([]);
   });
 
@@ -51,12 +51,12 @@ describe('the layout of src', () => {
     expect(readers).toEqual(['environment']);
   });
 
-  test('keeps Prisma in the room of the database', () => {
+  test('keeps Prisma in database/', () => {
     expect(SOURCES.flatMap(prismaImports)).toEqual([]);
   });
 });
 
-test('the process that only watches over workers loads next to nothing', () => {
+test('the process that only supervises workers loads almost nothing', () => {
   const packages = new Set<string>();
   const seen = new Set<string>();
   const walk = (path: string): void => {
@@ -76,16 +76,16 @@ describe('the rules find', () => {
   const source = (path: string, text: string) => readSource(`src/${path}.ts`, text);
 
   test.each<[string, string, string, number]>([
-    ['a step up', 'domain/a', `import { x } from '../graphql/b';`, 1],
-    ['a step up for a type', 'database/a', `import type { X } from '../domain/b';`, 1],
-    ['a step up in a re-export', 'rate-limit/a', `export * from '../http/b';`, 1],
-    ['a step up at run time', 'domain/a', `const b = await import('../app'); require('../main');`, 2],
-    ['a step up inside a type', 'domain/a', `let b: import('../rest/b').X;`, 1],
-    ['a step to the side', 'domain/a', `import '../rate-limit/b';`, 1],
+    ['an upward import', 'domain/a', `import { x } from '../graphql/b';`, 1],
+    ['an upward type import', 'database/a', `import type { X } from '../domain/b';`, 1],
+    ['an upward re-export', 'rate-limit/a', `export * from '../http/b';`, 1],
+    ['an upward import at run time', 'domain/a', `const b = await import('../app'); require('../main');`, 2],
+    ['an upward import inside a type', 'domain/a', `let b: import('../rest/b').X;`, 1],
+    ['an import from the same layer', 'domain/a', `import '../rate-limit/b';`, 1],
     ['the configuration below the app', 'http/a', `import { readConfig } from '../config';`, 1],
-    ['an unknown room', 'domain/a', `import { x } from '../utils/b';`, 1],
+    ['an unknown directory', 'domain/a', `import { x } from '../utils/b';`, 1],
     [
-      'no fault in steps down and within',
+      'nothing wrong with imports downwards and within',
       'http/a',
       `import '../graphql/b'; import './c'; import 'fastify'; import '../database/d';`,
       0,
@@ -99,17 +99,17 @@ describe('the rules find', () => {
     ['the generated client', `import { PrismaClient } from '../database/generated/client';`, 1],
     ['an adapter', `const { PrismaPGlite } = require('pglite-prisma-adapter');`, 1],
     [
-      'no fault in types',
+      'nothing wrong with types',
       `import type { Pet } from '../database/generated/client'; import { type Plan } from '../database/generated/models';`,
       0,
     ],
-    ['no fault in enums', `import { PetStatus } from '../database/generated/enums';`, 0],
-  ])('of Prisma outside its room: %s', (_what, text, faults) => {
+    ['nothing wrong with enums', `import { PetStatus } from '../database/generated/enums';`, 0],
+  ])('Prisma outside database/: %s', (_what, text, faults) => {
     expect(prismaImports(source('domain/a', text))).toHaveLength(faults);
     expect(prismaImports(source('database/a', text.replaceAll('../database', '.')))).toEqual([]);
   });
 
-  test('a circle, of two files or of three', () => {
+  test('a cycle of two or three files', () => {
     const chain = [
       source('domain/a', `import './b';`),
       source('domain/b', `import './c';`),
@@ -159,7 +159,7 @@ function prismaImports({ path, imports }: SourceFile): string[] {
     .map(({ from }) => `${path} imports ${from}`);
 }
 
-/** Every circle, once, as the files on its way. */
+/** Every cycle, once, as the list of its files. */
 function circles(files: readonly SourceFile[]): string[] {
   const next = new Map(
     files.map(({ path, imports }) => [path.replace(/\.ts$/, ''), imports.map(({ from }) => from)]),

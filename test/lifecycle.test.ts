@@ -9,9 +9,6 @@ import { ask, Load, outcomes } from './helper/load';
 import { GatewayProcess, logOf, NPM_START } from './helper/process';
 import { until } from './helper/until';
 
-// A fresh directory takes seconds to make, and many on a busy machine.
-jest.setTimeout(120_000);
-
 const directory = mkdtempSync(join(tmpdir(), 'petstore-'));
 const environment = { DATA_DIR: join(directory, 'data'), ADMIN_API_KEY: ADMIN_KEY };
 let running: GatewayProcess | undefined;
@@ -27,7 +24,7 @@ async function start(more: Record<string, string> = {}): Promise<GatewayProcess>
   return running;
 }
 
-/** What clients do: REST and GraphQL, reads and writes. */
+/** Typical client requests: REST and GraphQL, reads and writes. */
 function mixed(index: number) {
   if (index % 3 === 0)
     return { method: 'POST', path: '/categories', headers, body: JSON.stringify({ name: `Kind ${index}` }) };
@@ -37,7 +34,7 @@ function mixed(index: number) {
 }
 
 test.each(['0', '700'])(
-  'SIGTERM under load drops no request, and ends with 0, readiness being off for %s ms before',
+  'SIGTERM under load drops no request and exits with 0, after readiness has been off for %s ms',
   async (delay) => {
     const gateway = await start({ SHUTDOWN_DELAY_MS: delay });
     const load = new Load(gateway.url, 12, mixed);
@@ -50,14 +47,14 @@ test.each(['0', '700'])(
     const tried = await load.stop();
     expect(tried.length).toBeGreaterThan(before);
     const seen = outcomes(tried);
-    // Who finds the port closed has not been accepted: each of the clients once, and then it stops.
+    // A client that finds the port closed was never accepted; each sees that once, and then stops.
     expect(Object.keys(seen).filter((outcome) => !['200', '201', 'ECONNREFUSED'].includes(outcome))).toEqual(
       [],
     );
     const last = tried.filter(({ connection }) => connection === 'close');
     expect(last.length).toBeGreaterThan(0);
 
-    // What was acknowledged is there.
+    // Every acknowledged write is there.
     const again = await start();
     const { body = '' } = await ask(again.url, {
       method: 'POST',
@@ -71,7 +68,7 @@ test.each(['0', '700'])(
   },
 );
 
-test('while it drains readiness is off and work goes on; a connection that asks nothing does not hold it up', async () => {
+test('while draining, readiness is off and requests are served; an idle connection does not delay the exit', async () => {
   const gateway = await start({ SHUTDOWN_DELAY_MS: '1500' });
   const { hostname, port } = new URL(gateway.url);
   const idle = connect(Number(port), hostname);
@@ -86,7 +83,7 @@ test('while it drains readiness is off and work goes on; a connection that asks 
   idle.destroy();
 });
 
-/** Begins a request and never ends it. */
+/** Begins a request and never finishes it. */
 function unfinished(url: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).on('error', () => undefined);
@@ -96,7 +93,7 @@ function unfinished(url: string) {
   return socket;
 }
 
-test('a second signal ends it at once, with 1', async () => {
+test('a second signal makes it exit at once, with 1', async () => {
   const gateway = await start();
   const socket = unfinished(gateway.url);
   await sleep(200);
@@ -108,14 +105,14 @@ test('a second signal ends it at once, with 1', async () => {
   socket.destroy();
 });
 
-test('a signal to `npm start` is one to the gateway', async () => {
+test('`npm start` passes signals on to the gateway', async () => {
   const npm = { PATH: process.env.PATH ?? '', HOME: directory };
   const gateway = await GatewayProcess.start({ ...environment, ...npm }, NPM_START);
   expect(await gateway.stop('SIGTERM')).toMatchObject({ code: 0, signal: null });
   expect((await ask(gateway.url, { path: '/livez' })).error).toBe('ECONNREFUSED');
 });
 
-test('what does not end within 10 seconds is not waited for', async () => {
+test('requests that take more than 10 seconds are not waited for', async () => {
   const gateway = await start({ REQUEST_TIMEOUT_MS: '60000' });
   const socket = unfinished(gateway.url);
   await sleep(200);
@@ -126,7 +123,7 @@ test('what does not end within 10 seconds is not waited for', async () => {
   socket.destroy();
 });
 
-test('SIGTERM ends subscriptions so that their clients come back elsewhere, and is not held up by them', async () => {
+test('SIGTERM ends subscriptions so that their clients reconnect elsewhere, and is not delayed by them', async () => {
   const gateway = await start();
   const socket = socketClient(gateway.url, { apiKey: ADMIN_KEY }).subscribe(
     'subscription { petChanged { id } }',
@@ -134,7 +131,7 @@ test('SIGTERM ends subscriptions so that their clients come back elsewhere, and 
   const stream = streamClient(gateway.url, headers).subscribe('subscription { petChanged { id } }');
   const idle = socketClient(gateway.url, { apiKey: ADMIN_KEY });
   await idle.subscribe('{ __typename }').untilOver();
-  // One that never answers a goodbye.
+  // A client that never answers a close frame.
   const { hostname, port } = new URL(gateway.url);
   const silent = connect(Number(port), hostname).on('error', () => undefined);
   silent.write(
@@ -148,14 +145,14 @@ test('SIGTERM ends subscriptions so that their clients come back elsewhere, and 
   expect(await gateway.stop('SIGTERM')).toMatchObject({ code: 0, signal: null, stderr: '' });
   expect(performance.now() - started).toBeLessThan(5000);
   expect((await socket.untilOver()).error).toMatchObject({ code: 1001 });
-  // Without a last event: a client that saw one would not come back.
+  // Without a final event: a client that saw one would not reconnect.
   expect((await stream.untilOver()).error).toBeInstanceOf(Error);
   expect(stream.isComplete).toBe(false);
   silent.destroy();
   idle.close();
 });
 
-test('its log names caller and operation of each request, and no secret', async () => {
+test('the log names the caller and operation of each request, and no secret', async () => {
   const gateway = await start({ METRICS_PORT: '0' });
   const { url } = gateway;
   const wrong = `ps_000000000000_${'x'.repeat(32)}`;

@@ -6,9 +6,6 @@ import { join } from 'node:path';
 import { GatewayProcess, logOf } from './helper/process';
 import { until } from './helper/until';
 
-// A fresh directory takes seconds to make, and many on a busy machine.
-jest.setTimeout(120_000);
-
 const directory = mkdtempSync(join(tmpdir(), 'petstore-'));
 const environment = { DATA_DIR: join(directory, 'data'), LOG_LEVEL: 'info' };
 let running: GatewayProcess | undefined;
@@ -20,7 +17,7 @@ afterAll(async () => {
 const CREATE = 'mutation { createCategory(input: { name: "Dogs" }) { id } }';
 const NAMES = '{ categories { nodes { name } } }';
 
-/** Starts the process, which is stopped after the tests if it then still runs. */
+/** Starts the process; it is stopped after the tests if still running. */
 async function start(more: Record<string, string> = {}): Promise<GatewayProcess> {
   running = await GatewayProcess.start({ ...environment, ...more });
   return running;
@@ -28,7 +25,7 @@ async function start(more: Record<string, string> = {}): Promise<GatewayProcess>
 
 let adminKey = '';
 
-test('the first start tells where everything is, who may do what, and the admin key', async () => {
+test('the first start prints where everything is, who may do what, and the admin key', async () => {
   const { stdout, stderr, url } = await start();
   expect(stderr).toBe('');
   const rows = Object.fromEntries(
@@ -50,13 +47,13 @@ test('the first start tells where everything is, who may do what, and the admin 
   adminKey = rows['Admin key'] ?? '';
 });
 
-test('a first write works without a key, and the shown key is an admin', async () => {
+test('the first write works without a key, and the printed key is an admin key', async () => {
   expect(await running?.graphql(CREATE)).toMatchObject({ data: { createCategory: { id: '1' } } });
   const answer = await running?.graphql('{ apiKeys { totalCount } }', { 'x-api-key': adminKey });
   expect(answer).toMatchObject({ data: { apiKeys: { totalCount: 1 } } });
 });
 
-test('a second process on the same directory is refused with one line that names it and the owner', async () => {
+test('a second process on the same directory is refused in one line that names the directory and its owner', async () => {
   const second = new GatewayProcess({ ...environment, PORT: '0' });
   const { code, stdout, stderr } = await second.ended;
   expect([code, stdout]).toEqual([1, '']);
@@ -69,7 +66,7 @@ test('a second process on the same directory is refused with one line that names
 });
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
-  '%s ends it with 0; the data is there after the next start, which shows no key',
+  '%s ends it with 0; the data is there after the next start, which prints no key',
   async (signal) => {
     expect(await running?.stop(signal)).toMatchObject({ code: 0, signal: null, stderr: '' });
     const restarted = await start();
@@ -80,8 +77,8 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
-test('a port that is taken, or a host that is not there, is told in one line', async () => {
-  // A copy of a directory that is there already, since making one takes seconds.
+test('a port in use, or an unknown host, is reported in one line', async () => {
+  // A copy of an existing directory, since creating one takes seconds.
   await running?.stop();
   cpSync(environment.DATA_DIR, join(directory, 'other'), { recursive: true });
   const { port } = new URL((await start()).url);
@@ -95,7 +92,7 @@ test('a port that is taken, or a host that is not there, is told in one line', a
   }
 });
 
-test('a write that was acknowledged survives SIGKILL', async () => {
+test('an acknowledged write survives SIGKILL', async () => {
   for (const name of ['Cats', 'Birds']) {
     expect(await running?.graphql(CREATE.replace('Dogs', name))).not.toHaveProperty('errors');
     expect(await running?.stop('SIGKILL')).toMatchObject({ code: null, signal: 'SIGKILL' });
@@ -106,7 +103,7 @@ test('a write that was acknowledged survives SIGKILL', async () => {
   });
 });
 
-test('a request that is under way when SIGTERM comes is answered; its connection is not waited for', async () => {
+test('a request in progress at SIGTERM is answered, and its connection is then closed', async () => {
   const { hostname, port } = new URL(String(running?.url));
   const socket = connect(Number(port), hostname).setEncoding('utf8');
   let received = '';
@@ -134,7 +131,7 @@ test('a request that is under way when SIGTERM comes is answered; its connection
   expect(answer).toContain('x-ratelimit-remaining');
 });
 
-test('what it logs are JSON lines', async () => {
+test('the log is JSON lines', async () => {
   const { stdout } = await (running?.ended ?? Promise.reject(new Error('nothing ran')));
   const lines = logOf(stdout).map((line) => JSON.parse(line));
   expect(lines).toContainEqual(
@@ -151,7 +148,7 @@ test('what it logs are JSON lines', async () => {
   expect(rest.at(-1)).toMatchObject({ level: 'info', msg: 'stopped', unfinished: 0 });
 });
 
-test('without the Redis that it was told of it counts alone, and says so in its log', async () => {
+test('if the configured Redis is unreachable it counts alone, and logs that', async () => {
   const alone = await start({ REDIS_URL: 'redis://user:hunter2@127.0.0.1:2' });
   const response = await fetch(`${alone.url}/categories`);
   expect(response.status).toBe(200);

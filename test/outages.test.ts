@@ -8,11 +8,9 @@ import { REDIS_BINARY, RedisServer } from './helper/redis-server';
 import { isServed, isUnavailable, madeCategories, mixed } from './helper/traffic';
 import { until } from './helper/until';
 
-jest.setTimeout(90_000);
-
 const onOwnServers = TEST_DATABASE_URL && CAN_START_POSTGRES && REDIS_BINARY ? describe : describe.skip;
 
-onOwnServers('a gateway of two workers whose servers really stop', () => {
+onOwnServers('a gateway with two workers whose servers really stop', () => {
   let postgres: PostgresServer;
   let redis: RedisServer;
   let gateway: GatewayProcess;
@@ -41,7 +39,7 @@ onOwnServers('a gateway of two workers whose servers really stop', () => {
     }
   }
 
-  /** Whether all who are asked, each worker in turn, say so. */
+  /** Whether every worker, asked in turn, says so. */
   const isReady = async () => {
     const asked = Array.from({ length: 6 }, () => fresh('/readyz'));
     return (await Promise.all(asked)).every(({ status }) => status === 200);
@@ -49,10 +47,10 @@ onOwnServers('a gateway of two workers whose servers really stop', () => {
   const fresh = (path: string) => ask(gateway.url, { path, headers: { connection: 'close' } });
 
   test.each<[string, Stop]>([
-    ['stops in order', 'SIGINT'],
+    ['shuts down', 'SIGINT'],
     ['crashes', 'SIGQUIT'],
   ])(
-    'PostgreSQL %s under load and is started again: only 503s in between, then normal, by the same processes, with every acknowledged write',
+    'PostgreSQL %s under load and is restarted: only 503s in between, then normal service by the same processes with every acknowledged write',
     async (_how, stop) => {
       const { workers } = gateway;
       const load = new Load(gateway.url, 6, mixed, 5);
@@ -78,7 +76,7 @@ onOwnServers('a gateway of two workers whose servers really stop', () => {
     },
   );
 
-  test('Redis is killed under load and started again: no request fails, and limits are shared again', async () => {
+  test('Redis is killed under load and restarted: no request fails, and limits are shared again', async () => {
     const { workers } = gateway;
     const counting = async (state: string) =>
       ((await fresh('/metrics')).body ?? '').includes(`petstore_limiter_store{state="${state}"} 2`);
@@ -87,7 +85,7 @@ onOwnServers('a gateway of two workers whose servers really stop', () => {
     expect(await counting('redis')).toBe(true);
     await redis.kill();
     await until(() => counting('fallback'), 20);
-    // Half of what an anonymous caller has, for two workers.
+    // Half of an anonymous caller's quota, as there are two workers.
     expect((await fetch(`${gateway.url}/pets`)).headers.get('ratelimit-policy')).toContain('"minute";q=15;');
     await redis.start();
     await until(() => counting('redis'), 20);

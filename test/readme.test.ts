@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-test("the README's client waits as long as it is told, and is then served", async () => {
+test("the README's client waits as long as it is told to, and is then served", async () => {
   const [, code = ''] = /```js\n([\s\S]*?)```/.exec(README) ?? [];
   expect(code).toContain('retry-after');
   const url = await gateway.server.listen({ port: 0, host: '127.0.0.1' });
@@ -42,7 +42,7 @@ test("the README's client waits as long as it is told, and is then served", asyn
   }
 });
 
-test('every script that the README and CONTRIBUTING name exists', () => {
+test('every script named in the README and CONTRIBUTING exists', () => {
   const contributing = readFileSync(join(__dirname, '..', 'CONTRIBUTING.md'), 'utf8');
   const { scripts } = JSON.parse(readFileSync(join(__dirname, '..', 'package.json'), 'utf8'));
   const named = [...`${README}${contributing}`.matchAll(/npm run (?:--silent )?([a-z:]+)/g)].map(
@@ -61,7 +61,7 @@ test('every variable that the process reads is in the README and in .env.example
   expect(names.filter((name) => name !== 'NODE_ENV' && !example.includes(`${name}=`))).toEqual([]);
 });
 
-test('the TypeScript that the README shows is that of clients which the suite runs', () => {
+test('the TypeScript in the README is that of clients which the suite runs', () => {
   const app = join(__dirname, 'clients', 'app');
   const clients = ['apollo.ts', 'rest.ts'].map((name) => readFileSync(join(app, name), 'utf8')).join('\n');
   const shown = [...README.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code);

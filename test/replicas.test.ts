@@ -6,15 +6,13 @@ import { GatewayProcess } from './helper/process';
 import { TcpProxy } from './helper/tcp-proxy';
 import { until } from './helper/until';
 
-jest.setTimeout(60_000);
-
 const MAX_LAG_MS = 1000;
 const REQUEST_TIMEOUT_MS = 3000;
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 const onPostgres = TEST_DATABASE_URL ? describe : describe.skip;
 
-onPostgres('with two replicas, which hold other rows than the primary,', () => {
+onPostgres("with two replicas whose rows differ from the primary's,", () => {
   let gateway: Gateway;
   let url: string;
   let replicas: FakeReplica[];
@@ -34,7 +32,7 @@ onPostgres('with two replicas, which hold other rows than the primary,', () => {
     url = await gateway.listen();
     await gateway.graphql('mutation { createCategory(input: { name: "Primary" }) { id } }');
     reader = await newKey();
-    // The first connection to a replica may take so long that the primary answers.
+    // The first connection to a replica can take so long that the primary answers.
     await until(async () => !(await reads(4)).includes('Primary'));
   });
   afterAll(async () => {
@@ -45,7 +43,7 @@ onPostgres('with two replicas, which hold other rows than the primary,', () => {
   const newKey = () =>
     gateway.createKey({ plan: 'ENTERPRISE', scopes: ['WRITE'], perMinute: 1e6, perDay: 1e6 });
 
-  /** Where a read of the caller went: the name of the one category that is there. */
+  /** Where a caller's read went: the name of the only category there. */
   const readBy = async ({ headers }: TestKey, on = gateway): Promise<string> => {
     const { body, statusCode } = await on.app.inject({ url: '/categories/1', headers });
     expect(statusCode).toBe(200);
@@ -66,7 +64,7 @@ onPostgres('with two replicas, which hold other rows than the primary,', () => {
   const untilUsed = (...expected: number[]) =>
     until(async () => String(await areUsed()) === String(expected), 15);
 
-  test('queries of GraphQL and reads of REST go to them in turn, and are counted', async () => {
+  test('GraphQL queries and REST reads go to the replicas in turn, and are counted', async () => {
     const before = await sample('petstore_replica_statements_total', replicas[0] as FakeReplica);
     expect((await reads(4)).sort()).toEqual(['First', 'First', 'Second', 'Second']);
     const found = [];
@@ -79,7 +77,7 @@ onPostgres('with two replicas, which hold other rows than the primary,', () => {
     expect(await sample('petstore_replica_lag_seconds', replicas[1] as FakeReplica)).toBeLessThan(1);
   });
 
-  test('all statements of one query go to one of them', async () => {
+  test('all statements of a query go to the same replica', async () => {
     const query = '{ a: category(id: 1) { name } b: category(id: 1) { name } categories { nodes { name } } }';
     for (let i = 0; i < 6; i++) {
       const { data } = await gateway.graphql(query, {}, reader.headers);
@@ -88,7 +86,7 @@ onPostgres('with two replicas, which hold other rows than the primary,', () => {
     }
   });
 
-  test('mutations, their replays and look-ups of keys go to the primary', async () => {
+  test('mutations, their replays and key look-ups go to the primary', async () => {
     const key = await newKey();
     const update = {
       method: 'PATCH' as const,
@@ -103,7 +101,7 @@ onPostgres('with two replicas, which hold other rows than the primary,', () => {
     expect(data.apiKeys?.nodes?.map(({ id }) => id)).toContain(key.id);
   });
 
-  test('who has written reads from the primary for as long as a replica may lag, and nobody else does', async () => {
+  test('a caller that has written, and no other, reads from the primary for as long as a replica may lag', async () => {
     const writer = await newKey();
     expect(await reads(2, writer)).not.toContain('Primary');
     const { status } = await gateway.graphql(
@@ -119,7 +117,7 @@ onPostgres('with two replicas, which hold other rows than the primary,', () => {
     expect(performance.now() - written).toBeGreaterThan(MAX_LAG_MS - 5);
   });
 
-  test('one that lags is left out, and comes back once it has caught up', async () => {
+  test('a replica that lags is left out, and comes back once it has caught up', async () => {
     const [first, second] = replicas as [FakeReplica, FakeReplica];
     await first.stopReplaying();
     await gateway.graphql('mutation { updateCategory(id: 1, input: { description: "later" }) { id } }');
@@ -143,7 +141,7 @@ onPostgres('with two replicas, which hold other rows than the primary,', () => {
       (replica) => replica.sql('alter table categories rename to gone'),
       (replica) => replica.sql('alter table gone rename to categories'),
     ],
-  ])('one that %s under load costs no request, and comes back', async (what, stop, start) => {
+  ])('a replica that %s under load costs no request, and comes back', async (what, stop, start) => {
     const [first] = replicas as [FakeReplica];
     const load = new Load(url, 6, () => ({ path: '/categories/1', headers: reader.headers }), 5);
     await until(async () => load.tried.length > 50, 20);
@@ -165,7 +163,7 @@ onPostgres('with two replicas, which hold other rows than the primary,', () => {
   const onRedis = process.env.TEST_REDIS_URL ? test : test.skip;
 
   onRedis(
-    'what was written through one instance is read from the primary by all that share Redis',
+    'after a write through one instance, all instances that share Redis read from the primary',
     async () => {
       const proxy = await TcpProxy.start(process.env.TEST_REDIS_URL ?? '');
       const writing = await gateway.another({ ...environment, REDIS_URL: process.env.TEST_REDIS_URL ?? '' });
@@ -189,8 +187,8 @@ onPostgres('with two replicas, which hold other rows than the primary,', () => {
   );
 });
 
-onPostgres('a replica that there is not, or that is none,', () => {
-  test('does not keep the gateway from its work, and is told of in the log without its password', async () => {
+onPostgres('a replica that does not exist, or is not a replica,', () => {
+  test('does not stop the gateway from working, and is logged without its password', async () => {
     const { url = '', drop } = await createDatabase();
     const primary = new URL(url);
     primary.password = 'hunter2';

@@ -5,8 +5,6 @@ import { createProduction, onServers, type Production } from './helper/productio
 import { mixed } from './helper/traffic';
 import { until } from './helper/until';
 
-jest.setTimeout(60_000);
-
 onServers('two instances behind a load balancer', () => {
   let production: Production;
   let balancer: Balancer;
@@ -27,7 +25,7 @@ onServers('two instances behind a load balancer', () => {
     balancer.add(instance.url);
   };
 
-  test('are both replaced under load, one after the other, without one failed request', async () => {
+  test('are both replaced under load, one after the other, without a failed request', async () => {
     await Promise.all([start(), start()]);
     await until(async () => balancer.ready === 2);
     const load = new Load(balancer.url, 8, mixed, 5);

@@ -10,11 +10,11 @@ describe('schema.graphql', () => {
     expect(COMMITTED).toBe(printedSchema());
   });
 
-  test('says of everything in it what it is', () => {
+  test('describes everything in it', () => {
     expect(undescribed(COMMITTED)).toEqual([]);
   });
 
-  test('would be told of anything that is not described', () => {
+  test('is checked for anything without a description', () => {
     const sdl = `
       """A query.""" type Query { bare("""An argument.""" a: Int, b: Int): E """A field.""" fine: Int }
       """A choice.""" enum E { """One.""" A B }
@@ -54,7 +54,7 @@ function undescribed(sdl: string): string[] {
   return found.filter(([, description]) => !description?.trim()).map(([name]) => name);
 }
 
-/** The roots are not read as types: their fields are the contract. */
+/** The root types need no description: their fields are the contract. */
 function isRoot(name: string): boolean {
   return ['Query', 'Mutation', 'Subscription'].includes(name);
 }

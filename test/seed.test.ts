@@ -36,7 +36,7 @@ const everything = () => {
 };
 
 describe('sample data', () => {
-  test('is as much as was asked for, and says so', async () => {
+  test('has the requested size, and reports progress', async () => {
     const progress: number[][] = [];
     const size = await loadSampleData(database, PETS, (done, total) => progress.push([done, total]));
     expect(size).toEqual(SIZE);
@@ -48,7 +48,7 @@ describe('sample data', () => {
     );
   });
 
-  test('is the same for the same number, and another for another', async () => {
+  test('is the same for the same number of pets, and differs for another', async () => {
     await loadSampleData(database, 60);
     const first = await everything();
     await emptyDatabase(database);
@@ -59,7 +59,7 @@ describe('sample data', () => {
     expect(await everything()).not.toEqual(first);
   });
 
-  test('has orders that hold what they have taken, and stock that is what they have left', async () => {
+  test('has orders that hold the units they took, and stock that is what they left', async () => {
     await loadSampleData(database, PETS);
     const held = `select o.id from orders o left join inventory i on i.pet_id = o.pet_id
       where o.reserved <> case when i.pet_id is null then 0 else o.quantity end`;
@@ -78,7 +78,7 @@ describe('sample data', () => {
     expect(taken?.orders).toBeGreaterThan(PETS / 10);
   });
 
-  test('is believable', async () => {
+  test('is plausible', async () => {
     await loadSampleData(database, PETS);
     const [share] = await rows<Record<string, number>>(`select
       count(*) filter (where status = 'available')::float / ${PETS} as available,
@@ -106,7 +106,7 @@ describe('sample data', () => {
     expect(undated?.orders).toBeGreaterThan(10);
   });
 
-  test.each([1, 2, 3, 10])('of %i pets is a whole store, too', async (pets) => {
+  test.each([1, 2, 3, 10])('of %i pets is a complete store too', async (pets) => {
     expect(await loadSampleData(database, pets)).toMatchObject({
       pets,
       categories: expect.any(Number),
@@ -124,7 +124,7 @@ describe('sample data', () => {
     ]);
   });
 
-  test('leaves the ids of what comes later free', async () => {
+  test('leaves the next ids free', async () => {
     await loadSampleData(database, 10);
     const { prisma } = database;
     expect(await prisma.category.create({ data: { name: 'Dogs' } })).toMatchObject({ id: 3n });
@@ -132,7 +132,7 @@ describe('sample data', () => {
     expect(await prisma.order.create({ data: {} })).toMatchObject({ id: 6n });
   });
 
-  test('goes into a database that was emptied, whose ids go on', async () => {
+  test('loads into an emptied database, whose ids continue', async () => {
     await loadSampleData(database, 20);
     await rows('delete from orders');
     await rows('delete from pets');
@@ -147,7 +147,7 @@ describe('sample data', () => {
   test.each([
     ['a category', `insert into categories (name) values ('Dogs')`],
     ['an order', 'insert into orders default values'],
-  ])('is refused by a database that has %s, which stays as it is', async (_what, insert) => {
+  ])('is refused by a database that has %s, which is left unchanged', async (_what, insert) => {
     await rows(insert);
     const before = await everything();
     await expect(loadSampleData(database, 10)).rejects.toThrow(
@@ -166,7 +166,7 @@ describe('npm run seed', () => {
   const seed = (...args: string[]) =>
     runTypeScript('src/seed.ts', args, url ? { DATABASE_URL: url } : { DATA_DIR: directory }).end();
 
-  test('fills the database of the configuration, says so and ends; a second time it is refused', async () => {
+  test('fills the configured database, says so and exits; a second run is refused', async () => {
     const { code, lines, stderr } = await seed('--pets', '40');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(lines).toEqual([
@@ -181,7 +181,7 @@ describe('npm run seed', () => {
     });
   });
 
-  test('explains itself', async () => {
+  test('prints its usage', async () => {
     const { code, lines, stderr } = await seed('--help');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(lines.join('\n')).toContain('--pets N');
@@ -198,7 +198,7 @@ describe('npm run seed', () => {
     expect(await seed(...args)).toEqual({ code: 1, lines: [], stderr });
   });
 
-  test('refuses a wrong configuration in one line', async () => {
+  test('refuses an invalid configuration in one line', async () => {
     const { code, stderr } = await runTypeScript('src/seed.ts', [], { DATABASE_URL: 'mysql://x' }).end();
     expect({ code, stderr }).toEqual({
       code: 1,

@@ -8,23 +8,21 @@ import { environmentOf, makeAdminKey, TEST_REDIS_URL } from './helper/production
 import { HEADERS } from './helper/traffic';
 import { until } from './helper/until';
 
-jest.setTimeout(120_000);
-
 const STOCK = 100_000;
 const CLIENTS = 8;
 const KILLS = 3;
 
-/** How many units an order holds, and 0 once it is cancelled; what a request without an answer left is not known. */
+/** The units each order may hold, 0 if cancelled; more than one value after a request without a response. */
 type Possible = ReadonlySet<number>;
 
-/** Orders, changes and cancels, one after the other, and remembers what it was told. */
+/** Places, changes and cancels orders one after the other, and remembers the responses. */
 class Client {
   readonly orders = new Map<number, Possible>();
   acknowledged = 0;
 
   constructor(private readonly url: () => string) {}
 
-  /** Goes on until a request gets no answer. */
+  /** Continues until a request gets no response. */
   async run(): Promise<void> {
     for (let i = 0; ; i++) {
       const quantity = 1 + (i % 5);
@@ -48,7 +46,7 @@ class Client {
     return answer !== undefined;
   }
 
-  /** @returns `undefined` when there was no answer. */
+  /** @returns `undefined` if there was no response. */
   private async send(method: string, path: string, body?: object): Promise<{ id: number } | undefined> {
     let answer: { status: number; text: string };
     try {
@@ -88,7 +86,7 @@ interface State {
   inventoryItem: { quantity: number };
 }
 
-test('kill -9 in a storm of writes, several times: every acknowledged write is there, and no order without its stock', async () => {
+test('repeated kill -9 during a storm of writes: every acknowledged write is there, and no order without its stock', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'storm-'));
   const server = TEST_DATABASE_URL ? await createDatabase() : undefined;
   if (server) await makeAdminKey(server.database);
@@ -117,7 +115,7 @@ test('kill -9 in a storm of writes, several times: every acknowledged write is t
       const told = new Map(clients.flatMap((client) => [...client.orders]));
       const lost = [...told].filter(([id, possible]) => !possible.has(orders.get(id) ?? 0));
       expect(lost).toEqual([]);
-      // Of each client one order may be there whose answer was lost.
+      // Each client may have one order whose response was lost.
       const untold = [...orders.keys()].filter((id) => !told.has(id));
       expect(untold.length).toBeLessThanOrEqual(CLIENTS * kill);
       const reserved = [...orders.values()].reduce((sum, quantity) => sum + quantity, 0);

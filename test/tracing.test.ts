@@ -11,9 +11,6 @@ import { ADMIN_KEY } from './helper/gateway';
 import { type Asked, ask } from './helper/load';
 import { GatewayProcess } from './helper/process';
 
-// A fresh directory of the embedded database takes seconds to make.
-jest.setTimeout(60_000);
-
 const directory = mkdtempSync(join(tmpdir(), 'petstore-'));
 const REDIS_URL = process.env.TEST_REDIS_URL ?? '';
 const SECRET = ADMIN_KEY.split('_')[2] ?? '';
@@ -34,7 +31,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** Starts a gateway with more in its environment, asks it, and ends it. @returns what it logged, by line. */
+/** Starts a gateway with extra environment variables, sends it requests, and stops it. @returns its log, by line. */
 async function serve(more: Record<string, string>, ...requests: Asked[]) {
   const gateway = await GatewayProcess.start({ ...environment, ...more });
   const statuses = [];
@@ -49,13 +46,13 @@ async function serve(more: Record<string, string>, ...requests: Asked[]) {
 
 const KEY = { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' };
 
-/** The trace that a client has begun, and its span that asks. */
+/** The trace that a client has begun, and the span of its request. */
 function parent(isSampled = true) {
   const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
   return { traceId, spanId, traceparent: `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}` };
 }
 
-describe('what a collector is sent', () => {
+describe('a collector', () => {
   const [rest, graphql, failing, unsampled] = [parent(), parent(), parent(), parent(false)];
   const again = [parent(), parent(), parent()];
   const query =
@@ -92,7 +89,7 @@ describe('what a collector is sent', () => {
     return found;
   };
 
-  test('is a span for each request, in the trace of its client', () => {
+  test("gets a span for each request, in its client's trace", () => {
     expect(find(rest, 'GET /pets/{petId}')).toMatchObject({
       parentSpanId: rest.spanId,
       service: 'shop',
@@ -107,7 +104,7 @@ describe('what a collector is sent', () => {
     expect(find(failing, 'GET /pets').attributes).toMatchObject({ 'http.response.status_code': 401 });
   });
 
-  test('is a span for each operation, within that of its request', () => {
+  test('gets a span for each operation, inside that of its request', () => {
     expect(find(graphql, 'mutation')).toMatchObject({
       parentSpanId: find(graphql, 'POST /graphql').spanId,
       attributes: { 'graphql.operation.type': 'mutation', 'graphql.operation.name': 'Mine' },
@@ -116,7 +113,7 @@ describe('what a collector is sent', () => {
   });
 
   const onPostgres = TEST_DATABASE_URL ? test : test.skip;
-  onPostgres('is a span for each statement, without its values', () => {
+  onPostgres('gets a span for each statement, without its values', () => {
     const statement = spansOf(graphql).find(({ name }) => name.startsWith('INSERT '));
     expect(statement).toMatchObject({
       parentSpanId: find(graphql, 'mutation').spanId,
@@ -137,23 +134,23 @@ describe('what a collector is sent', () => {
   });
 
   const onRedis = REDIS_URL ? test : test.skip;
-  onRedis('is a span for each command of Redis, without its arguments', () => {
+  onRedis('gets a span for each Redis command, without its arguments', () => {
     const commands = spansOf(graphql).filter(({ attributes }) => attributes['db.system.name'] === 'redis');
     expect(commands.map(({ attributes }) => attributes['db.query.text'])).toContain('evalsha');
   });
 
-  test('is nothing of a trace that its client does not sample, nor of probes', () => {
+  test('gets nothing from probes, or from a trace that its client does not sample', () => {
     expect(spansOf(unsampled)).toEqual([]);
     expect(collector.text).not.toContain('/readyz');
   });
 
-  test('holds no key, no query string, no header, no literal and no value', () => {
+  test('gets no key, query string, header, literal or value', () => {
     expect(collector.spans.length).toBeGreaterThan(4);
     for (const hidden of [SECRET, 'name=', 'literal', 'a value', 'x-api-key'])
       expect(collector.text).not.toContain(hidden);
   });
 
-  test('is found from the log, whose lines name the trace', () => {
+  test('gets traces that the log lines name', () => {
     const lines = log.filter(({ msg }) => msg === 'request');
     expect(lines.map(({ trace_id }) => trace_id)).toEqual([
       rest.traceId,
@@ -166,7 +163,7 @@ describe('what a collector is sent', () => {
   });
 });
 
-test('a collector that does not answer delays no request and the end by seconds at most, and the log tells of it', async () => {
+test('a collector that does not respond delays no request, delays the exit by seconds at most, and is reported in the log', async () => {
   const silent = createServer().listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const { port } = silent.address() as AddressInfo;
@@ -179,7 +176,7 @@ test('a collector that does not answer delays no request and the end by seconds 
   expect(log).toContainEqual(expect.objectContaining({ level: 'warn', msg: 'traces could not be sent' }));
 });
 
-test('without a collector nothing of it is even loaded (but the API, which prom-client brings along)', async () => {
+test('without a collector no tracing code is loaded (except the API, which prom-client depends on)', async () => {
   const spy = join(directory, 'spy.cjs');
   writeFileSync(
     spy,

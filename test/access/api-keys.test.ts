@@ -18,7 +18,7 @@ const LIST = `query ($first: Int, $after: String) {
   }
 }`;
 
-/** What an operation is refused with: the code, and the paths of the details. */
+/** The error code of a refused operation, and the paths of its details. */
 async function refusal(query: string, variables: object): Promise<[string, string[]]> {
   const { errors, data } = await gateway.graphql(query, variables);
   expect(Object.values(data ?? {}).filter(Boolean)).toEqual([]);
@@ -30,7 +30,7 @@ async function refusal(query: string, variables: object): Promise<[string, strin
 }
 
 describe('createApiKey', () => {
-  test('makes a key of the plan Free for reading and writing, and shows it whole, once', async () => {
+  test('creates a FREE key that may read and write, and shows it in full, once', async () => {
     const { createApiKey } = await gateway.data(CREATE, { input: { name: '  Acme  ' } });
     const { secret, apiKey } = createApiKey as unknown as { secret: string; apiKey: { id: string } };
     expect(secret).toMatch(/^ps_([0-9a-z]{12})_([0-9A-Za-z]{32})$/);
@@ -49,7 +49,7 @@ describe('createApiKey', () => {
     });
   });
 
-  test('keeps what it is given, each scope once', async () => {
+  test('stores the given values, each scope once', async () => {
     const input = {
       name: 'Agreed',
       plan: 'ENTERPRISE',
@@ -89,7 +89,7 @@ describe('createApiKey', () => {
     [{ name: 'x', expiresAt: '2030-02-30T00:00:00Z' }, ['input.expiresAt']],
     [{ name: 'x', secret: 'mine' }, ['input']],
     [{ name: '', scopes: [], perDay: 1 }, ['input.name', 'input.scopes', 'input.perDay']],
-  ])('refuses %j, naming what is wrong', async (input, paths) => {
+  ])('refuses %j, naming each invalid field', async (input, paths) => {
     expect(await refusal(CREATE, { input })).toEqual(['BAD_USER_INPUT', paths]);
   });
 });
@@ -98,7 +98,7 @@ describe('updateApiKey', () => {
   const update = async ({ id }: TestKey, input: object) =>
     (await gateway.data(UPDATE, { id, input })).updateApiKey;
 
-  test('changes what the input gives and leaves the rest', async () => {
+  test('changes the given fields only', async () => {
     const key = await gateway.createKey({ name: 'before', plan: 'PRO', expiresAt: '2040-01-01T00:00:00Z' });
     const kept = {
       id: key.id,
@@ -116,7 +116,7 @@ describe('updateApiKey', () => {
     expect(await update(key, { expiresAt: null })).toMatchObject({ plan: 'PRO', expiresAt: null });
   });
 
-  test('takes effect with the next request: plan, scopes', async () => {
+  test('changes plan and scopes from the next request on', async () => {
     const key = await gateway.createKey();
     const ask = () =>
       gateway.graphql('{ pets { totalCount } apiKeys { totalCount } }', undefined, key.headers);
@@ -125,7 +125,7 @@ describe('updateApiKey', () => {
     expect(await ask()).toMatchObject({ status: 200, headers: { 'x-ratelimit-limit': '1000' } });
   });
 
-  test('ENTERPRISE comes with its two numbers, keeps them, and loses them with the plan', async () => {
+  test('ENTERPRISE requires both limits, keeps them, and drops them with the plan', async () => {
     const key = await gateway.createKey();
     const { id } = key;
     expect(await refusal(UPDATE, { id, input: { plan: 'ENTERPRISE' } })).toEqual([
@@ -162,7 +162,7 @@ describe('updateApiKey', () => {
     expect(await refusal(UPDATE, { id, input })).toEqual(['BAD_USER_INPUT', paths]);
   });
 
-  test('changes that come together are all kept', async () => {
+  test('concurrent changes are all kept', async () => {
     const key = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 1 });
     await Promise.all([
       update(key, { name: 'together' }),
@@ -180,7 +180,7 @@ describe('updateApiKey', () => {
 });
 
 describe('revokeApiKey', () => {
-  test('says when, and stays at that when it is asked again', async () => {
+  test('returns the time of revocation, unchanged when repeated', async () => {
     const { id } = await gateway.createKey();
     const { revokeApiKey: first } = await gateway.data(REVOKE, { id });
     expect(first).toMatchObject({ id, revokedAt: expect.stringMatching(/Z$/) });
@@ -188,7 +188,7 @@ describe('revokeApiKey', () => {
     expect(second).toEqual(first);
   });
 
-  test('is final: no update brings the key back', async () => {
+  test('is final: no update restores the key', async () => {
     const key = await gateway.createKey();
     await gateway.data(REVOKE, { id: key.id });
     await gateway.data(UPDATE, { id: key.id, input: { name: 'back', expiresAt: null } });
@@ -196,10 +196,10 @@ describe('revokeApiKey', () => {
   });
 });
 
-describe('the id of a key, as an argument', () => {
+describe('a key id as an argument', () => {
   const ids = ['123456789012', '000000000000', '012345678901', 'abcdefghijkl', '00000000000a'];
 
-  test.each(ids)('%s names one, quoted or as a variable', async (id) => {
+  test.each(ids)('%s is accepted, quoted or as a variable', async (id) => {
     await gateway.database.prisma.apiKey.create({
       data: { id, secretHash: new Uint8Array(32), name: `key ${id}`, plan: 'FREE', scopes: ['READ'] },
     });
@@ -218,14 +218,14 @@ describe('the id of a key, as an argument', () => {
     'abcdefghijklm',
     '',
     'ps_abcdefghijkl',
-  ])('%j names none that could be', async (id) => {
+  ])('%j is malformed', async (id) => {
     expect(await refusal(REVOKE, { id })).toEqual(['BAD_USER_INPUT', ['id']]);
     expect(await refusal(UPDATE, { id, input: {} })).toEqual(['BAD_USER_INPUT', ['id']]);
     const { errors } = await gateway.graphql(REVOKE, { id });
     expect(errors[0]?.message).toContain('12 lower-case letters or digits');
   });
 
-  test('of a key that is not there: NOT_FOUND', async () => {
+  test('is NOT_FOUND if there is no such key', async () => {
     const id = 'zzzzzzzzzzzz';
     expect(await refusal(REVOKE, { id })).toEqual(['NOT_FOUND', []]);
     expect(await refusal(UPDATE, { id, input: { name: 'x' } })).toEqual(['NOT_FOUND', []]);
@@ -247,7 +247,7 @@ describe('the id of a key, as an argument', () => {
       'mutation ($input: NewOrder!) { placeOrder(input: $input) { id } }',
       (id: string) => ({ input: { petId: id } }),
     ],
-  ])('means nothing to the shop: %s', async (query, variables) => {
+  ])('is refused by fields of the shop: %s', async (query, variables) => {
     for (const id of ['abcdefghijkl', '012345678901']) {
       const { errors } = await gateway.graphql(query, variables(id));
       expect(errors[0]).toMatchObject({
@@ -259,7 +259,7 @@ describe('the id of a key, as an argument', () => {
 });
 
 describe('apiKeys', () => {
-  test('pages through all keys, the newest first, each once', async () => {
+  test('pages through all keys, newest first, each once', async () => {
     for (let i = 0; i < 5; i++) await gateway.createKey({ name: `page ${i}` });
     const whole = (await gateway.data(LIST, { first: 100 })).apiKeys as unknown as Page;
     expect(whole.nodes.slice(0, 5).map(({ name }) => name)).toEqual([4, 3, 2, 1, 0].map((i) => `page ${i}`));
@@ -278,7 +278,7 @@ describe('apiKeys', () => {
     expect(paged).toEqual(whole.nodes.map(({ id }) => id));
   });
 
-  test('keys made at the same moment are each on one page', async () => {
+  test('keys created at the same moment are each on one page', async () => {
     const createdAt = new Date('2020-01-01T00:00:00.000Z');
     const ids = Array.from({ length: 5 }, (_, i) => `samemoment0${i}`);
     await gateway.database.prisma.apiKey.createMany({
@@ -314,7 +314,7 @@ describe('apiKeys', () => {
     expect(await refusal(LIST, variables)).toEqual(['BAD_USER_INPUT', [path]]);
   });
 
-  test('a cursor of another list is none of this', async () => {
+  test('refuses a cursor of another list', async () => {
     await gateway.data('mutation { createCategory(input: { name: "Dogs" }) { id } }');
     const { categories } = await gateway.data('{ categories { pageInfo { endCursor } } }');
     const after = categories?.pageInfo?.endCursor;

@@ -13,7 +13,7 @@ afterAll(() => drop());
 
 const GIVEN = 'ps_givenbyowner_GivenByOwnerGivenByOwnerGivenByO';
 
-/** Starts the application, asks who the key belongs to, and stops it. */
+/** Starts the application; `viewer` returns whom a key belongs to. */
 async function start(environment: Record<string, string> = {}) {
   const { server, newAdminKey } = await createApp(
     readConfig({ LOG_LEVEL: 'silent', ...environment }),
@@ -37,7 +37,7 @@ const ADMIN = {
   apiKey: { name: 'first admin key', perMinute: 10_000, perDay: 1_000_000 },
 };
 
-test('the first start makes one admin key and shows it once', async () => {
+test('the first start creates one admin key and shows it once', async () => {
   const first = await start();
   expect(first.newAdminKey).toMatch(/^ps_[0-9a-z]{12}_[0-9A-Za-z]{32}$/);
   expect(await first.viewer(String(first.newAdminKey))).toEqual(ADMIN);
@@ -50,7 +50,7 @@ test('the first start makes one admin key and shows it once', async () => {
   expect(await database.prisma.apiKey.count()).toBe(1);
 });
 
-test('ADMIN_API_KEY is that key, and is not shown', async () => {
+test('ADMIN_API_KEY becomes that key, and is not shown', async () => {
   for (let time = 0; time < 2; time++) {
     const { newAdminKey, viewer, stop } = await start({ ADMIN_API_KEY: GIVEN });
     expect([newAdminKey, await viewer(GIVEN)]).toEqual([undefined, ADMIN]);
@@ -59,7 +59,7 @@ test('ADMIN_API_KEY is that key, and is not shown', async () => {
   expect(await database.prisma.apiKey.count()).toBe(1);
 });
 
-test('ADMIN_API_KEY becomes an admin key of a database that has others, and stays revoked once it is', async () => {
+test('ADMIN_API_KEY is added to a database that has other keys, and stays revoked once revoked', async () => {
   const first = await start();
   await first.stop();
   const given = await start({ ADMIN_API_KEY: GIVEN });
@@ -72,7 +72,7 @@ test('ADMIN_API_KEY becomes an admin key of a database that has others, and stay
   await again.stop();
 });
 
-test('ADMIN_API_KEY with the id of a key and another secret stops the start, and does not repeat it', async () => {
+test('ADMIN_API_KEY with an existing id but another secret stops the start, and is not repeated', async () => {
   await (await start({ ADMIN_API_KEY: GIVEN })).stop();
   const other = GIVEN.replace('Given', 'Other');
   const failure = start({ ADMIN_API_KEY: other });
@@ -82,8 +82,8 @@ test('ADMIN_API_KEY with the id of a key and another secret stops the start, and
 });
 
 test.each<[string, Record<string, string>, number]>([
-  ['several that start at once make one', {}, 1],
-  ['several that start at once with the same ADMIN_API_KEY make one', { ADMIN_API_KEY: GIVEN }, 0],
+  ['concurrent starts create one key', {}, 1],
+  ['concurrent starts with the same ADMIN_API_KEY create one key', { ADMIN_API_KEY: GIVEN }, 0],
 ])('%s', async (_name, environment, shown) => {
   const started = await Promise.all([start(environment), start(environment), start(environment)]);
   expect(started.filter(({ newAdminKey }) => newAdminKey)).toHaveLength(shown);

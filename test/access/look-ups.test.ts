@@ -6,7 +6,7 @@ const presented = newKey();
 const whole = formatKey(presented);
 const ADDRESS = '192.0.2.1';
 
-/** A key ring on a database that answers when it is told to, and how often it was asked. */
+/** A key ring on a database that answers on demand, and its pending answers. */
 function slowRing() {
   const answers: ((revokedAt?: Date) => void)[] = [];
   const findUnique = () =>
@@ -26,7 +26,7 @@ function slowRing() {
   return { keys: new KeyRing(database, Date.now), answers };
 }
 
-test('a key that many requests come with at once is looked up once, and each is compared with its secret', async () => {
+test('concurrent requests with one key share a look-up, and each secret is compared', async () => {
   const { keys, answers } = slowRing();
   const wrong = formatKey({ ...presented, secret: '0'.repeat(32) });
   const asked = [whole, whole, wrong].map((key) => keys.recognise(key, ADDRESS));
@@ -36,7 +36,7 @@ test('a key that many requests come with at once is looked up once, and each is 
   expect([first?.id, second?.id, third]).toEqual([presented.id, presented.id, undefined]);
 });
 
-test('who comes after a key was changed does not join a look-up from before', async () => {
+test('a request after a key has changed does not join an earlier look-up', async () => {
   const { keys, answers } = slowRing();
   const before = keys.recognise(whole, ADDRESS);
   keys.forget(presented.id);
@@ -46,11 +46,11 @@ test('who comes after a key was changed does not join a look-up from before', as
   answers[0]?.();
   expect((await before)?.id).toBe(presented.id);
   expect(await after).toBeUndefined();
-  // Neither does what was read before the change stay.
+  // Nor is what was read before the change kept.
   expect(await keys.recognise(whole, ADDRESS)).toBeUndefined();
 });
 
-test('a look-up that fails is tried again by the next request', async () => {
+test('a failed look-up is retried by the next request', async () => {
   let fails = true;
   const database = {
     prisma: { apiKey: { findUnique: async () => (fails ? Promise.reject(new Error('gone')) : null) } },
@@ -61,17 +61,17 @@ test('a look-up that fails is tried again by the next request', async () => {
   expect(await keys.recognise(whole, ADDRESS)).toBeUndefined();
 });
 
-describe('on a connection that has shown a right key', () => {
+describe('on a connection that has sent a valid key', () => {
   const connection = {};
 
-  /** The caller, once the one look-up that it may take is answered. */
+  /** The caller; completes the one look-up that may be needed. */
   async function recognise({ keys, answers }: ReturnType<typeof slowRing>, key: string, revokedAt?: Date) {
     const asked = keys.recognise(key, ADDRESS, connection);
     answers.pop()?.(revokedAt);
     return (await asked)?.id;
   }
 
-  test('another one with any other secret is refused, and the right one still accepted', async () => {
+  test('a key with another secret is refused, and the valid one still accepted', async () => {
     const ring = slowRing();
     expect(await recognise(ring, whole)).toBe(presented.id);
     for (const at of [0, 15, 31]) {
@@ -84,7 +84,7 @@ describe('on a connection that has shown a right key', () => {
     expect(await recognise(ring, whole.slice(0, -1))).toBeUndefined();
   });
 
-  test('it is looked up anew once it was changed', async () => {
+  test('it is looked up again after a change', async () => {
     const ring = slowRing();
     expect(await recognise(ring, whole)).toBe(presented.id);
     ring.keys.forget(presented.id);
@@ -92,7 +92,7 @@ describe('on a connection that has shown a right key', () => {
     expect(ring.keys.recognise(whole, ADDRESS, connection)).toBeUndefined();
   });
 
-  test('it is looked up anew if it was changed while it was looked up', async () => {
+  test('it is looked up again after a change during its look-up', async () => {
     const ring = slowRing();
     const before = ring.keys.recognise(whole, ADDRESS, connection);
     ring.keys.forget(presented.id);
@@ -101,7 +101,7 @@ describe('on a connection that has shown a right key', () => {
     expect(await recognise(ring, whole, new Date())).toBeUndefined();
   });
 
-  test('it is looked up anew after seconds', async () => {
+  test('it is looked up again after five seconds', async () => {
     const ring = slowRing();
     expect(await recognise(ring, whole)).toBe(presented.id);
     jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 5_001);
@@ -109,7 +109,7 @@ describe('on a connection that has shown a right key', () => {
     jest.restoreAllMocks();
   });
 
-  test('it expires at its moment', async () => {
+  test('it expires to the millisecond', async () => {
     let now = 1_000;
     const key = {
       id: presented.id,

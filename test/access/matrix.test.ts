@@ -23,23 +23,23 @@ import { fillShop } from '../rest/client';
 
 const SCHEMA = buildSchema(readFileSync(join(__dirname, '..', '..', 'schema.graphql'), 'utf8'));
 
-/** Root fields that anybody may ask for. One that is neither here nor marked with a scope is a mistake. */
+/** Root fields open to anybody. A root field that is neither here nor marked with a scope is a mistake. */
 const OPEN = ['rateLimit', 'viewer'];
 
 const SCOPES = ['READ', 'WRITE', 'ADMIN'];
 
-/** An operation of either face: what it is called, what it needs, and how to ask for it. */
+/** An operation of either interface: its name, the scope it needs, and how to request it. */
 interface Operation {
   name: string;
-  /** `undefined` is nothing. */
+  /** `undefined` for none. */
   scope: string | undefined;
-  /** @param ids what it is about. */
+  /** @param ids what it applies to. */
   request(ids: Ids): { method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; url: string; payload?: object };
 }
 
 interface Caller {
   headers: Record<string, string>;
-  /** All that its key gives; absent where no key is valid. */
+  /** All scopes of its key; absent without a valid key. */
   scopes?: readonly string[];
 }
 
@@ -130,7 +130,7 @@ afterAll(async () => {
   await gateway.close();
 });
 
-test('every root field says what it needs, or is known to be open', () => {
+test('every root field declares its scope, or is listed as open', () => {
   expect(ROOT_FIELDS.filter(({ field }) => !scopeOf(field)).map(({ field }) => field.name)).toEqual(OPEN);
   expect(GRAPHQL.length).toBeGreaterThan(25);
   expect(REST.length).toBeGreaterThan(20);
@@ -141,7 +141,7 @@ const REFUSED = ['a revoked key', 'an expired key', 'a wrong secret', 'an unknow
 const ANONYMOUS: Record<string, string[]> = { none: [], read: ['READ'], write: ['READ', 'WRITE'] };
 
 describe.each(Object.keys(ANONYMOUS))('with ANONYMOUS_ACCESS=%s', (access) => {
-  test.each([...CALLERS, ...REFUSED])('%s may do what its scopes say, and nothing else', async (name) => {
+  test.each([...CALLERS, ...REFUSED])('%s may do what its scopes allow, and nothing else', async (name) => {
     const caller = callers.get(name);
     const isRefused = REFUSED.includes(name);
     const scopes = isRefused ? undefined : (caller?.scopes ?? ANONYMOUS[access]);
@@ -149,7 +149,7 @@ describe.each(Object.keys(ANONYMOUS))('with ANONYMOUS_ACCESS=%s', (access) => {
     const refusal = caller?.scopes ? '403 FORBIDDEN' : '401 UNAUTHENTICATED';
     const before = await everything();
 
-    // What is refused is about what is there, so that it would change something.
+    // Refused operations name existing rows, which they would change.
     const refused = EVERYTHING.filter((operation) => !may(operation));
     const answers: string[] = [];
     for (const operation of refused)
@@ -170,14 +170,14 @@ describe.each(Object.keys(ANONYMOUS))('with ANONYMOUS_ACCESS=%s', (access) => {
 
 let asked = 0;
 
-/** @returns such as `mutation createPet: 403 FORBIDDEN`. */
+/** @returns for example `mutation createPet: 403 FORBIDDEN`. */
 async function ask(access: string, { name, request }: Operation, caller: Caller | undefined, ids: Ids) {
   const { url, ...rest } = request(ids);
   const response = await (instances.get(access) as Gateway).server.inject({
     url,
     ...rest,
     headers: { ...caller?.headers },
-    // Everyone from another address: nobody has asked too often.
+    // Each from another address, so that none reaches a limit.
     remoteAddress: `10.${(asked >> 16) & 255}.${(asked >> 8) & 255}.${asked++ & 255}`,
   });
   const body = response.payload && response.json();
@@ -185,7 +185,7 @@ async function ask(access: string, { name, request }: Operation, caller: Caller 
   return `${name}: ${response.statusCode} ${code}`;
 }
 
-/** All rows of all tables; of keys not when they were last used. */
+/** All rows of all tables, except when keys were last used. */
 async function everything(): Promise<unknown[]> {
   const tables = ['categories', 'pets', 'orders', 'inventory', 'idempotency_keys', 'api_keys'];
   const sql = tables.map(
@@ -201,7 +201,7 @@ function scopeOf(field: GraphQLField<unknown, unknown>): string | undefined {
   return scope && String(valueFromASTUntyped(scope.value));
 }
 
-/** A root field with what it requires. */
+/** A root field with its required arguments. */
 function textOf(field: GraphQLField<unknown, unknown>, ids: Ids): string {
   const type = getNamedType(field.type);
   const id = type.name === 'ApiKey' ? ids.key : ids.row;

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { RecentWriters } from '../../src/access/recent-writers';
 import { until } from '../helper/until';
 
-/** A Redis that several instances share: what is set, until it forgets. */
+/** A Redis that several instances share: keeps what is set, until it restarts. */
 class FakeRedis extends EventEmitter {
   private readonly keys = new Set<string>();
   fails = false;
@@ -32,14 +32,14 @@ function advance(ms: number): void {
   jest.spyOn(performance, 'now').mockReturnValue(performance.now() + ms);
 }
 
-test('a write is known here for one window', async () => {
+test('a write is remembered for one window', async () => {
   const writers = new RecentWriters(500);
   await writers.note('a');
   expect([await writers.has('a'), await writers.has('b')]).toEqual([true, false]);
   await until(async () => !(await writers.has('a')));
 });
 
-test('a write is known to all instances of a Redis before it is answered', async () => {
+test('a write is known to all instances on one Redis before its response', async () => {
   const redis = new FakeRedis();
   const [one, two] = [open(redis), open(redis)];
   await one.note('a');
@@ -47,9 +47,9 @@ test('a write is known to all instances of a Redis before it is answered', async
 });
 
 test.each<[string, (redis: FakeRedis, writers: RecentWriters) => Promise<unknown>]>([
-  ['has lost what it knew', async (redis) => redis.restart()],
+  ['loses its data', async (redis) => redis.restart()],
   [
-    'did not answer a question',
+    'fails a read',
     async (redis, writers) => {
       redis.fails = true;
       await writers.has('b');
@@ -57,14 +57,14 @@ test.each<[string, (redis: FakeRedis, writers: RecentWriters) => Promise<unknown
     },
   ],
   [
-    'did not take a note',
+    'fails a write',
     async (redis, writers) => {
       redis.fails = true;
       await writers.note('b');
       redis.fails = false;
     },
   ],
-])('for one window after Redis %s, every caller may have written', async (_what, outage) => {
+])('for one window after Redis %s, every caller counts as a writer', async (_what, outage) => {
   const redis = new FakeRedis();
   const [one, two] = [open(redis), open(redis)];
   await one.note('a');

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** The caller that the gateway takes the sender of these headers for. */
+/** The caller that the gateway recognises by these headers. */
 async function viewer(headers: Record<string, string | undefined>): Promise<object | null> {
   const { data } = await gateway.graphql('{ viewer { plan apiKey { id } } }', undefined, {
     'x-api-key': undefined,
@@ -20,17 +20,17 @@ async function viewer(headers: Record<string, string | undefined>): Promise<obje
   return data.viewer ?? null;
 }
 
-describe('a key is taken from', () => {
+describe('a key is read from', () => {
   test.each<[string, (whole: string) => Record<string, string>]>([
     ['X-API-Key', (whole) => ({ 'x-api-key': whole })],
     ['Authorization: Bearer', (whole) => ({ authorization: `Bearer ${whole}` })],
-    ['the scheme in any case (RFC 9110, section 11.1)', (whole) => ({ authorization: `bEARER ${whole}` })],
+    ['a scheme in any case (RFC 9110, section 11.1)', (whole) => ({ authorization: `bEARER ${whole}` })],
     [
       'credentials after several spaces (RFC 9110, section 11.4)',
       (whole) => ({ authorization: `Bearer   ${whole}` }),
     ],
     [
-      'X-API-Key, when both stand there',
+      'X-API-Key, if both are sent',
       (whole) => ({ 'x-api-key': whole, authorization: `Bearer ${ADMIN_KEY}` }),
     ],
   ])('%s', async (_where, headers) => {
@@ -39,36 +39,36 @@ describe('a key is taken from', () => {
     expect([rest.statusCode, rest.headers['x-ratelimit-limit']]).toEqual([200, '1000']);
   });
 
-  test('nowhere: then the caller is anonymous, on the plan Free', async () => {
+  test('neither: the caller is anonymous, on the plan FREE', async () => {
     expect(await viewer({})).toEqual({ plan: 'FREE', apiKey: null });
     const rest = await gateway.server.inject({ url: '/pets' });
     expect([rest.statusCode, rest.headers['x-ratelimit-limit']]).toEqual([200, '60']);
   });
 });
 
-describe('refused on both doors with 401, and counted against the address', () => {
+describe('refused with 401 on both interfaces, and counted against the address', () => {
   const secret = 'A'.repeat(32);
   const id = 'a'.repeat(12);
   const wrong: [string, () => Record<string, string>][] = [
     ['an unknown key', () => ({ 'x-api-key': `ps_${id}_${secret}` })],
     ['a wrong secret', () => ({ 'x-api-key': `ps_${key.id}_${secret}` })],
-    ['a secret with one letter of the other case', () => ({ 'x-api-key': swapLastCase(key.whole) })],
+    ['a secret with one letter in the other case', () => ({ 'x-api-key': swapLastCase(key.whole) })],
     ['an empty key', () => ({ 'x-api-key': '' })],
     ['a key id alone', () => ({ 'x-api-key': key.id })],
     ['another prefix', () => ({ 'x-api-key': key.whole.replace('ps_', 'sk_') })],
     ['an upper-case key id', () => ({ 'x-api-key': `ps_${'A'.repeat(12)}_${secret}` })],
     ['a secret too short', () => ({ 'x-api-key': key.whole.slice(0, -1) })],
     ['a secret too long', () => ({ 'x-api-key': `${key.whole}A` })],
-    ['something behind the key', () => ({ 'x-api-key': `${key.whole}, ${key.whole}` })],
+    ['text after the key', () => ({ 'x-api-key': `${key.whole}, ${key.whole}` })],
     ['a key of 8,000 characters', () => ({ 'x-api-key': `ps_${id}_${'A'.repeat(8000)}` })],
     ['SQL', () => ({ 'x-api-key': "ps_' or 1=1 --_" })],
     ['Bearer without a key', () => ({ authorization: 'Bearer' })],
     ['Bearer with an unknown key', () => ({ authorization: `Bearer ps_${id}_${secret}` })],
     ['the scheme Basic', () => ({ authorization: `Basic ${btoa(`${key.id}:${key.whole}`)}` })],
-    ['a right key under another scheme', () => ({ authorization: `Token ${key.whole}` })],
-    ['a right key without a scheme', () => ({ authorization: key.whole })],
+    ['a valid key with another scheme', () => ({ authorization: `Token ${key.whole}` })],
+    ['a valid key without a scheme', () => ({ authorization: key.whole })],
     [
-      'a wrong X-API-Key beside a right Bearer',
+      'a wrong X-API-Key beside a valid Bearer',
       () => ({ 'x-api-key': 'x', authorization: `Bearer ${key.whole}` }),
     ],
   ];
@@ -108,7 +108,7 @@ describe('refused on both doors with 401, and counted against the address', () =
     }
   });
 
-  test('the answer does not tell whether the key id exists', async () => {
+  test('the response does not reveal whether the key id exists', async () => {
     const answers = await Promise.all(
       [`ps_${id}_${secret}`, `ps_${key.id}_${secret}`].map((presented, i) =>
         gateway.server.inject({
@@ -122,7 +122,7 @@ describe('refused on both doors with 401, and counted against the address', () =
     expect(Object.keys(answers[0]?.headers ?? {})).toEqual(Object.keys(answers[1]?.headers ?? {}));
   });
 
-  test('guessing keys ends with 429, and uses up nothing of the key that was guessed at', async () => {
+  test('guessing keys ends in 429, and costs the guessed key nothing', async () => {
     const guess = () =>
       gateway.server.inject({
         url: '/pets',
@@ -136,7 +136,7 @@ describe('refused on both doors with 401, and counted against the address', () =
   });
 });
 
-describe('a key that is no longer good', () => {
+describe('a key that is no longer valid', () => {
   const read = (headers: Record<string, string>) => gateway.server.inject({ url: '/pets', headers });
 
   test('revoked: refused from the next request on', async () => {
@@ -146,7 +146,7 @@ describe('a key that is no longer good', () => {
     expect((await read(revoked.headers)).statusCode).toBe(401);
   });
 
-  test('expired: good until the very moment, refused from then on', async () => {
+  test('expired: accepted until the last millisecond, then refused', async () => {
     const expiresAt = new Date(clock + 60_000).toISOString();
     const expiring = await gateway.createKey({ expiresAt });
     clock += 59_999;
@@ -156,7 +156,7 @@ describe('a key that is no longer good', () => {
   });
 });
 
-test('what needs no key is open to callers with a wrong one: preflights, docs, the OpenAPI document', async () => {
+test('what needs no key accepts a wrong one: preflights, docs, the OpenAPI document', async () => {
   const headers = { 'x-api-key': 'wrong' };
   const preflight = { origin: 'https://shop.example', 'access-control-request-method': 'POST' };
   const statuses = await Promise.all([
@@ -167,7 +167,7 @@ test('what needs no key is open to callers with a wrong one: preflights, docs, t
   expect(statuses.map(({ statusCode }) => statusCode)).toEqual([204, 200, 200]);
 });
 
-test('a key says when it was last used, to within a minute; use of a wrong secret is none', async () => {
+test('the time of last use is accurate to a minute; a wrong secret does not count as use', async () => {
   const used = await gateway.createKey();
   const lastUsedAt = async () => {
     const { apiKeys } = await gateway.data('{ apiKeys(first: 1) { nodes { id lastUsedAt } } }');
@@ -192,7 +192,7 @@ function swapLastCase(whole: string): string {
   );
 }
 
-/** Each row of a table calls from an address of its own. */
+/** Each row of a table calls from its own address. */
 function addressOf(row: number): string {
   return `192.0.2.${row + 1}`;
 }

@@ -24,7 +24,7 @@ async function read(gateway: Gateway, { headers }: TestKey) {
   return [statusCode, answered['x-ratelimit-limit']];
 }
 
-test('a revocation takes effect at once where it is made, and within seconds on another instance', async () => {
+test('a revocation takes effect at once where it is made, and within seconds on other instances', async () => {
   const key = await here.createKey({ plan: 'PRO' });
   for (const instance of [here, there]) expect(await read(instance, key)).toEqual([200, '300']);
   await here.data(REVOKE, { id: key.id });
@@ -40,7 +40,7 @@ test('so does a change of plan', async () => {
   await until(async () => (await read(there, key))[1] === '1000', 8);
 });
 
-test('a key made on one instance is known to the other, even if it was asked for before it was there', async () => {
+test('a key created on one instance is accepted by another, even if it was refused there before', async () => {
   const { id, secret } = newKey();
   const key = { id, whole: `ps_${id}_${secret}`, headers: { 'x-api-key': `ps_${id}_${secret}` } };
   expect(await read(there, key)).toEqual([401, '60']);
@@ -50,7 +50,7 @@ test('a key made on one instance is known to the other, even if it was asked for
   await until(async () => (await read(there, key))[0] === 200, 8);
 });
 
-test('a look-up that was under way when the key was revoked is not believed afterwards', async () => {
+test('a look-up in progress during a revocation is not trusted afterwards', async () => {
   const { id, secret } = newKey();
   let answer: (row: Partial<ApiKey>) => void = () => undefined;
   const findUnique = () =>

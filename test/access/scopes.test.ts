@@ -16,7 +16,7 @@ const OPERATIONS = [READ, WRITE, ADMIN];
 type Headers = Record<string, string | undefined>;
 const ANONYMOUS: Headers = { 'x-api-key': undefined };
 
-/** The status of each operation, asked on GraphQL, and of the first two on REST. */
+/** The status of each operation on GraphQL, and of the first two on REST. */
 async function statuses(of: Gateway, headers: Headers): Promise<number[][]> {
   const graphql = OPERATIONS.map(async (query) => (await of.graphql(query, undefined, headers)).status);
   const rest = [
@@ -31,7 +31,7 @@ async function categories(): Promise<number> {
   return Number(categories?.totalCount);
 }
 
-describe('each scope includes those below it', () => {
+describe('each scope includes the lower ones', () => {
   test.each([
     { scopes: ['READ', 'WRITE'], graphql: [200, 200, 403], rest: [200, 201] },
     { scopes: ['ADMIN', 'READ'], graphql: [200, 200, 200], rest: [200, 201] },
@@ -40,7 +40,7 @@ describe('each scope includes those below it', () => {
     expect(await statuses(gateway, headers)).toEqual([graphql, rest]);
   });
 
-  test('the viewer sees all that it may do', async () => {
+  test('the viewer sees all scopes that it has', async () => {
     const { headers } = await gateway.createKey({ scopes: ['ADMIN'] });
     const { data } = await gateway.graphql('{ viewer { scopes apiKey { scopes } } }', undefined, headers);
     expect(data).toEqual({ viewer: { scopes: ['READ', 'WRITE', 'ADMIN'], apiKey: { scopes: ['ADMIN'] } } });
@@ -78,7 +78,7 @@ describe('what anonymous callers may do', () => {
     await instance.server.close();
   });
 
-  test('is told to whoever starts the process', async () => {
+  test('is reported at startup', async () => {
     const config = readConfig({ LOG_LEVEL: 'silent', HOST: '0.0.0.0' });
     const { server, anonymousAccess } = await createApp(config, gateway.database);
     expect(anonymousAccess).toBe('read');
@@ -87,7 +87,7 @@ describe('what anonymous callers may do', () => {
 });
 
 describe('without the scope', () => {
-  test('a key is answered FORBIDDEN on both doors', async () => {
+  test('a key gets FORBIDDEN on both interfaces', async () => {
     const { headers } = await gateway.createKey({ scopes: ['READ'] });
     const message = 'This operation needs an API key with the scope WRITE; this key does not have it.';
     const problem = { code: 'FORBIDDEN', status: 403, requestId: expect.any(String) };
@@ -107,7 +107,7 @@ describe('without the scope', () => {
     ['POST', '/pets', '{'],
     ['PUT', '/pets/1', '{}'],
     ['DELETE', '/pets/abc', undefined],
-  ] as const)('is told before what else is wrong: %s %s %s', async (method, url, payload) => {
+  ] as const)('the refusal comes before any other error: %s %s %s', async (method, url, payload) => {
     const { headers } = await gateway.createKey({ scopes: ['READ'] });
     const closed = await gateway.another({ ANONYMOUS_ACCESS: 'none' });
     const type = payload && { 'content-type': 'application/json' };
@@ -127,7 +127,7 @@ describe('without the scope', () => {
     });
   });
 
-  test('nothing of the operation runs, wherever the field that needs it stands', async () => {
+  test('no part of the operation runs, wherever the restricted field is', async () => {
     const { headers } = await gateway.createKey({ scopes: ['WRITE'] });
     const create = 'createCategory(input: { name: "Birds" }) { id }';
     const admin = 'createApiKey(input: { name: "mine", scopes: [ADMIN] }) { secret }';
@@ -147,7 +147,7 @@ describe('without the scope', () => {
     expect(await categories()).toBe(before);
   });
 
-  test('a field that would not run needs none', async () => {
+  test('a field that is skipped needs none', async () => {
     const { headers } = await gateway.createKey({ scopes: ['READ'] });
     const query = 'query ($no: Boolean!) { pets { totalCount } apiKeys @include(if: $no) { totalCount } }';
     expect((await gateway.graphql(query, { no: false }, headers)).status).toBe(200);

@@ -9,9 +9,7 @@ import { socketClient } from '../helper/live';
 import { GatewayProcess } from '../helper/process';
 import { until } from '../helper/until';
 
-jest.setTimeout(120_000);
-
-/** A key's secret, and every spelling of its hash that could get out. */
+/** A key's secret, and every encoding of its hash that could leak. */
 function spellings(whole: string): string[] {
   const secret = whole.slice(-32);
   const hash = createHash('sha256').update(secret).digest();
@@ -37,7 +35,7 @@ describe('in the application', () => {
   });
   afterAll(() => gateway.close());
 
-  test('the secret stands nowhere in the database, in no column of any table; its hash in one', async () => {
+  test('the secret is in no column of any table, and its hash in only one', async () => {
     await gateway.app.inject({ url: '/pets', headers: key.headers });
     const tables = await gateway.database.query<{ name: string }>(
       statement(
@@ -60,7 +58,7 @@ describe('in the application', () => {
     expect(found).toEqual(['public.api_keys: its hash']);
   });
 
-  test('no answer holds the secret or the hash of a key, once it has been shown', async () => {
+  test('no response contains the secret or the hash of a key once it has been shown', async () => {
     const fields =
       'id name plan scopes perMinute perDay expiresAt revokedAt lastUsedAt createdAt bannedUntil';
     const id = `id: "${key.id}"`;
@@ -96,7 +94,7 @@ describe('in the application', () => {
   });
 });
 
-describe('in what the process writes', () => {
+describe('in the output of the process', () => {
   let running: GatewayProcess;
   let drop: (() => Promise<void>) | undefined;
   const directory = mkdtempSync(join(tmpdir(), 'petstore-'));
@@ -117,7 +115,7 @@ describe('in what the process writes', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  test('there is no secret, no hash and no header that holds one, whatever is logged', async () => {
+  test('there is no secret, no hash, and no header that contains one', async () => {
     const admin = { 'x-api-key': ADMIN_KEY };
     const create = 'mutation { createApiKey(input: { name: "logged" }) { secret } }';
     const { data } = (await running.graphql(create, admin)) as { data: { createApiKey: { secret: string } } };
@@ -136,7 +134,7 @@ describe('in what the process writes', () => {
       body: '{',
       headers: { 'x-api-key': whole, 'content-type': 'application/json' },
     });
-    // One who has come by WebSocket before it is banned.
+    // A caller that connects by WebSocket before it is banned.
     const client = socketClient(running.url, { apiKey: whole });
     client.subscribe('subscription { petChanged { id } }');
     await until(async () =>
@@ -153,7 +151,7 @@ describe('in what the process writes', () => {
     const { stdout, stderr } = await running.stop();
     expect(stderr).toBe('');
     const requests = stdout.split('\n').filter((line) => line.includes('"path"'));
-    // Of those who go on while banned there is no line.
+    // Refusals of a caller already banned are not logged.
     expect(requests.length).toBeGreaterThan(75);
     expect(requests.length).toBeLessThan(95);
     expect(stdout.match(/"method":"WEBSOCKET"/g)?.length).toBeLessThan(3);

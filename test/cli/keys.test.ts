@@ -19,7 +19,7 @@ afterAll(() => gateway.close());
 const run = (...args: string[]) => runKeys(args, environment);
 const json = async (...args: string[]) => JSON.parse(await run(...args, '--json'));
 
-/** Columns of a table of text, by their heads. */
+/** The columns of a text table, by heading. */
 function tableOf(text: string): Record<string, string>[] {
   const [head = '', ...rows] = (text.split('\n\n')[0] ?? '').trimEnd().split('\n');
   const columns = [...head.matchAll(/\S+ */g)].map((match) => [match[0].trim(), match.index] as const);
@@ -31,7 +31,7 @@ function tableOf(text: string): Record<string, string>[] {
 }
 
 describe('create', () => {
-  test('prints the key as a table, and its whole text once', async () => {
+  test('prints the key as a table, and its full text once', async () => {
     const text = await run('create', '--name', 'Acme', '--plan', 'pro', '--scopes', 'read');
     const [, whole = ''] =
       /^The key, shown only once:\n\n {2}(ps_[0-9a-z]{12}_[0-9A-Za-z]{32})$/m.exec(text) ?? [];
@@ -51,7 +51,7 @@ describe('create', () => {
     expect(data.viewer).toEqual({ plan: 'PRO', apiKey: { name: 'Acme' } });
   });
 
-  test('takes every option; --json prints what the gateway answered', async () => {
+  test('takes every option; --json prints the response of the gateway', async () => {
     const options = [
       '--plan',
       'Enterprise',
@@ -83,7 +83,7 @@ describe('create', () => {
   });
 });
 
-test('list prints all keys, the newest first, over as many pages as there are', async () => {
+test('list prints all keys, newest first, across all pages', async () => {
   for (let i = 0; i < 101; i++) await gateway.createKey({ name: `one of many ${i}` });
   const keys = await json('list');
   expect(keys.slice(0, 101).map(({ name }: { name: string }) => name)).toEqual(
@@ -94,7 +94,7 @@ test('list prints all keys, the newest first, over as many pages as there are', 
   expect(JSON.stringify(keys)).not.toMatch(/ps_|hash/i);
 });
 
-test('update changes what is given', async () => {
+test('update changes the given fields', async () => {
   const { id } = await gateway.createKey({ name: 'before', expiresAt: '2040-01-01T00:00:00Z' });
   expect(await json('update', id, '--name', 'after')).toMatchObject({ id, name: 'after', plan: 'FREE' });
   expect(await json('update', id, '--plan', 'business')).toMatchObject({ name: 'after', plan: 'BUSINESS' });
@@ -104,7 +104,7 @@ test('update changes what is given', async () => {
   ]);
 });
 
-test('revoke ends a key', async () => {
+test('revoke revokes a key', async () => {
   const key = await gateway.createKey();
   expect(tableOf(await run('revoke', key.id))).toMatchObject([
     { id: key.id, revokedAt: expect.stringMatching(/Z$/) },
@@ -112,7 +112,7 @@ test('revoke ends a key', async () => {
   expect((await gateway.graphql('{ viewer { plan } }', undefined, key.headers)).status).toBe(401);
 });
 
-test('unban lifts a ban, and says when there was none', async () => {
+test('unban lifts a ban, and says if there was none', async () => {
   const { id, headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 9 });
   const ask = () => gateway.graphql('{ pets { totalCount } }', undefined, headers);
   for (let i = 0; i < 22; i++) await ask();
@@ -123,7 +123,7 @@ test('unban lifts a ban, and says when there was none', async () => {
   expect(await json('unban', '192.0.2.1')).toEqual({ lifted: false });
 });
 
-describe('where to, and with which key', () => {
+describe('the gateway and the key are taken from', () => {
   test.each<[string, string[], () => Record<string, string>]>([
     ['--url and --key', [], () => ({})],
     [
@@ -136,7 +136,7 @@ describe('where to, and with which key', () => {
     expect(await runKeys(args, other())).toContain('first admin key');
   });
 
-  test('the gateway that PORT stands for, without --url and PETSTORE_URL', async () => {
+  test('PORT, without --url and PETSTORE_URL', async () => {
     const PORT = new URL(String(environment.PETSTORE_URL)).port;
     for (const none of [{}, { PETSTORE_URL: '' }])
       expect(await runKeys(['list'], { PORT, PETSTORE_API_KEY: ADMIN_KEY, ...none })).toContain(
@@ -144,7 +144,7 @@ describe('where to, and with which key', () => {
       );
   });
 
-  test('ADMIN_API_KEY where there is no other', async () => {
+  test('ADMIN_API_KEY, without any other key', async () => {
     const { PETSTORE_URL = '' } = environment;
     for (const none of [{}, { PETSTORE_API_KEY: '' }])
       expect(await runKeys(['list'], { PETSTORE_URL, ADMIN_API_KEY: ADMIN_KEY, ...none })).toContain(
@@ -153,7 +153,7 @@ describe('where to, and with which key', () => {
   });
 });
 
-describe('what goes wrong is told in words', () => {
+describe('errors are readable', () => {
   const rejection = async (args: string[], more: Record<string, string> = {}) => {
     const error = await runKeys(args, { ...environment, ...more }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(CommandError);
@@ -224,7 +224,7 @@ describe('what goes wrong is told in words', () => {
     afterAll(() => other.close());
 
     test.each(['<h1>Not found</h1>', '', 'null', '[]', '{"error":"not found"}', '{"data":null}'])(
-      'that answers %j',
+      'that responds with %j',
       async (text) => {
         answer = text;
         const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
@@ -249,13 +249,13 @@ describe('the process', () => {
     return { code, ...output };
   };
 
-  test('prints what it has to say and ends with 0', async () => {
+  test('prints its result and exits with 0', async () => {
     const { code, stdout, stderr } = await start('list', '--json');
     expect([code, stderr]).toEqual([0, '']);
     expect(JSON.parse(stdout).at(-1)).toMatchObject({ name: 'first admin key' });
   });
 
-  test('prints how it is used, with --help and without a command', async () => {
+  test('prints its usage with --help and without a command', async () => {
     for (const args of [['--help'], ['-h'], []]) {
       expect(await start(...args)).toEqual({
         code: 0,
@@ -265,7 +265,7 @@ describe('the process', () => {
     }
   });
 
-  test('prints errors apart and ends with 1', async () => {
+  test('prints errors to stderr and exits with 1', async () => {
     expect(await start('revoke', 'zzzzzzzzzzzz')).toEqual({
       code: 1,
       stdout: '',

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 
 let gateway: Gateway;
 let url: string;
-/** A copy of the clients in app/, where their packages are found. */
+/** A copy of the clients in app/, next to where their packages are installed. */
 let directory: string;
 let said: { types: string[]; schema: string[]; relay: { status: number; said: string; made: string[] } };
 
@@ -33,12 +33,12 @@ afterAll(async () => {
   await gateway.close();
 });
 
-describe('as they are,', () => {
-  test('the schema breaks none of the rules of graphql-eslint, nor of those after Relay', () => {
+describe('as published,', () => {
+  test('the schema breaks no rule of graphql-eslint, including those for Relay', () => {
     expect(said.schema).toEqual([]);
   });
 
-  test("Relay's compiler takes the schema, with pagination by @connection", () => {
+  test("Relay's compiler accepts the schema, with pagination by @connection", () => {
     expect(said.relay).toEqual({
       status: 0,
       said: '',
@@ -52,7 +52,7 @@ describe('as they are,', () => {
     });
   });
 
-  test('graphql-codegen and openapi-typescript make types of them that hold what clients do', () => {
+  test('graphql-codegen and openapi-typescript generate types that the clients compile with', () => {
     expect(said.types).toEqual([]);
   });
 });
@@ -80,13 +80,13 @@ test('Apollo Client: one cache, pages merged, hashes for queries, errors by code
       ['Rex', 'Bello', 'Tom'],
     ],
     totalCount: 3,
-    // One pet, wherever it is seen: what a mutation or an event tells of it is in the list.
+    // A pet is one object in the cache: what a mutation or an event changes shows in the list.
     renamed: ['Renamed', 'Bello', 'Tom'],
     change: 'UPDATED 2',
     live: ['Renamed', 'Elsewhere', 'Tom'],
     normalised: expect.arrayContaining(['Pet:1', 'Pet:2', 'Pet:3', 'InventoryItem:{"petId":"1"}']),
     orders: ['order of 1', 'INSUFFICIENT_STOCK', 'UNKNOWN_REFERENCE'],
-    // The text goes once; the next page has its hash only. Mutations are sent by POST.
+    // The text is sent once; the next page sends its hash only. Mutations use POST.
     sent: ['GET hash', 'POST text', 'GET hash', 'POST hash'],
   });
 });

@@ -1,5 +1,5 @@
-// What the tools that clients are made with say of the schema and of the OpenAPI document, as JSON. They are ES modules, or
-// programs of their own: Jest loads neither. The argument is a copy of app/ with schema.graphql and openapi.json beside it.
+// What client tools say about the schema and the OpenAPI document, as JSON. The tools are ES modules or separate programs,
+// which Jest cannot load. The argument is a copy of app/ with schema.graphql and openapi.json beside it.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -29,7 +29,7 @@ async function graphqlTypes() {
   });
 }
 
-/** What graphql-eslint's recommended rules of schemas find, and its rules after Relay's specification. */
+/** Findings of graphql-eslint's recommended schema rules, and of its Relay rules. */
 async function schemaFaults() {
   const { 'flat/schema-recommended': recommended, 'flat/schema-relay': relay } = graphqlEslint.configs;
   const [severity, naming] = recommended.rules['@graphql-eslint/naming-convention'];
@@ -46,7 +46,7 @@ async function schemaFaults() {
       rules: {
         ...recommended.rules,
         ...relay.rules,
-        // The specification writes the values of PetStatus in lower case.
+        // The specification has the values of PetStatus in lower case.
         '@graphql-eslint/naming-convention': [
           severity,
           {
@@ -54,7 +54,7 @@ async function schemaFaults() {
             EnumValueDefinition: { style: 'UPPER_CASE', ignorePattern: '^(available|pending|sold)$' },
           },
         ],
-        // What is no thing of the store has no id, and the stock of a pet has the pet's.
+        // Types that are not shop objects have no id, and a pet's stock has the pet's.
         '@graphql-eslint/strict-id-in-types': [
           'error',
           {
@@ -73,9 +73,9 @@ async function schemaFaults() {
             ignoredSelectors: ['[name.value=/^(Query|Mutation|Subscription)$/]'],
           },
         ],
-        // API keys are listed forward only.
+        // API keys page forward only.
         '@graphql-eslint/relay-arguments': ['error', { includeBoth: false }],
-        // There is no Node interface, and there are lists that are no connections: scopes, windows.
+        // There is no Node interface, and some lists are not connections: scopes, windows.
         '@graphql-eslint/relay-edge-types': [
           'error',
           { withEdgeSuffix: true, shouldImplementNode: false, listTypeCanWrapOnlyEdgeType: false },
@@ -84,12 +84,12 @@ async function schemaFaults() {
     },
   });
   const [result] = await eslint.lintFiles(['schema.graphql']);
-  // It waits for the first thing that is deprecated.
+  // Unreachable until something is deprecated.
   const found = result.messages.filter(({ message }) => message !== 'Directive `sunset` is unreachable.');
   return found.map(({ ruleId, message, line }) => `${ruleId} ${line}: ${message}`);
 }
 
-/** What Relay's compiler makes of the operations in relay-pets.js, and what it says. */
+/** What Relay's compiler generates from the operations in relay-pets.js, and its output. */
 function relay() {
   const config = {
     src: './relay',
@@ -111,7 +111,7 @@ function relay() {
   return { status, said: status ? stdout + stderr : '', made: readdirSync(at('relay', 'made')).sort() };
 }
 
-/** What TypeScript says of the clients with the types that have been generated. Without faults they are compiled into js/. */
+/** What TypeScript says about the clients with the generated types. If it finds no fault, it compiles them into js/. */
 function typeFaults() {
   const { stdout } = spawnSync(process.execPath, [program('typescript/bin/tsc'), '-p', directory], {
     encoding: 'utf8',

@@ -5,7 +5,7 @@ import type { Database } from '../../src/database/database';
 import { openDatabase } from '../../src/database/open';
 import { runTypeScript } from '../helper/child';
 
-/** A data directory that the tests go on with, one after the other: making one takes seconds. */
+/** A data directory that the tests use one after the other: creating one takes seconds. */
 let directory: string;
 let database: Database | undefined;
 
@@ -24,7 +24,7 @@ async function open(): Promise<Database> {
 }
 
 describe('a data directory', () => {
-  test('is made on the first start, after one that was killed in the middle, too', async () => {
+  test('is created on the first start, even after one that was killed halfway', async () => {
     mkdirSync(join(directory, 'postgres.unfinished'));
     writeFileSync(join(directory, 'postgres.unfinished', 'PG_VERSION'), '17\n');
     const { prisma, description } = await open();
@@ -36,7 +36,7 @@ describe('a data directory', () => {
     });
   });
 
-  test('keeps what was written, and its ids, over a stop and a start', async () => {
+  test('keeps its rows and id sequences over a restart', async () => {
     const { prisma } = await open();
     expect(await prisma.category.findMany()).toEqual([{ id: 1n, name: 'Dogs', description: null }]);
     expect(await prisma.category.create({ data: { name: 'Cats' } })).toMatchObject({ id: 2n });
@@ -59,7 +59,7 @@ describe('a data directory', () => {
     expect(kept.length - acknowledged.length).toBeLessThanOrEqual(1);
   });
 
-  test('is open in one process at a time', async () => {
+  test('can be open in one process at a time', async () => {
     const { prisma } = await open();
     const refusal = `${directory} is in use by process ${process.pid}. Stop it, or set DATA_DIR to another directory.`;
     const { code, stderr } = await runTypeScript('test/database/writer.ts', [directory]).end();
@@ -71,15 +71,12 @@ describe('a data directory', () => {
   test.each([
     ['16', /^\S+ holds a PostgreSQL 16 database; this version of the gateway reads PostgreSQL 17\. .*$/],
     ['17', /^\S+ cannot be opened as a database: .*$/],
-  ])(
-    'with what is no database of this version (%s) is refused in one line, each time',
-    async (version, line) => {
-      const other = mkdtempSync(join(tmpdir(), 'petstore-data-'));
-      mkdirSync(join(other, 'postgres'));
-      writeFileSync(join(other, 'postgres', 'PG_VERSION'), `${version}\n`);
-      await expect(openDatabase({ directory: other })).rejects.toThrow(line);
-      await expect(openDatabase({ directory: other })).rejects.toThrow(line);
-      rmSync(other, { recursive: true });
-    },
-  );
+  ])('without a database of this version (%s) is refused in one line, each time', async (version, line) => {
+    const other = mkdtempSync(join(tmpdir(), 'petstore-data-'));
+    mkdirSync(join(other, 'postgres'));
+    writeFileSync(join(other, 'postgres', 'PG_VERSION'), `${version}\n`);
+    await expect(openDatabase({ directory: other })).rejects.toThrow(line);
+    await expect(openDatabase({ directory: other })).rejects.toThrow(line);
+    rmSync(other, { recursive: true });
+  });
 });

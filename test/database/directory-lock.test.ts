@@ -42,33 +42,33 @@ describe('the lock of a directory', () => {
     lockDirectory(directory)();
   });
 
-  test('is free again once it was given back', async () => {
+  test('is free again once released', async () => {
     const first = hold();
     await first.line();
     await first.kill('SIGTERM');
     expect(await hold().line()).toBe('locked');
   });
 
-  test('is taken over from a process that was killed', async () => {
+  test('is taken over from a killed process', async () => {
     const first = hold();
     await first.line();
     await first.kill('SIGKILL');
     expect(await hold().line()).toBe('locked');
   });
 
-  test('is taken over from an earlier process with the pid of this one, as it happens in containers', () => {
+  test('is taken over from an earlier process with the same pid, as happens in containers', () => {
     writeFileSync(join(directory, 'lock.1'), String(process.pid));
     lockDirectory(directory)();
   });
 
-  // Where the system tells when a process was started.
+  // Where the system says when a process was started.
   const onLinux = process.platform === 'linux' ? test : test.skip;
-  onLinux('is taken over from an earlier process whose pid is now somebody else’s', () => {
+  onLinux('is taken over from an earlier process whose pid was reused', () => {
     writeFileSync(join(directory, 'lock.1'), `${process.ppid} 1`);
     lockDirectory(directory)();
   });
 
-  test.each(['', 'garbage', '0', '-1', '99999999'])('is taken over when it says %j', (owner) => {
+  test.each(['', 'garbage', '0', '-1', '99999999'])('is taken over if it contains %j', (owner) => {
     writeFileSync(join(directory, 'lock.41'), owner);
     writeFileSync(join(directory, 'lock.7'), String(process.ppid));
     const unlock = lockDirectory(directory);
@@ -77,7 +77,7 @@ describe('the lock of a directory', () => {
     unlock();
   });
 
-  test('given back twice stays with who took it in between', () => {
+  test('released twice stays with whoever took it in between', () => {
     const unlock = lockDirectory(directory);
     unlock();
     const unlockAgain = lockDirectory(directory);
@@ -87,7 +87,7 @@ describe('the lock of a directory', () => {
   });
 
   test.each(['fresh', 'stale'])(
-    'of many processes that race for a %s one, exactly one gets it',
+    'goes to exactly one of many processes that race for a %s one',
     async (state) => {
       const rounds = 150;
       const contenders = 6;

@@ -1,6 +1,6 @@
 /**
- * Takes directory after directory, each at the moment that all contenders were told, and prints which it got.
- * Arguments: the directory of directories, how many there are, when to start (milliseconds since 1970).
+ * Tries to lock one directory after another, each at the moment given to all contenders, and prints which it got.
+ * Arguments: the parent directory, how many there are, when to start (milliseconds since 1970).
  */
 import { join } from 'node:path';
 import { lockDirectory } from '../../src/database/directory-lock';

@@ -1,4 +1,4 @@
-/** Takes the directory of its first argument, says so and holds it until it is terminated. */
+/** Locks the directory given as its first argument, says so, and holds it until terminated. */
 import { lockDirectory } from '../../src/database/directory-lock';
 
 try {

@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-/** A connection of its own; the embedded database has only one. */
+/** A separate connection; the embedded database has only one. */
 async function connect(): Promise<MigrationConnection> {
   if (!TEST_DATABASE_URL) {
     return {
@@ -41,7 +41,7 @@ async function connect(): Promise<MigrationConnection> {
   const url = new URL(TEST_DATABASE_URL);
   url.pathname = `/${DATABASE}`;
   const client = new Client({ connectionString: url.href });
-  client.on('error', () => undefined); // of a connection that a test terminates
+  client.on('error', () => undefined); // from a connection that a test terminates
   await client.connect();
   clients.push(client);
   return {
@@ -72,7 +72,7 @@ const tables = async () => {
 };
 
 describe('migrations', () => {
-  test('of a fresh database are applied in the order of their names, and recorded as Prisma does', async () => {
+  test('of a fresh database are applied in order of name, and recorded as by Prisma', async () => {
     write('2_second', 'alter table first add column b int; create table second (id int);');
     write('1_first', 'create table first (a int);');
     writeFileSync(join(directory, 'migration_lock.toml'), 'provider = "postgresql"\n');
@@ -106,7 +106,7 @@ describe('migrations', () => {
     expect((await ledger())[0]).toEqual(before[0]);
   });
 
-  test('that fail leave nothing but their record, and stop this start and every later one', async () => {
+  test('that fail leave only their record, and stop this start and every later one', async () => {
     write('1_first', 'create table first (a int);');
     write('2_second', 'create table second (a int); create table first (a int);');
     write('3_third', 'create table third (a int);');
@@ -125,7 +125,7 @@ describe('migrations', () => {
     expect(await tables()).toEqual(['first']);
   });
 
-  test('that failed are applied once they are repaired and marked as rolled back', async () => {
+  test('that failed are applied once repaired and marked as rolled back', async () => {
     write('1_first', 'create table first (a int); select 1 / 0;');
     await expect(run()).rejects.toThrow('Migration 1_first failed: division by zero');
     await connection.rows('update _prisma_migrations set rolled_back_at = now()');
@@ -136,7 +136,7 @@ describe('migrations', () => {
     expect((await ledger()).map((row) => row.finished_at !== null).sort()).toEqual([false, true]);
   });
 
-  test('that do not parse are failures like others', async () => {
+  test('that do not parse fail like others', async () => {
     write('1_first', 'create tabel first (a int);');
     await expect(run()).rejects.toThrow(/^Migration 1_first failed: syntax error/);
     await expect(run()).rejects.toThrow('failed earlier');
@@ -163,7 +163,7 @@ describe('migrations', () => {
   });
 
   const onPostgres = TEST_DATABASE_URL ? test : test.skip;
-  onPostgres('that are cut short are neither applied nor recorded', async () => {
+  onPostgres('that are interrupted are neither applied nor recorded', async () => {
     await run();
     write('1_first', 'create table first (a int); select pg_terminate_backend(pg_backend_pid());');
     await expect(run()).rejects.toThrow(/^Migration 1_first failed: /);
@@ -175,7 +175,7 @@ describe('migrations', () => {
     expect(await tables()).toEqual(['first']);
   });
 
-  onPostgres('need no connection of their own: a pooler may hand each transaction to another', async () => {
+  onPostgres('do not depend on one connection: a pooler may use another for each transaction', async () => {
     write('1_first', 'create table first (a int);');
     write('2_second', 'create table second (a int); select 1 / 0;');
     const servers = await Promise.all([connect(), connect(), connect()]);

@@ -29,14 +29,14 @@ onPostgres('a prepared statement on PostgreSQL', () => {
     });
   const THING = 'select id, name from things where id = $1';
 
-  test('is described in its first run only', async () => {
+  test('is described on its first run only', async () => {
     const rows = [];
     for (const id of [1, 2, 3, 1]) rows.push(await run(THING, id));
     expect(rows).toEqual([[{ id: 1, name: 'one' }], [{ id: 2, name: null }], [], [{ id: 1, name: 'one' }]]);
     expect(descriptions).toBe(1);
   });
 
-  test('has its own columns, whatever runs before it on the connection', async () => {
+  test('has its own columns, whatever ran before it on the connection', async () => {
     const both = async () => [
       await run(THING, 1),
       await run('select $1::text as word', 'w'),
@@ -47,14 +47,14 @@ onPostgres('a prepared statement on PostgreSQL', () => {
     expect(await both()).toEqual(expected);
   });
 
-  test('is refused, not misread, once its columns would be others', async () => {
+  test('is refused, not misread, once its columns have changed', async () => {
     await run(THING, 1);
     await client.query('alter table things alter name type int using length(name)');
     await expect(run(THING, 1)).rejects.toMatchObject({ code: '0A000' });
     expect(await run(`${THING} limit 1`, 1)).toEqual([{ id: 1, name: 3 }]);
   });
 
-  test('is kept with hundreds of others, not with all that there ever were', async () => {
+  test('is kept with hundreds of others, but not with all there ever were', async () => {
     for (let n = 0; n < 1300; n++)
       expect(await run(`select $1::int as n${n}`, n)).toEqual([{ [`n${n}`]: n }]);
     const { rows } = await client.query('select count(*)::int as kept from pg_prepared_statements');
@@ -63,7 +63,7 @@ onPostgres('a prepared statement on PostgreSQL', () => {
     for (const n of [0, 1299, 0]) expect(await run(`select $1::int as n${n}`, n)).toEqual([{ [`n${n}`]: n }]);
   });
 
-  test('that fails in its first run is described in the next one', async () => {
+  test('that fails on its first run is described on the next', async () => {
     const half = 'select 10 / $1::int as half';
     await expect(run(half, 0)).rejects.toMatchObject({ code: '22012' });
     expect(await run(half, 2)).toEqual([{ half: 5 }]);

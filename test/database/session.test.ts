@@ -47,20 +47,20 @@ describe('a statement', () => {
     'array(select unnest($7::bigint[]) order by 1) as many';
   const { many: _, ...scalars } = ROW;
 
-  test('takes and gives values as they are', async () => {
+  test('passes values in and out unchanged', async () => {
     const [row] = await sql<typeof ROW>(database, TEXT, ...Object.values(ROW));
     expect(row).toMatchObject({ ...scalars, moment: expect.anything() });
     expect(row?.moment.toISOString()).toBe(ROW.moment.toISOString());
   });
 
-  test('takes and gives the same in a transaction', async () => {
+  test('passes the same in a transaction', async () => {
     await database.transaction(async (session) => {
       const [row] = await sql<typeof ROW>(session, TEXT, ...Object.values(ROW));
       expect(row).toEqual(ROW);
     });
   });
 
-  test('and Prisma mean the same moment', async () => {
+  test('and Prisma agree on points in time', async () => {
     const shipDate = new Date('1850-06-01T12:00:00.001Z');
     await database.prisma.order.create({ data: { shipDate } });
     await sql(database, 'insert into orders (ship_date) values ($1)', shipDate);
@@ -74,7 +74,7 @@ describe('a statement', () => {
     ]);
   });
 
-  onPostgres("means the same moment whatever the server's own time zone is", async () => {
+  onPostgres("means the same point in time whatever the server's time zone", async () => {
     const name = new URL(url ?? '').pathname.slice(1);
     await sql(database, `alter database ${name} set timezone to 'America/New_York'`);
     const other = await openDatabase({ url, directory: '' });
@@ -96,7 +96,7 @@ describe('a statement', () => {
 });
 
 describe('a transaction', () => {
-  test('keeps what it did, in its statements and in Prisma', async () => {
+  test('commits its changes, by statements and by Prisma', async () => {
     const answer = await database.transaction(async (session) => {
       await rename(session, 1, 'Ace');
       await session.prisma.pet.update({ where: { id: 2 }, data: { name: 'Bo' } });
@@ -106,7 +106,7 @@ describe('a transaction', () => {
     expect(await names()).toEqual(['Ace', 'Bo']);
   });
 
-  test('undoes all of it when it throws, and throws that on', async () => {
+  test('rolls everything back when it throws, and rethrows', async () => {
     const refusal = new Error('no');
     const work = database.transaction(async (session) => {
       await rename(session, 1, 'Ace');
@@ -117,7 +117,7 @@ describe('a transaction', () => {
     expect(await names()).toEqual(['Rex', 'Max']);
   });
 
-  test('within another is undone alone', async () => {
+  test('inside another is rolled back alone', async () => {
     await database.transaction(async (session) => {
       await rename(session, 1, 'Ace');
       const inner = session.transaction(async (nested) => {
@@ -130,7 +130,7 @@ describe('a transaction', () => {
     expect(await names()).toEqual(['Ace', 'Cy']);
   });
 
-  test('does not mix with others at the same time', async () => {
+  test('does not mix with concurrent ones', async () => {
     const works = Array.from({ length: 12 }, (_, index) =>
       database.transaction(async (session) => {
         await sql(session, 'insert into pets (name, category_id) values ($1, 1)', `Pet ${index}`);
@@ -144,7 +144,7 @@ describe('a transaction', () => {
     expect((await names()).sort()).toEqual(expected.sort());
   });
 
-  onPostgres('that loses a deadlock is run again, and both succeed', async () => {
+  onPostgres('that loses a deadlock is retried, and both succeed', async () => {
     let attempts = 0;
     const locked = { first: 0, both: () => {} };
     const bothHold = new Promise<void>((resolve) => {
@@ -165,7 +165,7 @@ describe('a transaction', () => {
     expect(second).toBe(first);
   });
 
-  onPostgres('that fails to be serialized is run again', async () => {
+  onPostgres('that fails to serialise is retried', async () => {
     let attempts = 0;
     const add = (name: string) =>
       database.transaction(async (session) => {
@@ -184,22 +184,22 @@ describe('a transaction', () => {
   });
 });
 
-describe('a failure of the database is known for what it is', () => {
+describe('a database failure is classified', () => {
   const FAILURES: [Failure, string, (session: Session) => Promise<unknown>][] = [
     [
       'foreign-key',
-      'a reference to nothing',
+      'a reference to a missing row',
       (s) => sql(s, `insert into pets (name, category_id) values ('a', 99)`),
     ],
     [
       'foreign-key',
-      'a reference to nothing, by Prisma',
+      'a reference to a missing row, by Prisma',
       ({ prisma }) => prisma.pet.create({ data: { name: 'a', categoryId: 99 } }),
     ],
-    ['foreign-key', 'a deletion of what is referred to', (s) => sql(s, 'delete from categories')],
+    ['foreign-key', 'a deletion of a referenced row', (s) => sql(s, 'delete from categories')],
     [
       'foreign-key',
-      'a deletion of what is referred to, by Prisma',
+      'a deletion of a referenced row, by Prisma',
       ({ prisma }) => prisma.category.delete({ where: { id: 1 } }),
     ],
     ['check', 'stock below 0', (s) => sql(s, 'insert into inventory values (1, -1)')],
@@ -208,25 +208,25 @@ describe('a failure of the database is known for what it is', () => {
       'stock below 0, by Prisma',
       ({ prisma }) => prisma.inventory.create({ data: { petId: 1, quantity: -1 } }),
     ],
-    ['check', 'an order of nothing', (s) => sql(s, 'insert into orders (quantity) values (0)')],
+    ['check', 'an order of no units', (s) => sql(s, 'insert into orders (quantity) values (0)')],
     ['check', 'an empty name', (s) => sql(s, `update pets set name = ''`)],
     [
       'check',
       'a name of 256 characters',
       ({ prisma }) => prisma.pet.updateMany({ data: { name: 'x'.repeat(256) } }),
     ],
-    ['unique', 'an id that is there', (s) => sql(s, `insert into categories (id, name) values (1, 'a')`)],
+    ['unique', 'a duplicate id', (s) => sql(s, `insert into categories (id, name) values (1, 'a')`)],
     [
       'unique',
-      'an id that is there, by Prisma',
+      'a duplicate id, by Prisma',
       ({ prisma }) => prisma.category.create({ data: { id: 1, name: 'a' } }),
     ],
     [
       'not-found',
-      'an update of nothing',
+      'an update of a missing row',
       ({ prisma }) => prisma.pet.update({ where: { id: 99 }, data: { name: 'a' } }),
     ],
-    ['not-found', 'a deletion of nothing', ({ prisma }) => prisma.pet.delete({ where: { id: 99 } })],
+    ['not-found', 'a deletion of a missing row', ({ prisma }) => prisma.pet.delete({ where: { id: 99 } })],
   ];
 
   test.each(FAILURES)('%s: %s', async (failure, _what, run) => {
@@ -238,16 +238,16 @@ describe('a failure of the database is known for what it is', () => {
   });
 
   test.each<[string, unknown]>([
-    ['a mistake of ours in SQL', 'select nothing from nowhere'],
-    ['a value that its type does not hold', `select 'x'::int`],
-  ])('none of them: %s', async (_what, text) => {
+    ['an SQL error in our code', 'select nothing from nowhere'],
+    ['a value that does not fit its type', `select 'x'::int`],
+  ])('not classified: %s', async (_what, text) => {
     const error = await sql(database, String(text)).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: expect.any(String) });
     expect(failureOf(error)).toBeUndefined();
   });
 
   test.each([undefined, null, 'P2002', 42, new Error('no'), { code: 23505 }, { code: 'EACCES' }])(
-    'none of them: %p',
+    'not classified: %p',
     (error) => {
       expect(failureOf(error)).toBeUndefined();
     },
@@ -278,7 +278,7 @@ describe('a failure of the database is known for what it is', () => {
     },
   );
 
-  test('unavailable: a host of several addresses, none of which listens', async () => {
+  test('unavailable: a host with several addresses, none of which listens', async () => {
     const refused = await openDatabase({ url: 'postgresql://localhost:1/petstore', directory: '' }).catch(
       (error: unknown) => error,
     );
@@ -286,7 +286,7 @@ describe('a failure of the database is known for what it is', () => {
     expect((refused as Error).message).toMatch(/^PostgreSQL at localhost:1\/petstore cannot be opened: \S/);
   });
 
-  onPostgres('unavailable: a connection that the server ends; the next one is good', async () => {
+  onPostgres('unavailable: a connection that the server ends; the next one works', async () => {
     const own = sql(database, 'select pg_terminate_backend(pg_backend_pid())').catch(
       (error: unknown) => error,
     );
@@ -298,7 +298,7 @@ describe('a failure of the database is known for what it is', () => {
     expect(await names()).toEqual(['Rex', 'Max']);
   });
 
-  onPostgres('unavailable: a database that is gone, a role that is let in no more', async () => {
+  onPostgres('unavailable: a dropped database, or a role that may no longer log in', async () => {
     const [gone, stranger] = [new URL(url ?? ''), new URL(url ?? '')];
     gone.pathname = '/petstore_gone';
     stranger.username = 'petstore_stranger';
@@ -311,7 +311,7 @@ describe('a failure of the database is known for what it is', () => {
     }
   });
 
-  onPostgres('unavailable: a database that takes no more connections', async () => {
+  onPostgres('unavailable: a database that accepts no more connections', async () => {
     const name = new URL(url ?? '').pathname.slice(1);
     await sql(database, `alter database ${name} with connection limit 0`);
     const limited = new URL(url ?? '');
@@ -328,7 +328,7 @@ describe('a failure of the database is known for what it is', () => {
     }
   });
 
-  onPostgres('timeout: a statement that takes longer than it may', async () => {
+  onPostgres('timeout: a statement that exceeds its time limit', async () => {
     const slow = database.transaction(async (session) => {
       await sql(session, `set local statement_timeout to '20ms'`);
       await sql(session, 'select pg_sleep(5)::text');
@@ -337,11 +337,11 @@ describe('a failure of the database is known for what it is', () => {
   });
 });
 
-test('a database that answers says so', async () => {
+test('ping succeeds if the database answers', async () => {
   await expect(database.ping()).resolves.toBeUndefined();
 });
 
-onPostgres('so does one that has ended the connection that it was asked on', async () => {
+onPostgres('ping recovers from connections that the database has ended', async () => {
   await database.ping();
   await sql(
     database,
@@ -355,7 +355,7 @@ onPostgres('so does one that has ended the connection that it was asked on', asy
   );
 });
 
-/** A socket that comes to nothing. */
+/** A socket that never connects. */
 function unreachable(error: Error): Socket {
   const socket = new Socket();
   socket.connect = () => socket.destroy(error);

@@ -19,7 +19,7 @@ onPostgres('quick statements on PostgreSQL', () => {
   });
   afterEach(() => database.close());
 
-  /** What runs while the clock stands still: so no connection has too much to do, however busy the machine is. */
+  /** Runs with the clock stopped, so that no connection seems overloaded, however busy the machine is. */
   const timeless = async <T>(work: () => Promise<T>): Promise<T> => {
     const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
     try {
@@ -36,12 +36,12 @@ onPostgres('quick statements on PostgreSQL', () => {
   const all = <T>(count: number, one: (i: number) => Promise<T>) =>
     Promise.all(Array.from({ length: count }, (_, i) => one(i)));
 
-  test('of one turn of the event loop share connections, and each gets its own answer', async () => {
+  test('from one turn of the event loop share connections, and each gets its own result', async () => {
     await timeless(() => until(async () => new Set(await all(100, pid)).size <= 2));
     expect(await all(100, echo)).toEqual(Array.from({ length: 100 }, (_, i) => i));
   });
 
-  test('count as connections', async () => {
+  test('count as connections in use', async () => {
     const busy = all(4, () => read('select pg_sleep(0.2)'));
     await until(async () => database.load?.idle !== database.load?.total);
     expect(database.load?.total).toBeLessThanOrEqual(10);
@@ -49,7 +49,7 @@ onPostgres('quick statements on PostgreSQL', () => {
     expect(database.load?.idle).toBe(database.load?.total);
   });
 
-  test('do not wait behind one that takes its time', async () => {
+  test('do not wait behind a slow one', async () => {
     const done: string[] = [];
     const slow = all(2, () => read('select pg_sleep(0.6)')).then(() => done.push('slow'));
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -58,7 +58,7 @@ onPostgres('quick statements on PostgreSQL', () => {
     expect(done).toEqual(['quick', 'slow']);
   });
 
-  test('that fail take none of the others with them', async () => {
+  test('that fail do not affect the others', async () => {
     const half = async (i: number) =>
       (await read<{ half: number }>('select (10 / ($1::int - 3)) as half', i)).half;
     const settled = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => half(i)));
@@ -70,7 +70,7 @@ onPostgres('quick statements on PostgreSQL', () => {
     expect(settled[3]).toMatchObject({ reason: { code: '22012' } });
   });
 
-  test('that lose their connection are read again on another one', async () => {
+  test('that lose their connection are run again on another', async () => {
     const shared = await pid();
     const slow = all(
       10,
@@ -81,7 +81,7 @@ onPostgres('quick statements on PostgreSQL', () => {
     await until(async () => new Set(await all(12, pid)).size === 2);
   });
 
-  test('that run into the time limit of statements are not run a second time', async () => {
+  test('that time out are not run again', async () => {
     await home.database.query(statement('create sequence runs'), []);
     await database.close();
     database = await openDatabase({ url: home.url, directory: '', poolSize: 10, requestTimeoutMs: 400 });
@@ -104,22 +104,22 @@ onPostgres('quick statements on PostgreSQL', () => {
     });
     afterEach(() => home.database.query(statement('drop table things'), []));
 
-    test('share a connection of their own, so that no read waits for them', async () => {
+    test('share a separate connection, so that no read waits for them', async () => {
       const [inserters, readers] = await timeless(() => Promise.all([all(20, inserter), all(20, pid)]));
       for (const reader of readers) expect(inserters).not.toContain(reader);
     });
 
-    test('that are asked for together commit together', async () => {
+    test('that are sent together commit together', async () => {
       const text = 'insert into things values ($1) returning i, txid_current() as transaction';
       const one = (i: number) => insert<{ i: number; transaction: bigint }>(text, [i]);
       const transactions = await timeless(() => all(20, one));
       expect(transactions.map(({ i }) => i)).toEqual(Array.from({ length: 20 }, (_, i) => i));
-      // Some leave at once, the others when those are done.
+      // Some are sent at once, the others when those are done.
       expect(new Set(transactions.map(({ transaction }) => transaction)).size).toBe(2);
       expect(await count()).toBe(20);
     });
 
-    test('that fail are told why, and the others are done once nevertheless', async () => {
+    test('that fail get their error, and the others still run once', async () => {
       for (let times = 1; times <= 3; times++) {
         const settled = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => half(i)));
         expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(7);
@@ -128,7 +128,7 @@ onPostgres('quick statements on PostgreSQL', () => {
       }
     });
 
-    test('of values that cannot be sent are left out, and all others get their own answers', async () => {
+    test('with values that cannot be sent are left out, and all others get their own results', async () => {
       const unsent = {
         toPostgres() {
           throw new Error('unsent');
@@ -145,7 +145,7 @@ onPostgres('quick statements on PostgreSQL', () => {
       expect(await count()).toBe(3);
     });
 
-    test('are prepared again where an error kept them from it', async () => {
+    test('are prepared again if an error prevented it', async () => {
       const failing = expect(half(3)).rejects.toMatchObject({ code: '22012' });
       const text = 'insert into things values ($1::int + 1) returning i';
       expect(await insert(text, [1])).toEqual({ i: 2 });
@@ -155,7 +155,7 @@ onPostgres('quick statements on PostgreSQL', () => {
       expect(pids[1]).toBe(pids[2]);
     });
 
-    test('that only their commit refuses are run again alone, where each hears its own', async () => {
+    test('that fail only on commit are run again one by one, each with its own result', async () => {
       await home.database.query(
         statement('create table once (i int unique deferrable initially deferred)'),
         [],
@@ -170,7 +170,7 @@ onPostgres('quick statements on PostgreSQL', () => {
       await home.database.query(statement('drop table once'), []);
     });
 
-    test('that wait for a lock keep no others waiting', async () => {
+    test('that wait for a lock do not hold up others', async () => {
       await insert('insert into things values (1)');
       const done: string[] = [];
       let held = Promise.resolve();
@@ -192,7 +192,7 @@ onPostgres('quick statements on PostgreSQL', () => {
       expect(await count()).toBe(4);
     });
 
-    test('lock stock in the order of its ids', async () => {
+    test('lock stock in order of id', async () => {
       await home.database.query(statement('create sequence turns'), []);
       const ids = [5n, null, 3n, 9n, 3n, 1n, null];
       const turns = await Promise.all(
@@ -214,7 +214,7 @@ onPostgres('quick statements on PostgreSQL', () => {
       expect(performance.now() - begun).toBeLessThan(1000);
     });
 
-    test('are not run again when their connection is lost, but for those that it was not sent', async () => {
+    test('are not run again when their connection is lost, unless they were not sent yet', async () => {
       const lost = expect(insert('insert into things select 1 from pg_sleep(0.5)')).rejects.toThrow(
         'terminat',
       );

@@ -4,7 +4,7 @@ import { PreparedQuery } from '../../src/database/prepared-query';
 import { statement } from '../../src/database/statement';
 import { StatementGroup, UndoneError } from '../../src/database/statement-group';
 
-/** What node-postgres calls of a connection, none of which leads anywhere. */
+/** What node-postgres calls on a connection, with no effect. */
 function silentConnection() {
   const nothing = () => undefined;
   const said = {
@@ -23,7 +23,7 @@ function answer(code: string): DatabaseError {
   return Object.assign(new DatabaseError('refused', 1, 'error'), { code });
 }
 
-describe('what a group of statements tells when it fails', () => {
+describe('in a group of statements that fails', () => {
   const TEXTS = ['select 1', 'select 2', 'select 3'];
   let connection: ReturnType<typeof silentConnection>;
   let told: (Error | null)[];
@@ -41,7 +41,7 @@ describe('what a group of statements tells when it fails', () => {
     group = new StatementGroup({} as Client, queries, () => undefined);
   });
 
-  /** Its answers up to the one that fails. */
+  /** Its responses up to the one that fails. */
   function failAfter(answers: number, error: Error): void {
     group.submit(connection);
     for (let i = 0; i < answers; i++) group.handleCommandComplete({ text: 'SELECT 1' }, connection);
@@ -51,7 +51,7 @@ describe('what a group of statements tells when it fails', () => {
 
   const undone = expect.any(UndoneError);
 
-  test.each([0, 1, 2])('the one that failed hears why, the others that they were undone: %i', (at) => {
+  test.each([0, 1, 2])('the failed one gets its error, the others are told they were undone: %i', (at) => {
     const error = answer('23503');
     failAfter(at, error);
     expect(told).toEqual(TEXTS.map((_, i) => (i === at ? error : undone)));
@@ -59,8 +59,8 @@ describe('what a group of statements tells when it fails', () => {
 
   test.each([
     ['the commit fails', 3, '23505'],
-    ['a lock was not to be had', 0, '55P03'],
-  ])('all hear that they were undone when %s', (_why, answers, code) => {
+    ['a lock was not available', 0, '55P03'],
+  ])('all are told they were undone if %s', (_why, answers, code) => {
     failAfter(answers, answer(code));
     expect(told).toEqual([undone, undone, undone]);
   });
@@ -70,17 +70,17 @@ describe('what a group of statements tells when it fails', () => {
     Object.assign(new Error('write EPROTO'), { code: 'EPROTO' }),
     Object.assign(new Error('no route'), { code: 'EHOSTUNREACH' }),
     new Error('Received unexpected commandComplete message from backend.'),
-  ])('all hear of a lost connection: nobody knows what became of them: %s', (error) => {
+  ])('all get the error of a lost connection, as their outcome is unknown: %s', (error) => {
     failAfter(3, error);
     expect(told).toEqual([error, error, error]);
   });
 
-  test('all hear that they were undone when they were not even sent', () => {
+  test('all are told they were undone if none was sent', () => {
     group.handleError(new Error('Client was closed and is not queryable'), connection);
     expect(told).toEqual([undone, undone, undone]);
   });
 
-  test('no statement counts as known to the server that it may have passed over', () => {
+  test('no statement that the server may have skipped counts as known to it', () => {
     failAfter(1, answer('23503'));
     expect(connection.submittedNamedStatements).toEqual({});
   });

@@ -1,6 +1,6 @@
 /**
- * Opens the data directory of its first argument and goes on adding categories with one pet each, both in one transaction.
- * Prints the id of each category once it is committed.
+ * Opens the data directory given as its first argument and keeps adding categories with one pet each, both in one
+ * transaction. Prints the id of each category once it is committed.
  */
 import { openDatabase } from '../../src/database/open';
 

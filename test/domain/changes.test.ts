@@ -30,30 +30,30 @@ afterAll(() => drop());
 const brief = () => told.map(({ topic, kind, id }) => `${topic} ${kind} ${id}`);
 
 test.each<[string, () => Promise<unknown>, string[]]>([
-  ['a pet that is created', () => pets.create(database, { name: 'a', categoryId: 1n }), ['pet CREATED 4']],
-  ['a pet that is changed', () => pets.update(database, 1n, { name: 'b' }), ['pet UPDATED 1']],
-  ['a pet and its stock', () => pets.delete(database, 1n), ['pet DELETED 1', 'inventory DELETED 1']],
-  ['a pet without stock', () => pets.delete(database, 3n), ['pet DELETED 3']],
-  ['stock that is set', () => inventory.set(database, 1n, { quantity: 1 }), ['inventory UPDATED 1']],
-  ['stock that is tracked', () => inventory.set(database, 3n, { quantity: 1 }), ['inventory CREATED 3']],
-  ['stock that is tracked no longer', () => inventory.remove(database, 1n), ['inventory DELETED 1']],
+  ['creating a pet', () => pets.create(database, { name: 'a', categoryId: 1n }), ['pet CREATED 4']],
+  ['changing a pet', () => pets.update(database, 1n, { name: 'b' }), ['pet UPDATED 1']],
+  ['deleting a pet and its stock', () => pets.delete(database, 1n), ['pet DELETED 1', 'inventory DELETED 1']],
+  ['deleting a pet without stock', () => pets.delete(database, 3n), ['pet DELETED 3']],
+  ['setting stock', () => inventory.set(database, 1n, { quantity: 1 }), ['inventory UPDATED 1']],
+  ['starting to track stock', () => inventory.set(database, 3n, { quantity: 1 }), ['inventory CREATED 3']],
+  ['stopping to track stock', () => inventory.remove(database, 1n), ['inventory DELETED 1']],
   [
-    'an order that takes stock',
+    'placing an order that takes stock',
     () => orders.place(database, { petId: 1n, quantity: 2 }),
     ['order CREATED 1', 'inventory UPDATED 1'],
   ],
   [
-    'an order of what is not tracked',
+    'placing an order of untracked stock',
     () => orders.place(database, { petId: 3n, quantity: 2 }),
     ['order CREATED 1'],
   ],
-  ['an order of nothing', () => orders.place(database, {}), ['order CREATED 1']],
-])('%s is told of', async (_what, change, expected) => {
+  ['placing an empty order', () => orders.place(database, {}), ['order CREATED 1']],
+])('%s is announced', async (_what, change, expected) => {
   await change();
   expect(brief()).toEqual(expected);
 });
 
-test('what is deleted is told of with all that must belong to it, which may be deleted next', async () => {
+test('a deleted row is announced with the rows it belongs to, which may be deleted next', async () => {
   await inventory.remove(database, 1n);
   await pets.delete(database, 1n);
   await pets.delete(database, 2n);
@@ -68,7 +68,7 @@ test('what is deleted is told of with all that must belong to it, which may be d
   ]);
 });
 
-describe('of an order that holds stock', () => {
+describe('for an order that holds stock,', () => {
   let id: bigint;
   beforeEach(async () => {
     ({ id } = await orders.place(database, { petId: 1n, quantity: 2 }));
@@ -91,14 +91,14 @@ describe('of an order that holds stock', () => {
       () => orders.update(database, id, { petId: 3n }),
       ['inventory UPDATED 1', 'order UPDATED 1'],
     ],
-    ['that it is complete', () => orders.update(database, id, { complete: true }), ['order UPDATED 1']],
-    ['that it is cancelled', () => orders.cancel(database, id), ['order DELETED 1', 'inventory UPDATED 1']],
-  ])('%s is told of', async (_what, change, expected) => {
+    ['its completion', () => orders.update(database, id, { complete: true }), ['order UPDATED 1']],
+    ['its cancellation', () => orders.cancel(database, id), ['order DELETED 1', 'inventory UPDATED 1']],
+  ])('%s is announced', async (_what, change, expected) => {
     await change();
     expect(brief()).toEqual(expected);
   });
 
-  test('nothing is told of when it is refused', async () => {
+  test('a refused change is not announced', async () => {
     await expect(orders.update(database, id, { quantity: 100 })).rejects.toThrow();
     await expect(orders.place(database, { petId: 1n, quantity: 100 })).rejects.toThrow();
     await expect(pets.delete(database, 1n)).rejects.toThrow();
@@ -107,7 +107,7 @@ describe('of an order that holds stock', () => {
   });
 });
 
-test('of changes at the same time each tells what was there before it', async () => {
+test('concurrent changes each announce the state just before them', async () => {
   const categories = Array.from({ length: 20 }, (_, i) => BigInt(i + 2));
   await Promise.all(categories.map((categoryId) => pets.update(database, 1n, { categoryId })));
   const [last] = await database.query<{ id: bigint }>(

@@ -10,7 +10,7 @@ beforeAll(async () => {
 beforeEach(() => emptyDatabase(gateway.database));
 afterAll(() => gateway.close());
 
-/** Makes pets 1, 2, … with these stocks. */
+/** Creates pets 1, 2, … with these stocks. */
 async function stock(...quantities: number[]): Promise<void> {
   await gateway.data('mutation { createCategory(input: { name: "Fish" }) { id } }');
   for (const [index, quantity] of quantities.entries()) {
@@ -28,7 +28,7 @@ interface OrderAnswer {
   complete: boolean;
 }
 
-/** Runs a mutation of an order. Every answer that is no order must be one that the rules know. */
+/** Runs an order mutation. Anything but an order must be one of the allowed errors. */
 async function change(mutation: string, ...allowed: string[]): Promise<OrderAnswer | string> {
   const { data, errors } = await gateway.graphql<Record<string, OrderAnswer>>(
     `mutation { order: ${mutation} { id petId quantity complete } }`,
@@ -44,7 +44,7 @@ const update = (id: number | string, input: string) =>
   change(`updateOrder(id: ${id}, input: { ${input} })`, 'INSUFFICIENT_STOCK', 'ORDER_COMPLETE', 'NOT_FOUND');
 const cancel = (id: number | string) => change(`cancelOrder(id: ${id})`, 'NOT_FOUND');
 
-/** What is left of each pet, and what its orders hold: asked of the tables, not of the service. */
+/** What is left of each pet, and what its orders hold: read from the tables, not from the service. */
 async function books(): Promise<{ petId: bigint; left: number; held: number }[]> {
   return gateway.database.query(
     statement(`select i.pet_id as "petId", i.quantity as left, coalesce(sum(o.reserved), 0)::int as held
@@ -53,8 +53,8 @@ async function books(): Promise<{ petId: bigint; left: number; held: number }[]>
   );
 }
 
-describe('hundreds of orders at once for fewer units', () => {
-  test('sell exactly what is there', async () => {
+describe('hundreds of concurrent orders for fewer units', () => {
+  test('sell exactly the units in stock', async () => {
     await stock(120);
     const answers = await Promise.all(Array.from({ length: 300 }, () => place(1, 1)));
     expect(answers.filter((answer) => typeof answer === 'object')).toHaveLength(120);
@@ -62,7 +62,7 @@ describe('hundreds of orders at once for fewer units', () => {
     expect(await books()).toEqual([{ petId: 1n, left: 0, held: 120 }]);
   });
 
-  test('of several units each leave no more than one of them needs', async () => {
+  test('for several units each leave fewer than any of them needs', async () => {
     await stock(100);
     const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => place(1, 2 + (index % 3))));
     const sold = answers.map((answer) => (typeof answer === 'object' ? (answer.quantity ?? 0) : 0));
@@ -71,7 +71,7 @@ describe('hundreds of orders at once for fewer units', () => {
     expect(await books()).toEqual([{ petId: 1n, left: 100 - total, held: total }]);
   });
 
-  test('that are cancelled at once give everything back, once', async () => {
+  test('that are cancelled at once return everything, once', async () => {
     await stock(60);
     const orders = await Promise.all(Array.from({ length: 60 }, () => place(1, 1)));
     const ids = orders.map((order) => (typeof order === 'object' ? order.id : ''));
@@ -80,7 +80,7 @@ describe('hundreds of orders at once for fewer units', () => {
     expect(await books()).toEqual([{ petId: 1n, left: 60, held: 0 }]);
   });
 
-  test('while others grow theirs never take a unit twice', async () => {
+  test('never take a unit twice while others are enlarged', async () => {
     await stock(50);
     for (let index = 0; index < 20; index++) await place(1, 1);
     const answers = await Promise.all(
@@ -95,7 +95,7 @@ describe('hundreds of orders at once for fewer units', () => {
   });
 });
 
-describe('orders that move between two pets', () => {
+describe('orders moved between two pets', () => {
   test('in both directions at once neither block each other nor lose a unit', async () => {
     await stock(40, 40);
     for (let index = 0; index < 20; index++) await place(1 + (index % 2), 2);
@@ -108,7 +108,7 @@ describe('orders that move between two pets', () => {
     expect((first?.held ?? 0) + (second?.held ?? 0)).toBe(40);
   });
 
-  test('the same order in both directions ends with one of them', async () => {
+  test('end with one pet if the same order is moved in both directions', async () => {
     await stock(5, 5);
     await place(1, 5);
     for (let round = 0; round < 10; round++) {
@@ -124,7 +124,7 @@ describe('orders that move between two pets', () => {
   });
 });
 
-describe('any mix of changes at once', () => {
+describe('any mix of concurrent changes', () => {
   const pet = fc.integer({ min: 1, max: 3 });
   const quantity = fc.integer({ min: 1, max: 6 });
   const order = fc.integer({ min: 1, max: 40 });
@@ -178,7 +178,7 @@ describe('any mix of changes at once', () => {
 });
 
 describe('while orders for a pet are placed', () => {
-  /** Runs the mutation among six orders of one unit, of a pet that has nine, for each of twelve pets. */
+  /** Runs the mutation among six orders of one unit, for a pet that has nine; repeated for twelve pets. */
   async function amongOrders(mutation: (petId: number) => string, ...allowed: string[]) {
     await stock(...Array(12).fill(9));
     return Promise.all(
@@ -195,7 +195,7 @@ describe('while orders for a pet are placed', () => {
     );
   }
 
-  test('deleting it leaves either the pet and its orders or neither', async () => {
+  test('deleting it leaves either the pet and its orders, or neither', async () => {
     const outcomes = await amongOrders(
       (id) => `mutation { deletePet(id: ${id}) { id } }`,
       'UNKNOWN_REFERENCE',
@@ -204,7 +204,7 @@ describe('while orders for a pet are placed', () => {
     for (const { left, held } of await books()) expect(left + held).toBe(9);
   });
 
-  test('stock that is no longer tracked limits none of them', async () => {
+  test('no order is limited by stock that is no longer tracked', async () => {
     const outcomes = await amongOrders((id) => `mutation { removeInventory(petId: ${id}) { petId } }`);
     expect(outcomes).toEqual(Array(12).fill({ code: undefined, placed: 6 }));
     expect(await books()).toEqual([]);

@@ -6,7 +6,7 @@ const values = async (feed: Feed<number>, count: number) => {
   return read;
 };
 
-test('what is pushed is read in order, whether the reader waits or not', async () => {
+test('pushed values are read in order, whether the reader waits or not', async () => {
   const feed = new Feed<number>(3, () => undefined);
   feed.push(1);
   feed.push(2);
@@ -17,7 +17,7 @@ test('what is pushed is read in order, whether the reader waits or not', async (
   expect([(await next).value, ...(await values(feed, 1))]).toEqual([3, 4]);
 });
 
-test('a reader that waits is let go when it is ended', async () => {
+test('a waiting reader is released when the feed ends', async () => {
   const over = jest.fn();
   const feed = new Feed<number>(3, over);
   const next = feed.next();
@@ -28,7 +28,7 @@ test('a reader that waits is let go when it is ended', async () => {
   expect(over).toHaveBeenCalledTimes(1);
 });
 
-test('as many may wait as it holds; one more ends it with an error, once', async () => {
+test('the feed holds up to its limit; one more ends it with an error, once', async () => {
   const over = jest.fn();
   const feed = new Feed<number>(2, over);
   expect([feed.push(1), feed.push(2), feed.push(3)]).toEqual([true, true, false]);
@@ -37,7 +37,7 @@ test('as many may wait as it holds; one more ends it with an error, once', async
   expect(await feed.next()).toEqual({ value: undefined, done: true });
 });
 
-test('a failure reaches a reader that waits', async () => {
+test('a failure reaches a waiting reader', async () => {
   const feed = new Feed<number>(2, () => undefined);
   const next = feed.next();
   feed.fail(new Error('lost'));

@@ -7,7 +7,7 @@ const pet = (id: bigint, name: string): PetRow => ({ id, name, status: 'availabl
 const updated = (id: bigint): Change => ({ topic: 'pet', kind: 'UPDATED', id });
 const nothing = async () => new Map();
 
-/** A hub over a store of pets that is read when the test says so. */
+/** A hub over a store of pets, with its reads recorded. */
 function hubOf(pets: Map<bigint, PetRow>, maxWaiting?: number) {
   const reads: bigint[][] = [];
   let fail: Error | undefined;
@@ -28,7 +28,7 @@ const take = async (feed: AsyncIterator<ChangeEvent<'pet'>>, count: number) => {
   return names;
 };
 
-test('who does not listen costs nothing, and what happens while nobody listens is not kept', async () => {
+test('without subscribers changes cost nothing, and are not kept', async () => {
   const { hub, reads } = hubOf(new Map([[1n, pet(1n, 'Rex')]]));
   hub.tell(updated(1n));
   const feed = hub.subscribe('pet', all);
@@ -38,7 +38,7 @@ test('who does not listen costs nothing, and what happens while nobody listens i
   expect(reads).toEqual([[1n]]);
 });
 
-test('rows are read once for all subscribers, and together for all changes that have come meanwhile', async () => {
+test('rows are read once for all subscribers, and together for all changes that arrived in the meantime', async () => {
   const pets = new Map([1n, 2n, 3n].map((id) => [id, pet(id, `p${id}`)] as const));
   const { hub, reads } = hubOf(pets);
   const feeds = Array.from({ length: 50 }, () => hub.subscribe('pet', all));
@@ -48,7 +48,7 @@ test('rows are read once for all subscribers, and together for all changes that 
   expect(hub.delivered).toBe(200);
 });
 
-test('the last that is heard of a row is what it has come to', async () => {
+test('the last event for a row has its final state', async () => {
   const pets = new Map([[1n, pet(1n, 'first')]]);
   const { hub } = hubOf(pets);
   const feed = hub.subscribe('pet', all);
@@ -58,7 +58,7 @@ test('the last that is heard of a row is what it has come to', async () => {
   expect((await take(feed, 2)).at(-1)).toBe('last');
 });
 
-test('of what is gone again only its deletion is told, with the row as it was', async () => {
+test('if a row is already gone only its deletion is delivered, with the row as it was', async () => {
   const { hub } = hubOf(new Map());
   const feed = hub.subscribe('pet', all);
   hub.tell({ topic: 'pet', kind: 'CREATED', id: 1n });
@@ -78,7 +78,7 @@ test('a slow subscriber is ended, and holds up nobody', async () => {
   await expect(slow.next()).rejects.toThrow();
 });
 
-test('all are ended, and counted, when changes come faster than their rows are read', async () => {
+test('when changes come faster than their rows are read, all subscribers are ended and counted', async () => {
   const { hub } = hubOf(new Map([[1n, pet(1n, 'Rex')]]));
   const feeds = [hub.subscribe('pet', all), hub.subscribe('pet', all)];
   for (let i = 0; i < 10_002; i++) hub.tell(updated(1n));
@@ -86,7 +86,7 @@ test('all are ended, and counted, when changes come faster than their rows are r
   for (const feed of feeds) await expect(feed.next()).rejects.toBeInstanceOf(TooSlow);
 });
 
-test('who would miss something, since it cannot be read, is told so', async () => {
+test('a subscriber gets an error if a change cannot be read', async () => {
   const { hub, failWith } = hubOf(new Map());
   const feed = hub.subscribe('pet', all);
   failWith(new Error('no database'));
@@ -95,7 +95,7 @@ test('who would miss something, since it cannot be read, is told so', async () =
   expect(hub.subscribers).toBe(0);
 });
 
-test('what another version of the gateway tells of is passed over', () => {
+test('changes unknown to this version of the gateway are ignored', () => {
   const { hub } = hubOf(new Map());
   expect(() => hub.tell({ topic: 'toy', kind: 'CREATED', id: 1n } as unknown as Change)).not.toThrow();
 });

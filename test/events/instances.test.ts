@@ -8,7 +8,7 @@ import { REDIS_URLS } from '../rate-limit/stores';
 const [REDIS_URL] = REDIS_URLS;
 const onServers = TEST_DATABASE_URL && REDIS_URL ? test : test.skip;
 
-onServers('who listens on one instance hears of what another has committed, once', async () => {
+onServers('a subscriber on one instance gets what another has committed, once', async () => {
   const { url = '', drop } = await createDatabase();
   const environment = { DATABASE_URL: url, REDIS_URL: String(REDIS_URL), ADMIN_API_KEY: ADMIN_KEY };
   const one = await GatewayProcess.start(environment);
@@ -39,7 +39,7 @@ onServers('who listens on one instance hears of what another has committed, once
   await drop();
 });
 
-onServers('so do those who are served by different workers of one instance', async () => {
+onServers('so does one served by a different worker of the same instance', async () => {
   const { url = '', drop } = await createDatabase();
   const environment = { DATABASE_URL: url, REDIS_URL: String(REDIS_URL), ADMIN_API_KEY: ADMIN_KEY };
   const gateway = await GatewayProcess.start({ ...environment, WEB_CONCURRENCY: '2' });
@@ -54,7 +54,7 @@ onServers('so do those who are served by different workers of one instance', asy
   await gateway.graphql('mutation { deletePet(id: 1) { id } }', key);
   for (const each of received) {
     await until(async () => each.said.at(-1) === 'DELETED 1');
-    // What is created and at once deleted may be told of by its deletion alone.
+    // A row deleted right away may be announced by the deletion alone.
     expect(each.said.filter((said) => said !== 'CREATED 1')).toEqual(['DELETED 1']);
   }
   expect(await gateway.stop()).toMatchObject({ code: 0 });

@@ -11,7 +11,7 @@ interface Instance {
   readonly states: RelayState[];
 }
 
-/** @param patienceMs how long to wait for a connection: a busy machine takes its time. */
+/** @param patienceMs how long to wait for a connection: a busy machine takes longer. */
 async function open(url: string, isHeard = true, patienceMs = 5000): Promise<Instance> {
   const heard: Change[] = [];
   const states: RelayState[] = [];
@@ -52,7 +52,7 @@ const CHANGES: Change[] = [
   },
 ];
 
-test('without Redis it says so, publishing fails nothing, and closing ends', async () => {
+test('without Redis it says so, publishing does not fail, and closing ends', async () => {
   const { relay, states } = await open('redis://127.0.0.1:1', true, 200);
   relay.publish({ topic: 'pet', kind: 'CREATED', id: 1n });
   await until(async () => relay.lost === 1);
@@ -76,7 +76,7 @@ if (REDIS_BINARY) {
     return instance;
   };
 
-  test('the others hear of a change exactly as it was told, and the one that tells does not', async () => {
+  test('the others receive a change exactly as published, and the publisher does not', async () => {
     const [one, two, three] = [await start(), await start(), await start()];
     for (const change of CHANGES) one.relay.publish(change);
     for (const { heard } of [two, three]) {
@@ -87,7 +87,7 @@ if (REDIS_BINARY) {
     expect(two.states).toEqual([]);
   });
 
-  test('changes that come together go in one message, and one where nobody listens leaves it', async () => {
+  test('changes published together go in one message, which instances without listeners ignore', async () => {
     const [one, two, deaf] = [await start(), await start(), await start('', false)];
     const watcher = await connectRedis(server.url, 'events');
     let messages = 0;
@@ -102,21 +102,21 @@ if (REDIS_BINARY) {
     watcher.disconnect();
   });
 
-  test('what was not told yet is told by the one that closes', async () => {
+  test('closing sends what was not sent yet', async () => {
     const [one, two] = [await start(), await start()];
     one.relay.publish(CHANGES[0] as Change);
     one.relay.close();
     await until(async () => two.heard.length === 1);
   });
 
-  test('those on another database of the same Redis hear nothing', async () => {
+  test('instances on another database of the same Redis receive nothing', async () => {
     const [one, same, other] = [await start('/3'), await start('/3'), await start('/4')];
     one.relay.publish(CHANGES[0] as Change);
     await until(async () => same.heard.length === 1);
     expect(other.heard).toEqual([]);
   });
 
-  test('when Redis goes each is alone, and says so; when it is back they hear of each other again', async () => {
+  test('when Redis goes away each is alone, and says so; once it is back they are connected again', async () => {
     const [one, two] = [await start(), await start()];
     await server.kill();
     await until(async () => two.states.length === 1);
@@ -130,7 +130,7 @@ if (REDIS_BINARY) {
     expect(two.heard).toEqual([CHANGES[1]]);
   });
 
-  test('when Redis goes silent without a word, each connection to it is given up and made anew', async () => {
+  test('when Redis falls silent, each connection to it is given up and replaced', async () => {
     const proxy = await TcpProxy.start(server.url);
     try {
       const [one, two] = [await open(proxy.url), await start()];
@@ -152,7 +152,7 @@ if (REDIS_BINARY) {
     }
   });
 
-  test('a connection that goes silent as soon as it is back does not end the process', async () => {
+  test('a connection that falls silent right after reconnecting does not end the process', async () => {
     const proxy = await TcpProxy.start(server.url);
     const client = await connectRedis(proxy.url, 'events', 5000);
     await client.subscribe('changes');
@@ -170,7 +170,7 @@ if (REDIS_BINARY) {
     await proxy.close();
   });
 
-  test('one that answers is left as it is', async () => {
+  test('a connection that responds is kept', async () => {
     const one = await start();
     await new Promise((resolve) => setTimeout(resolve, 1800));
     expect(one.states).toEqual([]);

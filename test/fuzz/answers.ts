@@ -7,7 +7,7 @@ import { type Description, jsonSchema } from '../rest/description';
 import type { FuzzedRequest } from './callers';
 import { misfits } from './shape';
 
-/** What no answer may tell: of the database, the code, the machine. Nothing that the fuzzer sends matches by itself. */
+/** What no response may reveal about the database, the code or the machine. Nothing that the fuzzer sends matches by itself. */
 const INTERNALS =
   /prisma|postgres|pglite|sqlstate|syntax error at or near|violates \w+ constraint|invalid input syntax|node_modules|\.[jt]s:\d+|\n\s+at \S+ \(|TypeError|ReferenceError|RangeError|FST_ERR|\bE(CONN|NOENT|PERM)|\b\w+_(pkey|fkey|check)\b/i;
 
@@ -19,12 +19,12 @@ const LIMIT_HEADERS = [
   'ratelimit-policy',
 ];
 
-/** What HTTP itself refuses, whatever the operation: the OpenAPI document has it under `default`. */
+/** What HTTP itself refuses, for any operation: the OpenAPI document has these under `default`. */
 const OF_HTTP = [408, 414, 431];
 
 type Error = { code?: unknown; status?: unknown; message?: unknown };
 
-/** Finds what is wrong with answers to REST, by its OpenAPI document. */
+/** Finds faults in REST responses, by the OpenAPI document. */
 export class RestJudge {
   private readonly routes: { pattern: RegExp; methods: Map<string, string> }[] = [];
   private readonly ajv = addFormats(new Ajv({ strict: false, allErrors: true }));
@@ -42,7 +42,7 @@ export class RestJudge {
     }
   }
 
-  /** What is wrong with an answer, in words. */
+  /** The faults of a response, in words. */
   faults(request: FuzzedRequest, response: Response): string[] {
     const { statusCode: status, payload } = response;
     const faults = faultsOfAll(response);
@@ -54,7 +54,7 @@ export class RestJudge {
       if (payload !== '') faults.push(`a body with ${status}`);
       return faults;
     }
-    if (!on && status === 200) return faults; // A page: a path with `..` in it may lead there.
+    if (!on && status === 200) return faults; // A page: a path with `..` can lead there.
     const json = jsonOf(payload);
     if (json === undefined) return [...faults, 'the body is no JSON'];
     if (status >= 400) {
@@ -81,7 +81,7 @@ export class RestJudge {
   }
 }
 
-/** Finds what is wrong with an answer of `/graphql`, by the schema. */
+/** Finds faults in responses of `/graphql`, by the schema. */
 export function faultsOfGraphQL(schema: GraphQLSchema, request: FuzzedRequest, response: Response): string[] {
   const { statusCode: status, payload } = response;
   const faults = faultsOfAll(response);
@@ -89,11 +89,11 @@ export function faultsOfGraphQL(schema: GraphQLSchema, request: FuzzedRequest, r
   if (request.method === 'HEAD' || status === 204 || type.startsWith('text/html')) return faults;
   const json = jsonOf(payload) as { data?: unknown; errors?: (Error & { extensions?: Error })[] } & Error;
   if (json === undefined) return [...faults, 'the body is no JSON'];
-  // Another path than /graphql is answered as REST is.
+  // Paths other than /graphql are answered as in REST.
   if (json.code !== undefined) return [...faults, ...faultsOfError(json, status)];
   const { data, errors } = json;
   if (errors && !errors.length) faults.push('an empty list of errors');
-  // Who reads only application/json is told with 200 what is wrong with a document.
+  // Clients that accept only application/json get 200 for an invalid document.
   const isLegacy = data === undefined && status === 200 && request.headers.accept !== undefined;
   const http = isLegacy ? 400 : data === undefined ? status : undefined;
   for (const { message, extensions } of errors ?? [])
@@ -139,7 +139,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** What the answer is an answer to. */
+/** The document that was answered. */
 function documentOf({ method, url, payload }: FuzzedRequest): DocumentNode | undefined {
   try {
     const text =

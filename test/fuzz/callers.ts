@@ -4,17 +4,17 @@ import { mostly, texts } from './values';
 
 export type Headers = Record<string, string>;
 
-/** A request as it is put into the server, without a socket. */
+/** A request as it is injected into the server, without a socket. */
 export interface FuzzedRequest {
   method: string;
   url: string;
   headers: Headers;
   payload?: string | Buffer;
-  /** The address that it comes from: a new one each time, so that few requests are too many. */
+  /** The client's address: a new one each time, so that few requests hit a limit. */
   remoteAddress: string;
 }
 
-/** What HTTP lets into a header: bytes without controls. Others never get past Node's parser. */
+/** What HTTP allows in a header: bytes other than controls. Node's parser rejects the rest. */
 const headerTexts = texts.map((text) =>
   text
     .replace(/[^\t -~\x80-\xff]/g, '?')
@@ -84,7 +84,7 @@ const headers: fc.Arbitrary<Headers> = fc
 
 const some = fc.record({ headers, remoteAddress: fc.oneof(fc.ipV4(), fc.ipV6()) });
 
-/** A request by somebody: a caller, an address, and headers that mean something and ones that do not. */
+/** A request with a caller, an address, and headers with and without meaning. */
 export function bySomebody(
   request: fc.Arbitrary<{ method: string; url: string; type?: string; payload?: string | Buffer }>,
 ): fc.Arbitrary<FuzzedRequest> {

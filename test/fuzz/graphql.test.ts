@@ -15,12 +15,12 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 test(
-  'whatever is asked of GraphQL is answered as its schema says',
+  'any GraphQL request is answered as the schema says',
   async () => {
     const statuses = await fuzz(gateway, graphqlRequests(SCHEMA), 70, (request, response) =>
       faultsOfGraphQL(SCHEMA, request, response),
     );
-    // They are neither all good nor all bad.
+    // They are a mix of valid and invalid ones.
     for (const status of [200, 400, 401, 405, 406])
       expect([status, statuses.get(status)]).toEqual([status, expect.any(Number)]);
   },

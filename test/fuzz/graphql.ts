@@ -87,7 +87,7 @@ const TYPES = [
   'application/json;a',
 ];
 
-/** Requests to `/graphql`, made from the schema: documents and variables that are sound, nearly sound, and nonsense. */
+/** Requests to `/graphql`, generated from the schema: valid, almost valid, and nonsense. */
 export function graphqlRequests(schema: GraphQLSchema): fc.Arbitrary<FuzzedRequest> {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter(
     (type) => !!type,
@@ -148,7 +148,7 @@ function gets(operation: fc.Arbitrary<Operation>) {
     }));
 }
 
-/** What is hardly a GraphQL request. */
+/** Bodies that are barely GraphQL requests. */
 const strange = fc.record({
   method: fc.constantFrom('POST', 'GET', 'HEAD', 'PUT', 'OPTIONS', 'DELETE'),
   url: fc.constantFrom('/graphql', '/graphql?', '/graphql?query', '/graphql?query=%00', '/graphql/'),
@@ -160,7 +160,7 @@ const strange = fc.record({
   ),
 });
 
-/** Operations of one to three root fields; each argument is a literal or a variable, and all of it may be at an edge. */
+/** Operations with one to three root fields; each argument is a literal or a variable, possibly at a boundary. */
 function operations(root: GraphQLObjectType): fc.Arbitrary<Operation> {
   const one = fc.oneof(...Object.values(root.getFields()).map((field) => fieldOf(field, 2)));
   const kind = root.name.toLowerCase();
@@ -178,7 +178,7 @@ function operations(root: GraphQLObjectType): fc.Arbitrary<Operation> {
     });
 }
 
-/** A field's text; what it needs of variables it adds to those of its operation. */
+/** The text of a field; the variables it needs are added to those of its operation. */
 type Written = (variables: { declared: string; json: string | undefined }[]) => string;
 
 function fieldOf(field: GraphQLField<unknown, unknown>, depth: number): fc.Arbitrary<Written> {
@@ -248,7 +248,7 @@ const SCALARS: Readonly<Record<string, fc.Arbitrary<string>>> = {
   String: fitting.text,
 };
 
-/** Values of an input type, as JSON or as GraphQL writes it. */
+/** Values of an input type, in JSON or GraphQL syntax. */
 function valuesOf(type: GraphQLInputType, asJson: boolean): fc.Arbitrary<string> {
   const value = getNullableType(type);
   const wrong = asJson

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 test(
-  'whatever is asked of REST is answered as its document says',
+  'any REST request is answered as its document says',
   async () => {
     const document = (await gateway.server.inject('/openapi.json')).json<OpenAPIV3.Document>();
     const description = await Description.of(document);
@@ -20,7 +20,7 @@ test(
     const statuses = await fuzz(gateway, restRequests(description), 100, (request, response) =>
       judge.faults(request, response),
     );
-    // They are neither all good nor all bad.
+    // They are a mix of valid and invalid ones.
     for (const status of [200, 201, 204, 400, 401, 404, 409, 415, 422])
       expect([status, statuses.get(status)]).toEqual([status, expect.any(Number)]);
   },

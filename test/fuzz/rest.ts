@@ -58,7 +58,7 @@ const QUERIES = [
   '#',
 ];
 
-/** Requests of a REST interface, made from its OpenAPI document: sound ones, nearly sound ones, and nonsense. */
+/** Requests to a REST interface, generated from its OpenAPI document: valid, almost valid, and nonsense. */
 export function restRequests(description: Description): fc.Arbitrary<FuzzedRequest> {
   return fc.oneof(...[...description.operations].map(([on, operation]) => requestsOf(on, operation)));
 }
@@ -127,7 +127,7 @@ function queryOf(parameters: OpenAPIV3.ParameterObject[]): fc.Arbitrary<string> 
   return mostly(some, fc.constantFrom(...QUERIES), 15).map((query) => query && `?${query}`);
 }
 
-/** JSON texts as a query string has them: without quotes. */
+/** JSON texts as in a query string: without quotes. */
 function unquoted(values: fc.Arbitrary<string>): fc.Arbitrary<string> {
   return values.map((text) => (text.startsWith('"') ? String(JSON.parse(text)).toWellFormed() : text));
 }
@@ -148,7 +148,7 @@ function bodyOf(schema: Schema): fc.Arbitrary<string | Buffer> {
   );
 }
 
-/** JSON texts for a schema: mostly of its type, often at its edges, sometimes of no type at all. */
+/** JSON texts for a schema: mostly of its type, often at its boundaries, sometimes of another type. */
 function valuesOf(schema: Schema): fc.Arbitrary<string> {
   return mostly(soundValuesOf(schema), anyJson, 12);
 }

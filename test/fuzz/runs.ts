@@ -6,23 +6,23 @@ import type { Gateway } from '../helper/gateway';
 import { fill } from '../helper/world';
 import type { FuzzedRequest } from './callers';
 
-/** Minutes for each fuzzer under `npm run fuzz`; without it the suite's own short and repeatable run. */
+/** Minutes per fuzzer under `npm run fuzz`; without it the suite's own short and repeatable run. */
 const MINUTES = Number(process.env.FUZZ_MINUTES ?? 0);
 const SEED = Number(process.env.FUZZ_SEED ?? (MINUTES ? randomInt(2 ** 31) : 20261121));
 const PATH = process.env.FUZZ_PATH;
 
-/** The most requests of one run, all to the shop that it begins with. */
+/** The most requests in one sequence, all to the same shop. */
 const TOGETHER = 40;
 
 /** How long Jest may wait for {@link fuzz}, in milliseconds. */
 export const FUZZ_TIMEOUT_MS = Math.max(60, MINUTES * 60 + 120) * 1000;
 
 /**
- * Sends sequences of requests, each to the same small shop, and fails with the shortest one it can find that is answered
- * wrongly. What it prints then (seed and path) repeats it: `FUZZ_SEED=… FUZZ_PATH=… npm run fuzz`.
- * @param runs how many sequences in the suite, of some twenty requests each
- * @param faultsOf what is wrong with an answer; nothing if it is empty
- * @returns how many requests were answered, by status
+ * Sends sequences of requests, each to the same small shop, and fails with the shortest one it can find that gets a wrong
+ * response. The seed and path that it then prints reproduce it: `FUZZ_SEED=… FUZZ_PATH=… npm run fuzz`.
+ * @param runs the number of sequences in the suite, with some twenty requests each
+ * @param faultsOf the faults of a response; empty if there are none
+ * @returns the number of responses by status
  */
 export async function fuzz(
   gateway: Gateway,
@@ -57,7 +57,7 @@ export async function fuzz(
     ...(MINUTES && { interruptAfterTimeLimit: MINUTES * 60_000, numRuns: 1e9 }),
     ...(!MINUTES && { numRuns: runs }),
   });
-  // When its time is up, fast-check does not wait for the last one.
+  // When its time is up, fast-check does not wait for the last sequence.
   await running;
   if (MINUTES) process.stdout.write(`${tell(statuses)}\n`);
   return statuses;
@@ -70,7 +70,7 @@ function tell(statuses: ReadonlyMap<number, number>): string {
   return `${total} requests with FUZZ_SEED=${SEED}: ${sorted.map(([status, count]) => `${status} × ${count}`).join(', ')}`;
 }
 
-/** A shop with a tie or two, stock at both ends of what it can be, and a key to be changed and revoked. */
+/** A shop with a few equal sort keys, stock at both extremes, and a key to be changed and revoked. */
 async function openShop(database: Database): Promise<void> {
   await fill(database, {
     categories: [1, 2, 3].map((id) => ({ id, name: id === 2 ? '🐕' : 'Dogs' })),

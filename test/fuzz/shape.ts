@@ -28,12 +28,12 @@ const LEAVES: Readonly<Record<string, (value: unknown) => boolean>> = {
   DateTime: (value) => typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value),
 };
 
-/** Where data is not what the document asks for, by the types of the schema: in words, with the path. */
+/** Where data does not match what the document selects, by the types of the schema: in words, with the path. */
 export function misfits(schema: GraphQLSchema, document: DocumentNode, data: unknown): string[] {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of document.definitions)
     if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
-  // Which of several operations ran is not looked at: the data must fit one of them.
+  // Which of several operations ran is not checked: the data must fit one of them.
   const found = document.definitions.flatMap((node) => {
     const root = node.kind === Kind.OPERATION_DEFINITION && schema.getRootType(node.operation);
     return root ? [ofObject(root, [node.selectionSet], data, node.operation)] : [];

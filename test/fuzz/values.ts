@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
-/** A text with half of a pair is no Unicode text: it can be written in JSON, and in nothing else. */
+/** A string with half a surrogate pair is not valid Unicode: only JSON can express it. */
 const LONE = String.fromCharCode(0xd800);
 
-/** Texts that some service has stumbled over: what means something to SQL, JavaScript, HTTP, HTML, or to Unicode alone. */
+/** Strings known to break services: special to SQL, JavaScript, HTTP, HTML, or just to Unicode. */
 const TEXTS = [
   ...['', ' ', '\t', "'", '"', '`', '\\', "\\'", '%', '_', '%_\\', '$1', '$$', ';', '--', '/*', '\\u0000'],
   ...["' or '1'='1", "'; drop table pets; --", '") or ("a"="a', "x' || pg_sleep(9) || '", '{1,2}', '[1,2)'],
@@ -15,7 +15,7 @@ const TEXTS = [
   ...[255, 256, 2000, 2001, 40_000].flatMap((length) => ['x'.repeat(length), '🐕'.repeat(length / 2)]),
 ];
 
-/** Numbers as they stand in JSON or a URL, at every edge that some type has; some are none. */
+/** Numbers as written in JSON or a URL, at every boundary of some type; some are not numbers. */
 const NUMBERS = [
   ...[
     '0',
@@ -81,7 +81,7 @@ const DATES = [
   ],
 ];
 
-/** Ids of what stands in the shop of every run, of what does not, and of keys. */
+/** Ids of rows in the shop of every run, of missing rows, and of keys. */
 const IDS = [
   '1',
   '2',
@@ -106,7 +106,7 @@ export const texts = fc.oneof(
   someUnits,
 );
 
-/** Texts that can stand in a URL or a body of UTF-8 as they are. */
+/** Strings that can be in a URL or a UTF-8 body as they are. */
 export const wholeTexts = texts.map((text) => text.toWellFormed());
 export const numbers = fc.oneof(
   fc.constantFrom(...NUMBERS),
@@ -116,7 +116,7 @@ export const numbers = fc.oneof(
 
 const quoted = (values: fc.Arbitrary<string>) => values.map((value) => JSON.stringify(value));
 
-/** What fits a type, as JSON text: most of it is accepted. */
+/** Values that fit a type, as JSON text: most are accepted. */
 export const fitting = {
   id: fc.constantFrom(...IDS),
   integer: fc.oneof(fc.integer({ min: 0, max: 5 }).map(String), fc.constantFrom(...NUMBERS)),
@@ -125,7 +125,7 @@ export const fitting = {
   date: quoted(fc.constantFrom(...DATES)),
 };
 
-/** Any JSON text at all, and some that is nearly one. */
+/** Any JSON text, and some that is almost JSON. */
 export const anyJson: fc.Arbitrary<string> = fc.oneof(
   {
     arbitrary: fc.constantFrom('null', '{}', '[]', 'true', '""', '[null]', '[[1]]', '{"a":{"b":[]}}'),
@@ -149,12 +149,12 @@ export const anyJson: fc.Arbitrary<string> = fc.oneof(
   },
 );
 
-/** `one` nearly always, `other` now and then. */
+/** Usually `one`, sometimes `other`. */
 export function mostly<T>(one: fc.Arbitrary<T>, other: fc.Arbitrary<T>, times = 6): fc.Arbitrary<T> {
   return fc.oneof({ arbitrary: one, weight: times }, { arbitrary: other, weight: 1 });
 }
 
-/** An object, as JSON or as GraphQL writes it: most of what is required, in any order, and sometimes what it does not have. */
+/** An object in JSON or GraphQL syntax: most required fields, in any order, and sometimes an unknown one. */
 export function objectText(
   fields: { name: string; value: fc.Arbitrary<string>; required: boolean }[],
   asJson = true,
@@ -176,7 +176,7 @@ export function objectText(
     .map((given) => `{${given.join(',')}}`);
 }
 
-/** A text after an accident: cut, doubled, or with something in it that does not belong there. */
+/** A damaged text: with a part cut out, replaced or inserted. */
 export function broken(whole: fc.Arbitrary<string>, scraps: readonly string[]): fc.Arbitrary<string> {
   return fc
     .tuple(

@@ -1,7 +1,7 @@
 import { serverAudits } from 'graphql-http';
 import { type Gateway, startGateway } from '../helper/gateway';
 
-/** The audits of graphql-http (github.com/graphql/graphql-http): each requirement of GraphQL over HTTP that it knows. */
+/** The audits of graphql-http (github.com/graphql/graphql-http): every requirement of GraphQL over HTTP that it knows. */
 let gateway: Gateway;
 let url: string;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ afterAll(() => gateway.close());
 
 const audits = serverAudits({ url: () => url });
 
-test('there are 61 of them', () => {
+test('there are 61 audits', () => {
   expect(audits).toHaveLength(61);
 });
 
@@ -24,7 +24,7 @@ test.each(audits.map((audit) => [audit.id, audit.name, audit] as const))(
   },
 );
 
-describe('a document that is refused has', () => {
+describe('a refused document gets', () => {
   const status = async (query: string, accept?: string) => {
     const headers = { 'content-type': 'application/json', ...(accept && { accept }) };
     const variables = { id: 'x' };
@@ -35,7 +35,7 @@ describe('a document that is refused has', () => {
   };
   const REFUSED = ['{', '{ nothing }', 'query ($id: ID!) { pet(id: $id) { name } }'];
 
-  test.each(REFUSED)('400 for those who read GraphQL, or take anything: %s', async (query) => {
+  test.each(REFUSED)('400 for clients that accept GraphQL responses, or anything: %s', async (query) => {
     for (const accept of [
       undefined,
       '*/*',
@@ -45,13 +45,13 @@ describe('a document that is refused has', () => {
       expect([accept, await status(query, accept)]).toEqual([accept, 400]);
   });
 
-  test.each(REFUSED)('200 for those who read only application/json: %s', async (query) => {
+  test.each(REFUSED)('200 for clients that accept only application/json: %s', async (query) => {
     for (const accept of ['application/json', 'application/json;q=0.9, text/html;q=0.1'])
       expect([accept, await status(query, accept)]).toEqual([accept, 200]);
-    expect(await status(query, 'application/json')).toBe(200); // known by now
+    expect(await status(query, 'application/json')).toBe(200); // cached by now
   });
 
-  test('what is refused for another reason has its status for all', async () => {
+  test('its own status for all clients if refused for another reason', async () => {
     const headers = { 'content-type': 'application/json', accept: 'application/json', 'x-api-key': 'wrong' };
     const payload = { query: '{ __typename }' };
     const { statusCode } = await gateway.app.inject({ method: 'POST', url: '/graphql', headers, payload });

@@ -20,7 +20,7 @@ const create = async (input: object) => (await gateway.data(CREATE, { input })).
 const createDogs = () => create({ name: 'Dogs', description: 'They bark.' });
 
 describe('category', () => {
-  test('is null, without an error, when there is none', async () => {
+  test('is null, without an error, if it does not exist', async () => {
     expect(await gateway.graphql(READ, { id: 1 })).toMatchObject({
       status: 200,
       data: { category: null },
@@ -28,7 +28,7 @@ describe('category', () => {
     });
   });
 
-  test('leads to its pets, which can be filtered and ordered', async () => {
+  test('has its pets, which can be filtered and ordered', async () => {
     await createDogs();
     await gateway.data(`mutation {
       createCategory(input: { name: "Cats" }) { id }
@@ -54,14 +54,14 @@ describe('category', () => {
 describe('createCategory', () => {
   test.each([
     ['trims the name and the description', { name: '\tDogs ', description: ' They bark. ' }, DOGS],
-    ['needs no description', { name: 'Dogs' }, { ...DOGS, description: null }],
-    ['takes null for no description', { name: 'Dogs', description: null }, { ...DOGS, description: null }],
+    ['requires no description', { name: 'Dogs' }, { ...DOGS, description: null }],
+    ['accepts null for no description', { name: 'Dogs', description: null }, { ...DOGS, description: null }],
   ])('%s', async (_what, input, expected) => {
     expect(await create(input)).toEqual(expected);
     expect(await gateway.data(READ, { id: 1 })).toEqual({ category: expected });
   });
 
-  test('takes a name that another category has', async () => {
+  test('accepts a name that another category has', async () => {
     await createDogs();
     expect(await createDogs()).toEqual({ ...DOGS, id: '2' });
   });
@@ -74,8 +74,8 @@ describe('updateCategory', () => {
     ['nothing', {}, DOGS],
     ['the name', { name: ' Hounds ' }, { ...DOGS, name: 'Hounds' }],
     ['the description', { description: 'They howl.' }, { ...DOGS, description: 'They howl.' }],
-    ['the description, which null removes', { description: null }, { ...DOGS, description: null }],
-  ])('changes %s that the input gives, and no more', async (_what, input, expected) => {
+    ['the description, removed by null', { description: null }, { ...DOGS, description: null }],
+  ])('changes only what the input gives: %s', async (_what, input, expected) => {
     expect(await gateway.data(UPDATE, { id: 1, input })).toEqual({ updateCategory: expected });
     expect(await gateway.data(READ, { id: 1 })).toEqual({ category: expected });
   });
@@ -100,7 +100,7 @@ describe('updateCategory', () => {
 describe('deleteCategory', () => {
   beforeEach(createDogs);
 
-  test('answers the category as it was; then it is gone', async () => {
+  test('returns the category as it was, and deletes it', async () => {
     expect(await gateway.data(DELETE, { id: 1 })).toEqual({ deleteCategory: DOGS });
     expect(await gateway.data(READ, { id: 1 })).toEqual({ category: null });
     expect(await refusalOf(gateway, DELETE, { id: 1 })).toMatchObject({ code: 'NOT_FOUND', status: 404 });
@@ -119,7 +119,7 @@ describe('deleteCategory', () => {
     });
   });
 
-  test('of two at once deletes for one, and finds nothing for the other', async () => {
+  test('sent twice at once succeeds once, and finds nothing the other time', async () => {
     const answers = await Promise.all([
       gateway.graphql(DELETE, { id: 1 }),
       gateway.graphql(DELETE, { id: 1 }),
@@ -128,7 +128,7 @@ describe('deleteCategory', () => {
     expect(codes.sort()).toEqual(['NOT_FOUND', undefined]);
   });
 
-  test('at the moment a pet moves in leaves no pet without a category', async () => {
+  test('sent while a pet is moved in leaves no pet without a category', async () => {
     for (let id = 1; id <= 10; id++) {
       const createPet = `mutation { createPet(input: { name: "Rex", categoryId: ${id} }) { id } }`;
       const [deleted, created] = await Promise.all([
@@ -161,7 +161,7 @@ describe('categories', () => {
     [{ orderBy: { direction: 'DESC' } }, [...NAMES].reverse()],
     [{ orderBy: { field: 'NAME' } }, ['Cats', 'Hot Dogs', 'dogs', 'Ωmega']],
     [{ orderBy: { field: 'NAME', direction: 'DESC' } }, ['Ωmega', 'dogs', 'Hot Dogs', 'Cats']],
-  ])('pass and come as %j asks', async (args, expected) => {
+  ])('are filtered and ordered by %j', async (args, expected) => {
     const query = `query ($filter: CategoryFilter, $orderBy: CategoryOrderBy) {
       categories(filter: $filter, orderBy: $orderBy) { totalCount nodes { name } }
     }`;

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** A list, its arguments without a page, and the ids that they list, in order. */
+/** A list, its arguments without paging, and the ids it returns, in order. */
 interface Case {
   list: List;
   args: { filter: object | null; orderBy: object };
@@ -37,8 +37,8 @@ const shops = worlds.chain((world) => fc.tuple(fc.constant(world), casesOf(world
 const sizes = fc.array(fc.integer({ min: 1, max: 15 }), { minLength: 1, maxLength: 4 });
 const RUNS = { numRuns: 30 };
 
-describe('any connection, in any order, under any filter', () => {
-  test('walked forward with any page sizes shows every row once, in order', async () => {
+describe('any connection, in any order, with any filter', () => {
+  test('paged forward in any page sizes shows every row once, in order', async () => {
     const walk = async ([world, cases]: [World, Case[]], pages: number[]) => {
       await fill(gateway.database, world);
       for (const { list, args, ids } of cases) {
@@ -66,7 +66,7 @@ describe('any connection, in any order, under any filter', () => {
     await fc.assert(fc.asyncProperty(shops, sizes, walk), RUNS);
   });
 
-  test('walked backward with any page sizes shows every row once, each page in order', async () => {
+  test('paged backward in any page sizes shows every row once, each page in order', async () => {
     const walk = async ([world, cases]: [World, Case[]], pages: number[]) => {
       await fill(gateway.database, world);
       for (const { list, args, ids } of cases) {
@@ -94,7 +94,7 @@ describe('any connection, in any order, under any filter', () => {
     await fc.assert(fc.asyncProperty(shops, sizes, walk), RUNS);
   });
 
-  test('between two cursors shows what is between them, from either end', async () => {
+  test('between two cursors shows the rows between them, from either end', async () => {
     const range = fc.tuple(fc.nat(40), fc.nat(40), fc.integer({ min: 1, max: 12 }));
     const look = async ([world, cases]: [World, Case[]], [from, to, size]: [number, number, number]) => {
       await fill(gateway.database, world);
@@ -104,7 +104,7 @@ describe('any connection, in any order, under any filter', () => {
         const start = bounds.after === null ? 0 : from + 1;
         const between = ids.slice(start, bounds.before === null ? undefined : Math.max(to, start));
 
-        // One edge, one cursor: whichever page it stands on.
+        // An edge has the same cursor on every page.
         expect(new Set(cursors).size).toBe(ids.length);
         const of = (found: number[]) => found.map((id) => cursors[ids.indexOf(id)]);
 
@@ -125,7 +125,7 @@ describe('any connection, in any order, under any filter', () => {
   });
 });
 
-test('no connection takes a size below 1 or above 100, nor one for each end', async () => {
+test('no connection accepts a size below 1 or above 100, or both first and last', async () => {
   const int32 = { min: -2147483648, max: 2147483647 };
   const wrong = fc.integer(int32).filter((size) => size < 1 || size > 100);
   const bad = fc.oneof(
@@ -159,7 +159,7 @@ describe('a page', () => {
   });
   const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
 
-  test('has 20 rows unless it is asked for more, and no more than 100', async () => {
+  test('has 20 rows by default, and at most 100', async () => {
     expect(await readPage(gateway, PETS, {})).toMatchObject({
       ids: upTo(20),
       total: 25,
@@ -193,7 +193,7 @@ describe('a page', () => {
     });
   });
 
-  test('is not asked for from both ends', async () => {
+  test('cannot be requested from both ends', async () => {
     expect(await refusalOf(gateway, '{ pets(first: 1, last: 1) { totalCount } }')).toMatchObject({
       code: 'BAD_USER_INPUT',
       status: 400,
@@ -201,14 +201,14 @@ describe('a page', () => {
     });
   });
 
-  test('goes on after a row that is no longer there', async () => {
+  test('continues after a row that has been deleted', async () => {
     const { endCursor } = await readPage(gateway, PETS, { first: 10 });
     await gateway.data('mutation { deletePet(id: 10) { id } a: deletePet(id: 11) { id } }');
     expect((await readPage(gateway, PETS, { first: 2, after: endCursor })).ids).toEqual([12, 13]);
     expect((await readPage(gateway, PETS, { last: 2, before: endCursor })).ids).toEqual([8, 9]);
   });
 
-  test('goes on where it was when rows are added before it', async () => {
+  test('continues where it was when rows are added before it', async () => {
     const byNameDown = { orderBy: { field: 'NAME', direction: 'DESC' } };
     const { endCursor } = await readPage(gateway, PETS, { ...byNameDown, first: 5 });
     await gateway.data('mutation { createPet(input: { name: "Zorro", categoryId: 1 }) { id } }');

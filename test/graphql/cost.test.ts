@@ -23,7 +23,7 @@ function costOf(query: string, variables: object = {}): number {
   return estimateAt(estimateCost(schema, document, operation), variables as Record<string, unknown>);
 }
 
-/** How many objects and scalars an answer holds. */
+/** The number of objects and scalars in a response. */
 function valuesIn(data: unknown): number {
   if (Array.isArray(data)) return data.reduce((total: number, item) => total + valuesIn(item), 0);
   if (typeof data !== 'object' || data === null) return 1;
@@ -33,40 +33,36 @@ function valuesIn(data: unknown): number {
 test.each([
   ['a field', '{ __typename }', 1],
   ['an object and its fields', '{ pet(id: 1) { id name } }', 3],
-  ['objects in each other', '{ pet(id: 1) { category { id } } }', 3],
-  ['a page unless it is asked for', '{ pets { nodes { id } } }', 1 + 20 * 2],
-  ['a page of this length', '{ pets(first: 5) { nodes { id } } }', 1 + 5 * 2],
+  ['nested objects', '{ pet(id: 1) { category { id } } }', 3],
+  ['a page of the default size', '{ pets { nodes { id } } }', 1 + 20 * 2],
+  ['a page of a given size', '{ pets(first: 5) { nodes { id } } }', 1 + 5 * 2],
   ['a page from the end', '{ pets(last: 7) { nodes { id } } }', 1 + 7 * 2],
   ['edges', '{ pets(first: 5) { edges { cursor node { id } } } }', 1 + 5 * 4],
-  ['what stands beside the page', '{ pets(first: 5) { totalCount pageInfo { endCursor } } }', 4],
+  ['what is beside the page', '{ pets(first: 5) { totalCount pageInfo { endCursor } } }', 4],
+  ['nested pages', '{ pets(first: 5) { nodes { orders(first: 3) { nodes { id } } } } }', 1 + 5 * (2 + 3 * 2)],
+  ['at most the largest page size', '{ pets(first: 1000000) { nodes { id } } }', 1 + 100 * 2],
+  ['a page size of null', '{ pets(first: null, last: 4) { nodes { id } } }', 1 + 4 * 2],
+  ['an invalid page size', '{ pets(first: -3) { nodes { id } } }', 1],
+  ['a long string', '{ category(id: 1) { description } }', 1 + 10],
+  ['keys, which only page forward', '{ apiKeys(first: 3) { nodes { id } } }', 1 + 3 * 2],
+  ['lists without paging', '{ rateLimit { windows { name } } }', 1 + 7 * 2],
   [
-    'pages in pages',
-    '{ pets(first: 5) { nodes { orders(first: 3) { nodes { id } } } } }',
-    1 + 5 * (2 + 3 * 2),
-  ],
-  ['no page is longer than the longest', '{ pets(first: 1000000) { nodes { id } } }', 1 + 100 * 2],
-  ['a length that is null', '{ pets(first: null, last: 4) { nodes { id } } }', 1 + 4 * 2],
-  ['a length that no page has', '{ pets(first: -3) { nodes { id } } }', 1],
-  ['a long text', '{ category(id: 1) { description } }', 1 + 10],
-  ['keys, which have pages of one direction', '{ apiKeys(first: 3) { nodes { id } } }', 1 + 3 * 2],
-  ['lists without pages', '{ rateLimit { windows { name } } }', 1 + 7 * 2],
-  [
-    'what comes from fragments',
+    'fields in fragments',
     '{ pets(first: 2) { ...A } } fragment A on PetConnection { nodes { ... { id } } }',
     5,
   ],
   [
-    'what is asked for twice, once',
+    'a field selected twice once',
     '{ pet(id: 1) { id ...A } } fragment A on Pet { id category { id } ... { category { id } } }',
     4,
   ],
-  ['what a directive may leave out', '{ pet(id: 1) { id @skip(if: true) } }', 2],
+  ['a field that a directive may skip', '{ pet(id: 1) { id @skip(if: true) } }', 2],
   ['a mutation', 'mutation { deletePet(id: 1) { id category { id } } }', 4],
 ])('counts %s', (_what, query, cost) => {
   expect(costOf(query)).toBe(cost);
 });
 
-describe('a length that comes in a variable', () => {
+describe('a page size in a variable', () => {
   const query = 'query ($n: Int = 10, $m: Int) { pets(first: $n, last: $m) { nodes { id } } }';
   test.each([
     [{ n: 3 }, 3],
@@ -80,12 +76,12 @@ describe('a length that comes in a variable', () => {
     expect(costOf(query, variables)).toBe(1 + length * 2);
   });
 
-  test('that is called as what every object has', () => {
+  test("that is named like an object's built-in property", () => {
     const query = 'query ($constructor: Int = 50) { pets(first: $constructor) { nodes { id } } }';
     expect([costOf(query), costOf(query, { constructor: 3 })]).toEqual([101, 7]);
   });
 
-  test('is looked at in every request, whoever sent the document first', async () => {
+  test('is counted in every request, whoever sent the document first', async () => {
     const document = 'query ($n: Int) { pets(first: $n) { nodes { orders(first: $n) { nodes { id } } } } }';
     const statusOf = async (n: number) => (await gateway.graphql(document, { n })).status;
     expect([await statusOf(5), await statusOf(100), await statusOf(5), await statusOf(22)]).toEqual([
@@ -101,7 +97,7 @@ describe('a length that comes in a variable', () => {
     ]);
   });
 
-  test('counts as one request when it is refused, and runs nothing', async () => {
+  test('counts as one request when the operation is refused, and runs nothing', async () => {
     const { headers } = await gateway.createKey();
     const query = `{ ${Array.from({ length: 9 }, (_, i) => `a${i}: pets(first: 100) { nodes { id } }`).join(' ')} }`;
     expect((await gateway.graphql(query, {}, headers)).status).toBe(400);
@@ -110,7 +106,7 @@ describe('a length that comes in a variable', () => {
   });
 });
 
-test('an event of a subscription has a bound of its own, and that of all others', async () => {
+test('an event of a subscription has its own limit on cost, besides the general one', async () => {
   const subscription = (first: number) =>
     `subscription { petChanged { pet { orders(first: ${first}) { nodes { id } } } } }`;
   const codes = async (instance: Gateway, ...firsts: number[]) =>
@@ -121,14 +117,14 @@ test('an event of a subscription has a bound of its own, and that of all others'
   const settings: Record<string, string>[] = [{ GRAPHQL_MAX_EVENT_COST: '99' }, { GRAPHQL_MAX_COST: '100' }];
   for (const own of settings) {
     const strict = await gateway.another(own);
-    // The first may run, though not over this door.
+    // The first is allowed, but not over this endpoint.
     expect(await codes(strict, 48, 49)).toEqual(['BAD_REQUEST', 'OPERATION_TOO_COMPLEX']);
     expect((await strict.graphql('{ pets(first: 49) { nodes { id } } }')).status).toBe(200);
     await strict.close();
   }
 });
 
-test('REST asks for what fits, and is held to the same bound', async () => {
+test('REST operations fit the same limit, and are held to it', async () => {
   expect(OPERATIONS.length).toBeGreaterThan(15);
   for (const { document } of OPERATIONS)
     expect(costOf(document, { limit: 100, first: 100 })).toBeLessThan(2000);
@@ -140,7 +136,7 @@ test('REST asks for what fits, and is held to the same bound', async () => {
   await strict.close();
 });
 
-test('no answer holds more values than were estimated', async () => {
+test('no response holds more values than estimated', async () => {
   const [world] = fc.sample(worlds, { numRuns: 1, seed: 11 });
   if (!world) throw new Error('no world');
   await fill(gateway.database, world);
@@ -151,7 +147,7 @@ test('no answer holds more values than were estimated', async () => {
       const { status, data, errors } = await instance.graphql(text, variables);
       fc.pre(status === 200 && errors.length === 0);
       answered++;
-      // The answer's own object is not asked for by any field.
+      // The top-level object of a response is not a field.
       expect(valuesIn(data) - 1).toBeLessThanOrEqual(costOf(text, variables));
     }),
     { numRuns: 150, seed: 20261121 },
@@ -160,7 +156,7 @@ test('no answer holds more values than were estimated', async () => {
   await instance.close();
 });
 
-test('every connection says how long its pages are', () => {
+test('every connection declares its page size', () => {
   const connections = Object.values(schema.getTypeMap())
     .filter((type): type is GraphQLObjectType => isObjectType(type))
     .flatMap((type) =>

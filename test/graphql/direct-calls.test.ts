@@ -78,7 +78,7 @@ function schemaOf(resolver: ClassType, instance: object) {
   return callDirectly(built, resolvers);
 }
 
-test('methods of the instance get what their parameters ask for, in whatever order', async () => {
+test('methods of the instance get the arguments that their parameters declare, in any order', async () => {
   const schema = schemaOf(Things, new Things());
   const ask = (source: string) => graphql({ schema, source, contextValue: { name: 'thing' } });
   expect(await ask('{ thing(id: 7, wish: { size: 1 }) { name shout loud: shout(mark: "?") } }')).toEqual({
@@ -94,7 +94,7 @@ test('methods of the instance get what their parameters ask for, in whatever ord
 });
 
 test.each(['id: "abcdefghijkl", wish: {}', 'id: 1, wish: { id: "abcdefghijkl" }'])(
-  'a key id is no id of anything else: %s',
+  'a key id is not an id of anything else: %s',
   async (args) => {
     const schema = schemaOf(Things, new Things());
     const { data, errors } = await graphql({
@@ -107,6 +107,6 @@ test.each(['id: "abcdefghijkl", wish: {}', 'id: 1, wish: { id: "abcdefghijkl" }'
   },
 );
 
-test('what would be left out, such as a middleware, stops the start', () => {
+test('anything that would be skipped, such as a middleware, stops the start', () => {
   expect(() => schemaOf(Guarded, new Guarded())).toThrow('Guarded.secret has a middleware or roles');
 });

@@ -19,11 +19,11 @@ function doubling(levels: number): string {
   return `{ pet(id: 1) { ...F0 } } ${fragments} fragment F${levels} on Pet { id }`;
 }
 
-/** A fragment spread in a circle, with `spreads` ways round. */
+/** A cycle of fragment spreads, with `spreads` ways round. */
 const circle = (size: number, spreads: number) =>
   `{ pet(id: 1) { ...F0 } } ${times(size, (i) => `fragment F${i} on Pet { ${times(spreads, (j) => `...F${(i + j + 1) % size}`)} }`)}`;
 
-/** The introspection of tools, `count` times in one operation. */
+/** The introspection query of tools, `count` times in one operation. */
 function introspections(count: number): string {
   const [head = '', ...fragments] = getIntrospectionQuery().split(/(?=fragment )/);
   const schema = head.slice(head.indexOf('__schema'), head.lastIndexOf('}'));
@@ -38,31 +38,31 @@ const REFUSED: [what: string, query: string, code: unknown, message: string | Re
   ['tokens', `{ ${'pet(id: 1) { id } '.repeat(1000)} }`, UNPARSED, 'The document has more than 5000 tokens.'],
   ['open braces', '{'.repeat(90_000), UNPARSED, /Syntax Error/],
   [
-    'selections deep in each other',
+    'nested selections',
     `{ pet(id: 1) { ${'category { pets { nodes { '.repeat(7)} id ${'} } }'.repeat(7)} } }`,
     COMPLEX,
     'The operation is 23 levels deep; at most 20 are allowed.',
   ],
   [
-    'inline fragments deep in each other',
+    'nested inline fragments',
     `{ ${'... { '.repeat(1200)} __typename ${'}'.repeat(1200)} }`,
     COMPLEX,
     'The operation is 1201 levels deep; at most 20 are allowed.',
   ],
   [
-    'objects deep in each other',
+    'nested objects',
     `{ pets(filter: ${'{ ids: '.repeat(1200)} 1 ${'}'.repeat(1200)}) { totalCount } }`,
     COMPLEX,
     'A value is 1200 levels deep; at most 20 are allowed.',
   ],
   [
-    'lists deep in each other',
+    'nested lists',
     `{ pets(filter: { ids: ${'['.repeat(2400)}${']'.repeat(2400)} }) { totalCount } }`,
     expect.stringMatching(/COMPLEX|PARSE/),
     /too deep|levels deep/,
   ],
   [
-    'types deep in each other',
+    'nested types',
     `query ($v: ${'['.repeat(2000)}Int${']'.repeat(2000)}) { __typename }`,
     COMPLEX,
     'A type is 2000 levels deep; at most 20 are allowed.',
@@ -74,13 +74,13 @@ const REFUSED: [what: string, query: string, code: unknown, message: string | Re
     'The operation has 4901 fields; at most 2000 are allowed.',
   ],
   [
-    'times the same field',
+    'repetitions of a field',
     `{ pet(id: 1) { ${'id '.repeat(1900)} } }`,
     COMPLEX,
     'The operation selects "id" 1900 times in one place; at most 50 are allowed.',
   ],
   [
-    'times the same fields in each other',
+    'repetitions of nested fields',
     `{ pet(id: 1) { ${'category { pets { nodes { id } } } '.repeat(350)} } }`,
     COMPLEX,
     'The operation selects "category" 350 times in one place; at most 50 are allowed.',
@@ -92,7 +92,7 @@ const REFUSED: [what: string, query: string, code: unknown, message: string | Re
     'The operation has 500 root fields; at most 100 are allowed.',
   ],
   [
-    'root fields from fragments',
+    'root fields in fragments',
     `{ ${'...F '.repeat(51)} } fragment F on Query { __typename ... { __typename } }`,
     COMPLEX,
     'The operation has 102 root fields; at most 100 are allowed.',
@@ -104,7 +104,7 @@ const REFUSED: [what: string, query: string, code: unknown, message: string | Re
     'The document has 101 aliases; at most 100 are allowed.',
   ],
   [
-    'aliases, as many as there can be',
+    'aliases, as many as fit',
     `{ pet(id: 1) { ${times(1660, (i) => `a${i}: id`)} } }`,
     COMPLEX,
     'The document has 1660 aliases; at most 100 are allowed.',
@@ -116,7 +116,7 @@ const REFUSED: [what: string, query: string, code: unknown, message: string | Re
     'The document has 51 directives; at most 50 are allowed.',
   ],
   [
-    'directives of one field',
+    'directives on one field',
     `{ __typename ${'@skip(if: false) '.repeat(6)} }`,
     COMPLEX,
     'One place has 6 directives; at most 5 are allowed.',
@@ -140,10 +140,10 @@ const REFUSED: [what: string, query: string, code: unknown, message: string | Re
     'The operation has 12287 fields; at most 2000 are allowed.',
   ],
   ['fragments that multiply without end', doubling(150), COMPLEX, /levels deep/],
-  ['fragments in a circle', circle(2, 1), INVALID, 'Cannot spread fragment "F0" within itself.'],
-  ['fragments in many circles', circle(90, 20), INVALID, /Cannot spread fragment/],
+  ['fragments in a cycle', circle(2, 1), INVALID, 'Cannot spread fragment "F0" within itself.'],
+  ['fragments in many cycles', circle(90, 20), INVALID, /Cannot spread fragment/],
   [
-    'fragments to be compared with each other',
+    'fragments to compare with each other',
     `{ pet(id: 1) { ${times(99, (i) => `...F${i}`)} } } ${times(99, (i) => `fragment F${i} on Pet { ${'category { id } '.repeat(8)} }`)}`,
     COMPLEX,
     'The operation selects "category" 792 times in one place; at most 50 are allowed.',
@@ -157,10 +157,10 @@ const REFUSED: [what: string, query: string, code: unknown, message: string | Re
     INVALID,
     /Unknown argument/,
   ],
-  ['letters in a name', `{ pet(id: 1) { ${'x'.repeat(100_000)} } }`, INVALID, /Cannot query field/],
-  ['lines in a text', `{ pet(id: """${'\n'.repeat(50_000)}""") { id } }`, 'BAD_USER_INPUT', /ID/],
+  ['characters in a name', `{ pet(id: 1) { ${'x'.repeat(100_000)} } }`, INVALID, /Cannot query field/],
+  ['lines in a string', `{ pet(id: """${'\n'.repeat(50_000)}""") { id } }`, 'BAD_USER_INPUT', /ID/],
   [
-    'circles in introspection',
+    'cycles in introspection',
     '{ __schema { types { fields { type { fields { type { fields { type { name } } } } } } } } }',
     INVALID,
     'Maximum introspection depth exceeded',
@@ -179,7 +179,7 @@ const REFUSED: [what: string, query: string, code: unknown, message: string | Re
   ],
 ];
 
-test.each(REFUSED)('too many %s: refused as a whole', async (_what, query, code, message) => {
+test.each(REFUSED)('too many %s: the whole document is refused', async (_what, query, code, message) => {
   const { status, errors, data } = await gateway.graphql(query);
   expect({ status, data, code: errors[0]?.extensions?.code }).toEqual({ status: 400, data: undefined, code });
   expect(errors[0]?.message).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
@@ -188,7 +188,7 @@ test.each(REFUSED)('too many %s: refused as a whole', async (_what, query, code,
 
 test.each(REFUSED)('too many %s: refused within 50 ms of CPU', async (_what, query) => {
   const body = query.slice(0, 100 * 1024 - 20);
-  // What else the process does counts too: of a few tries the best tells what the refusal takes.
+  // Other work of the process counts too: the best of a few tries shows what the refusal costs.
   let best = Number.POSITIVE_INFINITY;
   for (let i = 0; i < 10 && best >= 50; i++) {
     const started = process.cpuUsage();
@@ -199,7 +199,7 @@ test.each(REFUSED)('too many %s: refused within 50 ms of CPU', async (_what, que
   expect(best).toBeLessThan(50);
 });
 
-test('the introspection that tools send is within the limits', async () => {
+test('the introspection query of tools is within the limits', async () => {
   const query = getIntrospectionQuery({
     inputValueDeprecation: true,
     specifiedByUrl: true,
@@ -211,7 +211,7 @@ test('the introspection that tools send is within the limits', async () => {
   expect({ status, errors }).toEqual({ status: 200, errors: [] });
 });
 
-test('a document that is refused is refused again, however it is sent', async () => {
+test('a refused document is refused again, however it is sent', async () => {
   const query = `{ ${'__typename '.repeat(101)} }`;
   for (const send of ['POST', 'GET', 'POST', 'GET'] as const) {
     const response = await gateway.app.inject({
@@ -225,7 +225,7 @@ test('a document that is refused is refused again, however it is sent', async ()
   }
 });
 
-test('the limits are settings', async () => {
+test('the limits are configurable', async () => {
   const strict = await gateway.another({
     GRAPHQL_MAX_TOKENS: '100',
     GRAPHQL_MAX_DEPTH: '5',

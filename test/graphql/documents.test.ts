@@ -14,10 +14,10 @@ afterAll(() => gateway.close());
 
 const INVALID = 'GRAPHQL_VALIDATION_FAILED';
 
-describe('a document is refused as a whole, with status 400, when it', () => {
+describe('a document is refused as a whole, with status 400, if it', () => {
   test.each([
     ['does not parse', '{ pets { ', 'GRAPHQL_PARSE_FAILED'],
-    ['has characters that GraphQL has not', '{ pets; }', 'GRAPHQL_PARSE_FAILED'],
+    ['has characters that GraphQL does not allow', '{ pets; }', 'GRAPHQL_PARSE_FAILED'],
     [
       'has a lone surrogate in a literal',
       '{ pets(filter: { name: "\\uD800" }) { totalCount } }',
@@ -27,10 +27,10 @@ describe('a document is refused as a whole, with status 400, when it', () => {
     ['asks for an unknown field', '{ cats { id } }', INVALID],
     ['gives an unknown argument', '{ pet(id: 1, name: "Rex") { id } }', INVALID],
     ['lacks a required argument', '{ pet { id } }', INVALID],
-    ['selects nothing of an object', '{ pet(id: 1) }', INVALID],
-    ['selects of a scalar', '{ pet(id: 1) { id { x } } }', INVALID],
+    ['selects nothing from an object', '{ pet(id: 1) }', INVALID],
+    ['selects from a scalar', '{ pet(id: 1) { id { x } } }', INVALID],
     ['uses an unknown fragment', '{ pet(id: 1) { ...F } }', INVALID],
-    ['has fragments in a circle', '{ pet(id: 1) { ...F } } fragment F on Pet { ...F }', INVALID],
+    ['has fragments in a cycle', '{ pet(id: 1) { ...F } } fragment F on Pet { ...F }', INVALID],
     ['uses an unknown variable', '{ pet(id: $id) { id } }', INVALID],
     [
       'gives a variable to an argument of another type',
@@ -40,12 +40,12 @@ describe('a document is refused as a whole, with status 400, when it', () => {
     ['gives an unknown enum value', '{ pets(filter: { status: [dead] }) { totalCount } }', INVALID],
     ['gives an unknown input field', '{ pets(filter: { colour: "red" }) { totalCount } }', INVALID],
     [
-      'has two operations of which none is named',
+      'has two operations and neither is named',
       'query A { pets { totalCount } } query B { pets { totalCount } }',
       INVALID,
     ],
     [
-      'has nameless operations beside others',
+      'has anonymous operations beside others',
       '{ pets { totalCount } } query B { pets { totalCount } }',
       INVALID,
     ],
@@ -71,11 +71,11 @@ describe('of several operations', () => {
     return { status: response.statusCode, body: response.json() };
   };
 
-  test('the one that is named runs', async () => {
+  test('the named one runs', async () => {
     expect(await run('B')).toMatchObject({ status: 200, body: { data: { pet: { name: 'Max' } } } });
   });
 
-  test('a name that is none of theirs is refused', async () => {
+  test('an unknown name is refused', async () => {
     expect(await run('C')).toMatchObject({
       status: 400,
       body: { errors: [{ extensions: { code: INVALID, status: 400 } }] },
@@ -83,7 +83,7 @@ describe('of several operations', () => {
   });
 });
 
-describe('an operationName that is empty', () => {
+describe('an empty operationName', () => {
   const ask = (query: string, more: { method?: 'GET'; url?: string } = {}) => {
     const { method = 'POST', url = '/graphql' } = more;
     const parameters = { query, operationName: '' };
@@ -95,7 +95,7 @@ describe('an operationName that is empty', () => {
     });
   };
 
-  test.each([{}, { method: 'GET' as const }, { url: '/graphql/stream' }])('names none: %j', async (way) => {
+  test.each([{}, { method: 'GET' as const }, { url: '/graphql/stream' }])('selects none: %j', async (way) => {
     for (const _ of ['first', 'again']) {
       for (const query of ['{ pet(id: 1) { name } }', 'query A { pet(id: 1) { name } }']) {
         const { statusCode, body } = await ask(query, way);
@@ -115,7 +115,7 @@ describe('an operationName that is empty', () => {
   });
 });
 
-describe('an error of a field', () => {
+describe('an error in a field', () => {
   test('leaves status 200 and the other fields', async () => {
     const { status, data, errors } = await gateway.graphql(
       '{ pet(id: 1) { name wrong: orders(first: 0) { totalCount } } other: pet(id: 2) { name } }',
@@ -127,14 +127,14 @@ describe('an error of a field', () => {
     ]);
   });
 
-  test('that may not be null leaves status 200 and null data', async () => {
+  test('that is not nullable leaves status 200 and null data', async () => {
     const { status, data, errors } = await gateway.graphql('{ pets(first: 0) { totalCount } }');
     expect(status).toBe(200);
     expect(data).toBeNull();
     expect(errors).toMatchObject([{ path: ['pets'], locations: [{ line: 1, column: 3 }] }]);
   });
 
-  test('carries the request id that the response carries', async () => {
+  test('has the request id of the response', async () => {
     const { headers, errors } = await gateway.graphql(
       '{ pets(first: 0) { totalCount } }',
       {},
@@ -146,7 +146,7 @@ describe('an error of a field', () => {
 });
 
 describe('variables', () => {
-  test('that an operation does not declare are passed over', async () => {
+  test('that an operation does not declare are ignored', async () => {
     expect(await gateway.data('{ pet(id: 1) { name } }', { id: 5 })).toEqual({ pet: { name: 'Rex' } });
   });
 
@@ -156,7 +156,7 @@ describe('variables', () => {
     });
   });
 
-  test('that are required and missing are all named', async () => {
+  test('that are required and missing are all reported', async () => {
     const query = 'query ($id: ID!, $first: Int!) { pet(id: $id) { id } pets(first: $first) { totalCount } }';
     expect(await refusalOf(gateway, query)).toMatchObject({
       http: 400,
@@ -177,7 +177,7 @@ describe('a selection', () => {
     });
   });
 
-  test('of a relation reads what each place asks for, though they share a fragment', async () => {
+  test('of a relation reads what each place selects, though they share a fragment', async () => {
     const query = `{ b: pet(id: 2) { ...F } a: pet(id: 1) { ...F category { name } } }
       fragment F on Pet { category { id } }`;
     expect(await gateway.data(query)).toEqual({
@@ -207,7 +207,7 @@ describe('a selection', () => {
 test.each([
   ['/graphql', 'Operation batching disabled.'],
   ['/graphql/stream', 'The request is malformed: batches are refused.'],
-])('a list of requests in one is refused by %s, by that name', async (url, message) => {
+])('a batch of requests is refused by %s, as a batch', async (url, message) => {
   for (const payload of [[{ query: '{ pet(id: 1) { id } }' }], []]) {
     const headers = { accept: url === '/graphql' ? '*/*' : 'text/event-stream' };
     const response = await gateway.app.inject({ method: 'POST', url, headers, payload });

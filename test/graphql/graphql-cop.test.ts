@@ -2,8 +2,8 @@ import type { InjectOptions } from 'fastify';
 import { type Gateway, type Json, startGateway } from '../helper/gateway';
 
 /**
- * The thirteen checks of graphql-cop (github.com/dolevf/graphql-cop, `lib/tests`), sent as it sends them to a service that
- * runs in production and by a caller without a key. What it reports is what a check here finds.
+ * The thirteen checks of graphql-cop (github.com/dolevf/graphql-cop, `lib/tests`), sent as it sends them, without a key, to a
+ * service in production. A check here finds what graphql-cop would report.
  */
 let gateway: Gateway;
 beforeAll(async () => {
@@ -24,7 +24,7 @@ async function ask(
   headers: Record<string, string>,
   rest: InjectOptions,
 ): Promise<Answer> {
-  // Each check is a caller of its own: it is not the limiter that answers.
+  // Each check is a separate caller, so that the limiter does not answer.
   const remoteAddress = `192.0.2.${++callers}`;
   const response = await gateway.server.inject({ method, url: '/graphql', remoteAddress, headers, ...rest });
   const isJson = String(response.headers['content-type']).includes('json');
@@ -60,7 +60,7 @@ describe('graphql-cop finds nothing in', () => {
     });
   });
 
-  test('3. directive overloading: ten of one field, each reported', async () => {
+  test('3. directive overloading: ten on one field, each reported', async () => {
     const { status, json } = await post('query { __typename @aa@aa@aa@aa@aa@aa@aa@aa@aa@aa }');
     expect([status, json.errors.length]).toEqual([400, 1]);
     expect(json.errors[0]?.message).toBe('One place has 10 directives; at most 5 are allowed.');
@@ -86,7 +86,7 @@ describe('graphql-cop finds nothing in', () => {
     expect(json.errors[0]?.message).toMatch(/within itself/);
   });
 
-  test('7. mutations by GET', async () => {
+  test('7. mutations over GET', async () => {
     for (const headers of [{}, JSON_BODY]) {
       const { status, json } = await get('mutation { __typename }', headers);
       expect([400, 405]).toContain(status);
@@ -94,7 +94,7 @@ describe('graphql-cop finds nothing in', () => {
     }
   });
 
-  test('8. queries in bodies that are no JSON', async () => {
+  test('8. queries in non-JSON bodies', async () => {
     const { status, json } = await ask(
       'POST',
       { 'content-type': 'application/x-www-form-urlencoded' },
@@ -117,7 +117,7 @@ describe('graphql-cop finds nothing in', () => {
     expect(text).not.toContain('Did you mean');
   });
 
-  test('10. tracing, and errors with what happened inside', async () => {
+  test('10. tracing, and errors with internal details', async () => {
     expect((await post('query { __typename }')).text).not.toMatch(/tracing|exception|stacktrace/i);
     const { status, text, json } = await post('qwerty cop { abc }');
     expect([status, json.errors[0]?.extensions?.code]).toEqual([400, 'GRAPHQL_PARSE_FAILED']);
@@ -125,19 +125,19 @@ describe('graphql-cop finds nothing in', () => {
   });
 });
 
-describe('graphql-cop reports, and it is meant so:', () => {
-  test('11. introspection: the schema is public, and the tools of clients read it', async () => {
+describe('graphql-cop reports, as intended:', () => {
+  test('11. introspection: the schema is public, and client tools read it', async () => {
     const { status, json } = await post('query { __schema { types { name fields { name } } } }');
     expect([status, Number(json.data?.__schema?.types?.length) > 25]).toEqual([200, true]);
   });
 
-  test('12. an explorer: a browser gets one', async () => {
+  test('12. an explorer: browsers get one', async () => {
     const { status, text } = await ask('GET', { accept: 'text/html' }, {});
     expect(status).toBe(200);
     expect(text).toMatch(/<html/i);
   });
 
-  test('13. queries by GET: caches and links can have them, pages of other sites cannot send them unasked', async () => {
+  test('13. queries over GET: they can be cached and linked, and other sites cannot send them unasked', async () => {
     for (const headers of [{}, JSON_BODY]) {
       const { status, json } = await get('{__typename}', headers);
       expect([status, json.data]).toEqual([200, { __typename: 'Query' }]);

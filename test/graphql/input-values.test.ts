@@ -39,7 +39,7 @@ function typeOf(text: string): GraphQLInputType {
   return typeFromAST(schema, definition?.type as never) as GraphQLInputType;
 }
 
-/** Values of JSON, of which many fit one type or another. */
+/** JSON values, many of which fit one type or another. */
 const { value: values } = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -85,7 +85,7 @@ function refuse(): never {
 }
 
 describe('variables', () => {
-  test.each(TYPES)('of the type %s are coerced as graphql-js does', (text) => {
+  test.each(TYPES)('of the type %s are coerced as by graphql-js', (text) => {
     const type = typeOf(text);
     const coerce = coercerOf(type);
     let fitting = 0;
@@ -94,7 +94,7 @@ describe('variables', () => {
         const expected = outcome(() => coerceInputValue(value, type, refuse));
         const actual = outcome(() => coerce(value));
         expect(actual).toEqual(expected);
-        // What is written of it shows the order of its members too.
+        // Serialising it compares the order of its members too.
         expect(JSON.stringify(actual)).toBe(JSON.stringify(expected));
         if (expected !== 'refused') fitting++;
       }),
@@ -151,7 +151,7 @@ const given = fc.record(
   { requiredKeys: ['id'] },
 );
 
-test('arguments are coerced as graphql-js does, whatever stands in the document', () => {
+test('arguments are coerced as by graphql-js, for any document', () => {
   const fields = schema.getQueryType()?.getFields() ?? {};
   const names = Object.values(fields).flatMap((field) =>
     field.args.map(({ name }) => [field.name, name] as const),

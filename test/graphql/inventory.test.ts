@@ -34,14 +34,14 @@ describe('inventoryItem', () => {
     });
   });
 
-  test("has the pet's own status", async () => {
+  test("has the pet's current status", async () => {
     await set(1, 5);
     expect(await gateway.data(READ, { petId: 1 })).toEqual({ inventoryItem: ITEM });
     await gateway.data('mutation { updatePet(id: 1, input: { status: sold }) { id } }');
     expect(await gateway.data(READ, { petId: 1 })).toEqual({ inventoryItem: { ...ITEM, status: 'sold' } });
   });
 
-  test('leads to its pet', async () => {
+  test('has its pet', async () => {
     await set(1, 5);
     expect(await gateway.data('{ inventoryItem(petId: 1) { pet { name inventory { quantity } } } }')).toEqual(
       {
@@ -57,7 +57,7 @@ describe('setInventory', () => {
     expect(await gateway.data(READ, { petId: 1 })).toEqual({ inventoryItem: { ...ITEM, quantity } });
   });
 
-  test('sets it again, whatever it was', async () => {
+  test('replaces a previous stock', async () => {
     await set(1, 7);
     expect(await set(1, 5)).toEqual({ setInventory: ITEM });
     expect(await gateway.data('{ inventory { totalCount } }')).toEqual({ inventory: { totalCount: 1 } });
@@ -83,7 +83,7 @@ describe('setInventory', () => {
 });
 
 describe('removeInventory', () => {
-  test('answers the entry as it was; then the stock is not tracked', async () => {
+  test('returns the entry as it was; the stock is then untracked', async () => {
     await set(1, 5);
     expect(await gateway.data(REMOVE, { petId: 1 })).toEqual({ removeInventory: ITEM });
     expect(await gateway.data('{ inventoryItem(petId: 1) { quantity } pet(id: 1) { id } }')).toEqual({
@@ -93,7 +93,7 @@ describe('removeInventory', () => {
     await gateway.data('mutation { placeOrder(input: { petId: 1, quantity: 6 }) { id } }');
   });
 
-  test.each([1, 99])('finds nothing where the stock of pet %i is not tracked', async (petId) => {
+  test.each([1, 99])('finds nothing if the stock of pet %i is not tracked', async (petId) => {
     expect(await refusalOf(gateway, REMOVE, { petId })).toMatchObject({
       http: 200,
       code: 'NOT_FOUND',
@@ -101,7 +101,7 @@ describe('removeInventory', () => {
     });
   });
 
-  test('of two at once removes for one, and finds nothing for the other', async () => {
+  test('sent twice at once succeeds once, and finds nothing the other time', async () => {
     await set(1, 5);
     const answers = await Promise.all([
       gateway.graphql(REMOVE, { petId: 1 }),
@@ -131,7 +131,7 @@ describe('inventory', () => {
     [{ orderBy: { direction: 'DESC' } }, [3, 2, 1]],
     [{ orderBy: { field: 'QUANTITY' } }, [2, 1, 3]],
     [{ orderBy: { field: 'QUANTITY', direction: 'DESC' } }, [3, 1, 2]],
-  ])('passes and comes as %j asks', async (args, pets) => {
+  ])('is filtered and ordered by %j', async (args, pets) => {
     const query = `query ($filter: InventoryFilter, $orderBy: InventoryOrderBy) {
       inventory(filter: $filter, orderBy: $orderBy) { totalCount nodes { petId } }
     }`;

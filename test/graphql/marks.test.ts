@@ -8,16 +8,16 @@ const DIRECTIVES = `
   directive @sunset(since: String!, on: String, replacement: String) on FIELD_DEFINITION
 `;
 
-describe('the schema stops the start where it', () => {
+describe('the schema stops the start if it', () => {
   test.each([
     [
-      'has a date that is none',
+      'has an invalid date',
       '@deprecated @sunset(since: "soon")',
       'The @sunset of Query.a has the date "soon"',
     ],
-    ['has a day that is not there', '@deprecated @sunset(since: "2026-13-01")', '"2026-13-01"'],
+    ['has a date that does not exist', '@deprecated @sunset(since: "2026-13-01")', '"2026-13-01"'],
     [
-      'ends what is not deprecated',
+      'ends something that is not deprecated',
       '@sunset(since: "2026-11-01")',
       'Query.a has a @sunset, but is not deprecated',
     ],
@@ -27,7 +27,7 @@ describe('the schema stops the start where it', () => {
   });
 });
 
-test('input types that hold themselves are gone through to their end', () => {
+test('recursive input types are searched completely', () => {
   const schema = buildSchema(`
     type Query { find(filter: Filter): Int }
     input Filter { and: [Filter!] not: Filter old: Int @deprecated(reason: "Old.") name: String }

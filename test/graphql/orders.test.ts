@@ -30,14 +30,14 @@ const placeWhole = () => place({ petId: 1, quantity: 2, shipDate: DAY });
 const setStock = (petId: number, quantity: number) =>
   gateway.data(`mutation { setInventory(petId: ${petId}, input: { quantity: ${quantity} }) { quantity } }`);
 
-/** Stock by pet, without those that are not tracked. */
+/** Stock by pet, without untracked stock. */
 async function stock(): Promise<Record<string, number>> {
   const { inventory } = await gateway.data('{ inventory { nodes { petId quantity } } }');
   return Object.fromEntries(inventory?.nodes?.map(({ petId, quantity }) => [petId, quantity]) ?? []);
 }
 
 describe('order', () => {
-  test('is null, without an error, when there is none', async () => {
+  test('is null, without an error, if it does not exist', async () => {
     expect(await gateway.graphql(READ, { id: 1 })).toMatchObject({
       status: 200,
       data: { order: null },
@@ -45,7 +45,7 @@ describe('order', () => {
     });
   });
 
-  test('leads to its pet, if it has one', async () => {
+  test('has its pet, if any', async () => {
     await placeWhole();
     await place({});
     expect(await gateway.data('{ orders { nodes { pet { name category { name } } } } }')).toEqual({
@@ -59,9 +59,9 @@ describe('placeOrder', () => {
     ['no field at all', {}, EMPTY],
     ['null for every field', { petId: null, quantity: null, shipDate: null, complete: null }, EMPTY],
     ['every field', { petId: '1', quantity: 2, shipDate: DAY, complete: true }, { ...WHOLE, complete: true }],
-    ['a pet alone', { petId: 1 }, { ...EMPTY, petId: '1' }],
-    ['a quantity alone', { quantity: 2147483647 }, { ...EMPTY, quantity: 2147483647 }],
-  ])('takes %s', async (_what, input, expected) => {
+    ['only a pet', { petId: 1 }, { ...EMPTY, petId: '1' }],
+    ['only a quantity', { quantity: 2147483647 }, { ...EMPTY, quantity: 2147483647 }],
+  ])('accepts %s', async (_what, input, expected) => {
     expect(await place(input)).toEqual(expected);
     expect(await gateway.data(READ, { id: 1 })).toEqual({ order: expected });
   });
@@ -77,12 +77,12 @@ describe('placeOrder', () => {
     expect(await gateway.data('{ orders { totalCount } }')).toEqual({ orders: { totalCount: 0 } });
   });
 
-  test('is not limited by stock that is not tracked', async () => {
+  test('is not limited by untracked stock', async () => {
     expect(await place({ petId: 1, quantity: 2147483647 })).toMatchObject({ quantity: 2147483647 });
     expect(await stock()).toEqual({});
   });
 
-  test('takes its units from tracked stock, to the last one', async () => {
+  test('takes its units from tracked stock, down to the last one', async () => {
     await setStock(1, 5);
     await place({ petId: 1, quantity: 2 });
     expect(await stock()).toEqual({ 1: 3 });
@@ -90,7 +90,7 @@ describe('placeOrder', () => {
     expect(await stock()).toEqual({ 1: 0 });
   });
 
-  test('is refused when fewer units are left, and takes none', async () => {
+  test('is refused if fewer units are left, and takes none', async () => {
     await setStock(1, 5);
     expect(await refusalOf(gateway, PLACE, { input: { petId: 1, quantity: 6 } })).toMatchObject({
       http: 200,
@@ -101,7 +101,7 @@ describe('placeOrder', () => {
     expect(await gateway.data('{ orders { totalCount } }')).toEqual({ orders: { totalCount: 0 } });
   });
 
-  test('takes nothing from stock without a quantity', async () => {
+  test('takes nothing from stock if it has no quantity', async () => {
     await setStock(1, 0);
     await place({ petId: 1 });
     expect(await stock()).toEqual({ 1: 0 });
@@ -121,11 +121,11 @@ describe('updateOrder', () => {
       { ...WHOLE, shipDate: '2026-12-31T22:00:00.000Z' },
     ],
     ['completion', { complete: true }, { ...WHOLE, complete: true }],
-    ['the pet, which null removes', { petId: null }, { ...WHOLE, petId: null }],
-    ['the quantity, which null removes', { quantity: null }, { ...WHOLE, quantity: null }],
-    ['the ship date, which null removes', { shipDate: null }, { ...WHOLE, shipDate: null }],
+    ['the pet, removed by null', { petId: null }, { ...WHOLE, petId: null }],
+    ['the quantity, removed by null', { quantity: null }, { ...WHOLE, quantity: null }],
+    ['the ship date, removed by null', { shipDate: null }, { ...WHOLE, shipDate: null }],
     ['everything', { petId: null, quantity: null, shipDate: null, complete: false }, EMPTY],
-  ])('changes %s that the input gives, and no more', async (_what, input, expected) => {
+  ])('changes only what the input gives: %s', async (_what, input, expected) => {
     await placeWhole();
     expect(await update(input)).toEqual(expected);
     expect(await gateway.data(READ, { id: 1 })).toEqual({ order: expected });
@@ -144,7 +144,7 @@ describe('updateOrder', () => {
 
   test.each([
     ['an order', 2, { quantity: 1 }, 'NOT_FOUND', 404],
-    ['an order, even when nothing is to change', 2, {}, 'NOT_FOUND', 404],
+    ['an order (with an empty input)', 2, {}, 'NOT_FOUND', 404],
     ['a pet', 1, { petId: 3, quantity: 1 }, 'UNKNOWN_REFERENCE', 422],
   ])('refuses %s that does not exist, and changes nothing', async (_what, id, input, code, status) => {
     await setStock(1, 5);
@@ -154,7 +154,7 @@ describe('updateOrder', () => {
     expect(await stock()).toEqual({ 1: 3 });
   });
 
-  // Both pets start with 5 units, of which the order takes 2 of the first one.
+  // Both pets start with 5 units, of which the order takes 2 of the first.
   test.each<[string, object, Record<string, number>]>([
     ['more units', { quantity: 5 }, { 1: 0, 2: 5 }],
     ['fewer units', { quantity: 1 }, { 1: 4, 2: 5 }],
@@ -179,7 +179,7 @@ describe('updateOrder', () => {
 
   test.each<[string, object]>([
     ['more units than are left', { quantity: 6, shipDate: null }],
-    ['a pet with fewer units', { petId: 2, complete: true }],
+    ['a pet with too few units', { petId: 2, complete: true }],
   ])('is refused with %s, and changes nothing', async (_what, input) => {
     await setStock(1, 5);
     await setStock(2, 1);
@@ -192,7 +192,7 @@ describe('updateOrder', () => {
     expect(await stock()).toEqual({ 1: 3, 2: 1 });
   });
 
-  test('takes an order that was placed before its pet was tracked into account', async () => {
+  test('handles an order placed before its pet was tracked', async () => {
     await placeWhole();
     await setStock(1, 5);
     await update({ quantity: 3 });
@@ -211,8 +211,8 @@ describe('updateOrder', () => {
     test.each<[string, object]>([
       ['pet', { petId: 2 }],
       ['quantity', { quantity: 1 }],
-      ['pet, to none', { petId: null }],
-      ['quantity, to none', { quantity: null }],
+      ['pet to none', { petId: null }],
+      ['quantity to none', { quantity: null }],
     ])('refuses a change of the %s', async (_what, input) => {
       expect(await refusalOf(gateway, UPDATE, { id: 1, input: { ...input, shipDate: null } })).toMatchObject({
         http: 200,
@@ -223,7 +223,7 @@ describe('updateOrder', () => {
       expect(await stock()).toEqual({ 1: 3 });
     });
 
-    test('takes the same pet and quantity again, and another ship date', async () => {
+    test('accepts the same pet and quantity again, and another ship date', async () => {
       expect(await update({ petId: 1, quantity: 2, shipDate: null, complete: true })).toEqual({
         ...WHOLE,
         shipDate: null,
@@ -234,7 +234,7 @@ describe('updateOrder', () => {
 });
 
 describe('cancelOrder', () => {
-  test('answers the order as it was; then it is gone, and its units are back in stock', async () => {
+  test('returns the order as it was, deletes it and puts its units back in stock', async () => {
     await setStock(1, 5);
     await placeWhole();
     expect(await gateway.data(CANCEL, { id: 1 })).toEqual({ cancelOrder: WHOLE });
@@ -244,21 +244,21 @@ describe('cancelOrder', () => {
     expect(await stock()).toEqual({ 1: 5 });
   });
 
-  test('gives nothing back of a complete order: it has been shipped', async () => {
+  test('returns no units of a complete order: it has been shipped', async () => {
     await setStock(1, 5);
     await place({ petId: 1, quantity: 2, complete: true });
     await gateway.data(CANCEL, { id: 1 });
     expect(await stock()).toEqual({ 1: 3 });
   });
 
-  test('gives nothing back that the order never took', async () => {
+  test('returns no units that the order never took', async () => {
     await placeWhole();
     await setStock(1, 5);
     await gateway.data(CANCEL, { id: 1 });
     expect(await stock()).toEqual({ 1: 5 });
   });
 
-  test('tracks no stock that is no longer tracked', async () => {
+  test('leaves untracked stock untracked', async () => {
     await setStock(1, 5);
     await placeWhole();
     await gateway.data('mutation { removeInventory(petId: 1) { quantity } }');
@@ -266,7 +266,7 @@ describe('cancelOrder', () => {
     expect(await stock()).toEqual({});
   });
 
-  test('never counts above the largest stock', async () => {
+  test('never exceeds the largest stock', async () => {
     await setStock(1, 5);
     await placeWhole();
     await setStock(1, 2147483647);
@@ -274,7 +274,7 @@ describe('cancelOrder', () => {
     expect(await stock()).toEqual({ 1: 2147483647 });
   });
 
-  test('of two at once gives the units back once', async () => {
+  test('sent twice at once returns the units once', async () => {
     await setStock(1, 5);
     await placeWhole();
     const answers = await Promise.all([
@@ -308,7 +308,7 @@ describe('orders', () => {
     [{ orderBy: { field: 'SHIP_DATE' } }, [3, 4, 1, 2, 5]],
     [{ orderBy: { field: 'SHIP_DATE', direction: 'DESC' } }, [5, 2, 1, 4, 3]],
     [{ filter: { petId: 1 }, orderBy: { field: 'SHIP_DATE' } }, [4, 1]],
-  ])('pass and come as %j asks', async (args, ids) => {
+  ])('are filtered and ordered by %j', async (args, ids) => {
     const query = `query ($filter: OrderFilter, $orderBy: OrderOrderBy) {
       orders(filter: $filter, orderBy: $orderBy) { totalCount nodes { id } }
     }`;

@@ -26,7 +26,7 @@ const create = (input: object) => gateway.data(CREATE, { input });
 const createRex = () => create({ name: 'Rex', categoryId: 1 });
 
 describe('pet', () => {
-  test('is null, without an error, when there is none', async () => {
+  test('is null, without an error, if it does not exist', async () => {
     expect(await gateway.graphql(READ, { id: 7 })).toMatchObject({
       status: 200,
       data: { pet: null },
@@ -34,7 +34,7 @@ describe('pet', () => {
     });
   });
 
-  test('leads to its category, its stock and its orders', async () => {
+  test('has its category, stock and orders', async () => {
     await createRex();
     const query =
       '{ pet(id: 1) { category { name } inventory { quantity } orders { totalCount nodes { quantity } } } }';
@@ -56,17 +56,17 @@ describe('pet', () => {
 });
 
 describe('createPet', () => {
-  test('keeps the trimmed name and makes the pet available', async () => {
+  test('trims the name and makes the pet available', async () => {
     const { createPet } = await gateway.data(CREATE, { input: { name: '  Rex ', categoryId: 1 } });
     expect(createPet).toEqual(REX);
     expect(await gateway.data(READ, { id: 1 })).toEqual({ pet: REX });
   });
 
-  test.each(['available', 'pending', 'sold'])('takes the status %s', async (status) => {
+  test.each(['available', 'pending', 'sold'])('accepts the status %s', async (status) => {
     expect((await create({ name: 'Rex', categoryId: 1, status })).createPet).toEqual({ ...REX, status });
   });
 
-  test('takes a null status for none', async () => {
+  test('treats a null status as absent', async () => {
     expect((await create({ name: 'Rex', categoryId: 1, status: null })).createPet).toEqual(REX);
   });
 
@@ -96,18 +96,18 @@ describe('updatePet', () => {
       { name: 'Max', categoryId: 2, status: 'pending' },
       { id: '1', name: 'Max', categoryId: '2', status: 'pending' },
     ],
-  ])('changes %s that the input gives, and no more', async (_what, input, expected) => {
+  ])('changes only what the input gives: %s', async (_what, input, expected) => {
     expect(await update(input)).toEqual(expected);
     expect(await gateway.data(READ, { id: 1 })).toEqual({ pet: expected });
   });
 
-  test('lets any status follow any other', async () => {
+  test('allows any change of status', async () => {
     for (const status of ['sold', 'pending', 'available', 'sold', 'available', 'pending', 'sold']) {
       expect(await update({ status })).toEqual({ ...REX, status });
     }
   });
 
-  test('refuses null for every field, and says so for each of them', async () => {
+  test('refuses null for every field, with an error for each', async () => {
     const input = { name: null, categoryId: null, status: null };
     expect(await refusalOf(gateway, UPDATE, { id: 1, input })).toMatchObject({
       code: 'BAD_USER_INPUT',
@@ -119,7 +119,7 @@ describe('updatePet', () => {
 
   test.each([
     ['a pet', 2, { name: 'Max' }, 'NOT_FOUND', 404],
-    ['a pet, even when nothing is to change', 2, {}, 'NOT_FOUND', 404],
+    ['a pet (with an empty input)', 2, {}, 'NOT_FOUND', 404],
     ['a category', 1, { name: 'Max', categoryId: 3 }, 'UNKNOWN_REFERENCE', 422],
   ])('refuses %s that does not exist, and changes nothing', async (_what, id, input, code, status) => {
     expect(await refusalOf(gateway, UPDATE, { id, input })).toMatchObject({ http: 200, code, status });
@@ -130,7 +130,7 @@ describe('updatePet', () => {
 describe('deletePet', () => {
   beforeEach(createRex);
 
-  test('answers the pet as it was; then it is gone, and its stock with it', async () => {
+  test('returns the pet as it was, and deletes it with its stock', async () => {
     await gateway.data('mutation { setInventory(petId: 1, input: { quantity: 5 }) { quantity } }');
     expect(await gateway.data(DELETE, { id: 1 })).toEqual({ deletePet: { id: '1', name: 'Rex' } });
     expect(
@@ -145,12 +145,12 @@ describe('deletePet', () => {
     expect(await refusalOf(gateway, DELETE, { id: 1 })).toMatchObject({ code: 'NOT_FOUND', status: 404 });
   });
 
-  test('never gives its id to another', async () => {
+  test('never frees the id for reuse', async () => {
     await gateway.data(DELETE, { id: 1 });
     expect((await createRex()).createPet).toMatchObject({ id: '2' });
   });
 
-  test('is refused while the pet has orders, whatever has become of them', async () => {
+  test('is refused while the pet has orders, in any state', async () => {
     await gateway.data('mutation { placeOrder(input: { petId: 1, complete: true }) { id } }');
     expect(await refusalOf(gateway, DELETE, { id: 1 })).toMatchObject({
       http: 200,
@@ -162,7 +162,7 @@ describe('deletePet', () => {
     expect(await gateway.data(READ, { id: 1 })).toEqual({ pet: null });
   });
 
-  test('of two at once deletes for one, and finds nothing for the other', async () => {
+  test('sent twice at once succeeds once, and finds nothing the other time', async () => {
     const answers = await Promise.all([
       gateway.graphql(DELETE, { id: 1 }),
       gateway.graphql(DELETE, { id: 1 }),
@@ -171,7 +171,7 @@ describe('deletePet', () => {
     expect(codes.sort()).toEqual(['NOT_FOUND', undefined]);
   });
 
-  test('within one operation runs in order', async () => {
+  test('runs in order within one operation', async () => {
     const { data, errors } = await gateway.graphql(
       'mutation { a: deletePet(id: 1) { id } b: deletePet(id: 1) { id } }',
     );
@@ -203,7 +203,7 @@ describe('pets', () => {
     ['no filter', null, NAMES],
     ['an empty filter', {}, NAMES],
     ['null filters', { ids: null, status: null, categoryId: null, name: null }, NAMES],
-    ['ids, in the order of the list', { ids: ['4', 1, '99'] }, ['Rex', 'Max']],
+    ["ids, in the list's order", { ids: ['4', 1, '99'] }, ['Rex', 'Max']],
     ['no ids', { ids: [] }, []],
     ['a status', { status: 'sold' }, ['T-Rex', 'a_b', 'back\\slash']],
     ['statuses', { status: ['sold', 'pending'] }, ['rexona', 'T-Rex', '100%', 'a_b', 'ÉMILE', 'back\\slash']],
@@ -211,18 +211,18 @@ describe('pets', () => {
     ['a category', { categoryId: [2] }, ['rexona', 'Max', 'a_b', 'ÉMILE']],
     ['categories', { categoryId: [1, 2] }, NAMES],
     ['an unknown category', { categoryId: '9223372036854775807' }, []],
-    ['a name, whatever its case', { name: 'REX' }, ['Rex', 'rexona', 'T-Rex']],
-    ['a name beyond ASCII, whatever its case', { name: 'émi' }, ['ÉMILE']],
-    ['a name with %, which means itself', { name: '%' }, ['100%']],
-    ['a name with _, which means itself', { name: 'a_b' }, ['a_b']],
-    ['a name with \\, which means itself', { name: 'k\\s' }, ['back\\slash']],
+    ['a name, ignoring case', { name: 'REX' }, ['Rex', 'rexona', 'T-Rex']],
+    ['a non-ASCII name, ignoring case', { name: 'émi' }, ['ÉMILE']],
+    ['a name with %, taken literally', { name: '%' }, ['100%']],
+    ['a name with _, taken literally', { name: 'a_b' }, ['a_b']],
+    ['a name with \\, taken literally', { name: 'k\\s' }, ['back\\slash']],
     ['an empty name', { name: '' }, NAMES],
     [
       'all together',
       { ids: [1, 2, 3], status: ['available', 'sold'], categoryId: [1], name: 'x' },
       ['Rex', 'T-Rex'],
     ],
-  ])('pass %s', async (_what, filter, expected) => {
+  ])('are filtered by %s', async (_what, filter, expected) => {
     expect(await list({ filter })).toEqual(expected);
   });
 
@@ -233,7 +233,7 @@ describe('pets', () => {
     [{ direction: 'DESC' }, [...NAMES].reverse()],
     [{ field: 'NAME' }, [...NAMES].sort()],
     [{ field: 'NAME', direction: 'DESC' }, [...NAMES].sort().reverse()],
-  ])('come in the order %p', async (orderBy, expected) => {
+  ])('are ordered by %p', async (orderBy, expected) => {
     expect(await list({ orderBy })).toEqual(expected);
   });
 });

@@ -57,7 +57,7 @@ function context(): Context {
   return made;
 }
 
-/** The text of the plan's answer; undefined where it gives up. */
+/** The text of the plan's response; undefined where it gives up. */
 async function byPlan(text: string, variables: Record<string, unknown>): Promise<string | undefined> {
   const document = parse(text);
   const operation = operations.find(document, undefined);
@@ -82,7 +82,7 @@ async function byGraphqlJs(
   return { answer: JSON.stringify(result), failed: result.errors !== undefined };
 }
 
-test('answers byte for byte as graphql-js does, and gives up exactly where that reports an error', async () => {
+test('answers byte for byte as graphql-js does, and gives up exactly where graphql-js reports an error', async () => {
   const seen = { same: 0, refused: 0 };
   const [world] = fc.sample(worlds, { numRuns: 1, seed: 7 });
   if (!world) throw new Error('no world');
@@ -102,12 +102,12 @@ test('answers byte for byte as graphql-js does, and gives up exactly where that 
     }),
     { numRuns: 300, seed: 20261121 },
   );
-  // The queries are neither all good nor all bad.
+  // The queries are a mix of valid and invalid ones.
   expect(seen.same).toBeGreaterThan(50);
   expect(seen.refused).toBeGreaterThan(20);
 }, 120_000);
 
-describe('of what is read along', () => {
+describe('in rows that are read together,', () => {
   beforeAll(async () => {
     const [world] = fc.sample(worlds, { numRuns: 1, seed: 7 });
     if (world) await fill(database, world);
@@ -135,7 +135,7 @@ describe('of what is read along', () => {
       'C on Category',
       '{ pets(first: 2) { nodes { id } } }',
     ],
-  ])('a fragment brings to each place what it would bring written out: %s', async (text, on, body) => {
+  ])('a fragment adds the same in each place as its fields written out: %s', async (text, on, body) => {
     const whole = `${text} fragment ${on} ${body}`;
     const [name = ''] = on.split(' ');
     const writtenOut = text.replaceAll(`...${name}`, `... ${body}`);
@@ -157,7 +157,7 @@ describe('of what is read along', () => {
   });
 });
 
-test('what a plan has begun to load before it gave up does not come to graphql-js', async () => {
+test('what a plan began to load before giving up is not passed on to graphql-js', async () => {
   const [world] = fc.sample(worlds, { numRuns: 1, seed: 7 });
   if (world) await fill(database, world);
   const text =
@@ -166,7 +166,7 @@ test('what a plan has begun to load before it gave up does not come to graphql-j
   expect(body.errors).toMatchObject([{ path: ['pet', 'orders'], extensions: { code: 'BAD_USER_INPUT' } }]);
 });
 
-test('what took the database too long is asked of it once', async () => {
+test('a query that times out in the database is not sent again', async () => {
   const slow = context();
   const timeout = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
   const query = jest.fn(() => Promise.reject(timeout));
@@ -180,7 +180,7 @@ test.each([
   ['several mutations', 'mutation { a: deletePet(id: 1) { id } b: deletePet(id: 2) { id } }'],
   ['introspection', '{ __schema { queryType { name } } }'],
   ['directives', 'query ($x: Boolean!) { pet(id: 1) { id @include(if: $x) } }'],
-  ['a response key that is no plain property', '{ __proto__: pet(id: 1) { id } }'],
+  ['a response key that is not a plain property', '{ __proto__: pet(id: 1) { id } }'],
 ])('leaves %s to graphql-js', (_what, text) => {
   expect(operations.find(parse(text), undefined)?.plan).toBeUndefined();
 });
@@ -202,7 +202,7 @@ describe('a mutation', () => {
     expect(await count()).toBe(before + 1);
   });
 
-  test('that has succeeded, and fails to be read, has still run once', async () => {
+  test('that succeeds, but whose result cannot be read, has still run once', async () => {
     const before = await count();
     const { body } = await ran(
       'mutation { made: createCategory(input: { name: "Newts" }) { name pets(first: 0) { totalCount } } }',

@@ -2,7 +2,7 @@ import { Queue } from '../../src/graphql/queue';
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-test('one thing runs at a time, in the order in which they come, whatever becomes of those before it', async () => {
+test('tasks run one at a time, in the order they arrive, even if earlier ones fail', async () => {
   const queue = new Queue();
   const log: string[] = [];
   const ask = (name: string) =>
@@ -21,7 +21,7 @@ test('one thing runs at a time, in the order in which they come, whatever become
   expect(log).toEqual(['a', 'b', 'c'].flatMap((name) => [`${name} begins`, `${name} ends`]));
 });
 
-test('what has waited too long is refused, and takes no time of those after it', async () => {
+test('a task that has waited too long is refused, and takes no time from later ones', async () => {
   const queue = new Queue(20);
   const ran: number[] = [];
   const slow = queue.run(() => sleep(50));

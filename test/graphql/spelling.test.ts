@@ -1,7 +1,7 @@
 import { statement } from '../../src/database/statement';
 import { type Gateway, startGateway } from '../helper/gateway';
 
-// Rows that are asked for plainly come out of the database as JSON: here is that nobody can tell.
+// Rows that are selected plainly come out of the database as JSON: the difference must not show.
 
 const ASCII = Array.from({ length: 127 }, (_, i) => String.fromCharCode(i + 1)).join('');
 const TEXTS = [
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** The bytes of the answer once the document is known. */
+/** The bytes of the response once the document is cached. */
 async function known(query: string): Promise<string> {
   const ask = () =>
     gateway.app.inject({
@@ -49,13 +49,13 @@ const categories = [
   { id: String(TEXTS.length + 1), name: 'plain', description: null },
 ];
 
-test('texts are escaped as JSON.stringify does', async () => {
+test('strings are escaped as by JSON.stringify', async () => {
   expect(await known('{ categories { nodes { id name description } } }')).toBe(
     JSON.stringify({ data: { categories: { nodes: categories } } }),
   );
 });
 
-test('a page ends where its rows do, whatever they say', async () => {
+test('a page ends where its rows do, whatever they contain', async () => {
   for (const first of ['id name', 'name id'])
     for (let size = 1; size <= categories.length; size++) {
       const ends = `{ nodes { ${first} } pageInfo { hasNextPage hasPreviousPage } }`;
@@ -71,7 +71,7 @@ test('a page ends where its rows do, whatever they say', async () => {
     }
 });
 
-test.each([49, 50])('as many members come as are asked for: %i pairs', async (pairs) => {
+test.each([49, 50])('as many members are returned as are selected: %i pairs', async (pairs) => {
   const members = Array.from({ length: pairs }, (_, i) => `i${i}: id d${i}: description`).join(' ');
   const [first] = categories;
   const row = Object.fromEntries(
@@ -85,7 +85,7 @@ test.each([49, 50])('as many members come as are asked for: %i pairs', async (pa
   );
 });
 
-test('keys come in the order asked for, under their aliases, with the type', async () => {
+test('keys are in the order selected, under their aliases, with the type', async () => {
   const [first] = categories;
   expect(await known('{ category(id: 1) { b: name __typename a: id kind: __typename } }')).toBe(
     JSON.stringify({
@@ -94,7 +94,7 @@ test('keys come in the order asked for, under their aliases, with the type', asy
   );
 });
 
-test('a relation stands in its row, and null where there is none', async () => {
+test('a relation is inside its row, or null if there is none', async () => {
   expect(await known('{ orders(last: 2) { edges { node { id pet { id name status } } } } }')).toBe(
     JSON.stringify({
       data: {
@@ -109,7 +109,7 @@ test('a relation stands in its row, and null where there is none', async () => {
   );
 });
 
-test('numbers, booleans, identifiers and moments are spelled as the schema says', async () => {
+test('numbers, booleans, identifiers and dates are formatted as the schema says', async () => {
   const none = { petId: null, quantity: null };
   const nodes = [
     ...MOMENTS.map((shipDate, i) => ({ id: String(i + 1), ...none, shipDate, complete: false })),
@@ -120,7 +120,7 @@ test('numbers, booleans, identifiers and moments are spelled as the schema says'
   );
 });
 
-test('in REST identifiers are exact integers, and what is not there is left out', async () => {
+test('in REST, identifiers are exact integers, and absent values are left out', async () => {
   const [first] = categories;
   expect(await get('/categories')).toBe(
     `[${categories

@@ -26,7 +26,7 @@ beforeEach(() => {
 afterEach(() => log.stop());
 afterAll(() => gateway.close());
 
-/** The SQL that an operation takes. */
+/** The SQL statements that an operation runs. */
 async function statementsOf(query: string, variables?: object): Promise<string[]> {
   log.texts.length = 0;
   await gateway.data(query, variables);
@@ -43,7 +43,7 @@ describe('the number of SQL statements does not grow with the number of rows', (
     }`,
     ],
     [
-      'pets with their orders, of which each leads to its pet',
+      'pets with their orders, each with its pet',
       3,
       `query ($n: Int!) {
       pets(first: $n) { edges { node { orders(first: 2) { edges { node { pet { name } } } } } } }
@@ -57,7 +57,7 @@ describe('the number of SQL statements does not grow with the number of rows', (
     }`,
     ],
     [
-      'the same relation twice under two names, once for each',
+      'the same relation under two aliases, once for each',
       3,
       `query ($n: Int!) {
       categories(first: $n) { nodes { first: pets(first: 1) { nodes { id } } last: pets(last: 1) { nodes { id } } } }
@@ -70,7 +70,7 @@ describe('the number of SQL statements does not grow with the number of rows', (
       inventory(first: $n) { nodes { pet { category { pets(first: 3) { nodes { inventory { quantity } } } } } } }
     }`,
     ],
-  ])('of %s', async (_what, most, query) => {
+  ])('for %s', async (_what, most, query) => {
     const few = await statementsOf(query, { n: 2 });
     const many = await statementsOf(query, { n: 20 });
     expect(few.length).toBeGreaterThan(1);
@@ -78,7 +78,7 @@ describe('the number of SQL statements does not grow with the number of rows', (
     expect(many).toHaveLength(few.length);
   });
 
-  test('of a page, a relation and a total, to which the rows really belong', async () => {
+  test('for a page, a relation and a total, with the right rows', async () => {
     const { categories } = await gateway.data(`{
       categories(first: 3) { nodes { id pets(first: 2) { totalCount nodes { id category { id } inventory { petId } } } } }
     }`);
@@ -93,7 +93,7 @@ describe('the number of SQL statements does not grow with the number of rows', (
 });
 
 describe('a query reads', () => {
-  test('no column that it does not ask for', async () => {
+  test('no column that it does not select', async () => {
     const [without] = await statementsOf('{ categories { nodes { id name } } }');
     expect(without).not.toContain('description');
     const [withIt] = await statementsOf('{ categories { nodes { id name description } } }');
@@ -111,12 +111,12 @@ describe('a query reads', () => {
     expect(texts.join()).not.toContain('description');
   });
 
-  test('no total that it does not ask for', async () => {
+  test('no total that it does not select', async () => {
     expect((await statementsOf('{ pets { nodes { id } } }')).join()).not.toContain('count(');
     expect((await statementsOf('{ pets { totalCount nodes { id } } }')).join()).toContain('count(');
   });
 
-  test('one row by one statement', async () => {
+  test('one row in one statement', async () => {
     expect(await statementsOf('{ pet(id: 1) { name } }')).toHaveLength(1);
     expect(await statementsOf('{ inventoryItem(petId: 2) { quantity status } }')).toHaveLength(1);
   });
@@ -132,7 +132,7 @@ describe('a change takes', () => {
     expect(await statementsOf(mutation)).toHaveLength(1);
   });
 
-  test('a call of Prisma, which is noted too', async () => {
+  test('a Prisma call, which is recorded too', async () => {
     await statementsOf('mutation { updateCategory(id: 1, input: { name: "Dogs" }) { id } }');
     expect(log.texts.filter((text) => text.startsWith('prisma.'))).toEqual(['prisma.category.update']);
   });

@@ -29,16 +29,16 @@ describe.each([
     'query ($f: PetFilter) { pets(filter: $f) { totalCount } }',
     { f: { statuss: 'sold' } },
   ],
-])('names that resemble %s that is wrong are', (_what, query, variables) => {
+])('names that resemble %s that is misspelt are', (_what, query, variables) => {
   const answerOf = async (instance: Gateway, headers: object) =>
     JSON.stringify((await instance.graphql(query, variables, { ...headers })).errors);
 
-  test('told outside of production, and to keys', async () => {
+  test('suggested outside production, and with a key', async () => {
     expect(await answerOf(gateway, ANONYMOUS)).toContain('Did you mean');
     expect(await answerOf(production, {})).toContain('Did you mean');
   });
 
-  test('not told to callers without a key in production', async () => {
+  test('not suggested without a key in production', async () => {
     const told = await answerOf(production, ANONYMOUS);
     expect(told).toContain('"code"');
     expect(told).not.toContain('Did you mean');

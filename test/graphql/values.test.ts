@@ -18,14 +18,14 @@ beforeEach(async () => {
 });
 afterAll(() => gateway.close());
 
-/** Everything there is, to tell that a refused operation changed nothing. */
+/** Everything in the database, to check that a refused operation changed nothing. */
 async function everything(): Promise<unknown[]> {
   const tables = ['categories', 'pets', 'orders', 'inventory'];
   const rows = tables.map((table) => `(select json_agg(t) from ${table} t)`).join(', ');
   return gateway.database.query(statement(`select json_build_array(${rows}) as rows`), []);
 }
 
-/** Expects the operation to be refused, as a whole or at its field, without any effect. */
+/** Expects the operation to be refused, as a whole or at its field, without effect. */
 async function expectRefused(query: string, variables: object | undefined, expected: object): Promise<void> {
   const before = await everything();
   expect(await refusalOf(gateway, query, variables)).toMatchObject(expected);
@@ -46,7 +46,7 @@ describe('an identifier', () => {
     });
   });
 
-  test.each(FIELDS)('of %s may be as large as int64 allows, and then names nothing', async (field) => {
+  test.each(FIELDS)('of %s may be as large as int64 allows, and then matches nothing', async (field) => {
     const largest = '9223372036854775807';
     for (const answer of [
       await gateway.graphql(query(field, largest)),
@@ -60,7 +60,7 @@ describe('an identifier', () => {
   const WRONG = ['0', '-1', '1.5', '9223372036854775808', '1e3', '1e400', 'true'];
   const WRONG_TEXT = ['abc', '', ' 1', '1 ', '01', '+1', '0x1', '１', '1n', '\u0000', '99999999999999999999'];
   test.each([...WRONG, 'abc', '[1]', '{}', ...[...WRONG, ...WRONG_TEXT].map((text) => JSON.stringify(text))])(
-    'is refused when it is written %s',
+    'is refused when written %s',
     async (literal) => {
       for (const field of FIELDS) {
         expect(await refusalOf(gateway, query(field, literal))).toMatchObject({ http: 400, ...BAD_INPUT });
@@ -78,7 +78,7 @@ describe('an identifier', () => {
     },
   );
 
-  test('is refused in the form of a key id, too', async () => {
+  test('is also refused in the form of a key id', async () => {
     for (const field of FIELDS) {
       expect(await refusalOf(gateway, query(field, '"abcdefghijkl"'))).toMatchObject(BAD_INPUT);
       expect(await refusalOf(gateway, queryWithVariable(field), { id: 'abcdefghijkl' })).toMatchObject(
@@ -87,7 +87,7 @@ describe('an identifier', () => {
     }
   });
 
-  test('is refused as a number beyond 2^53, which JSON has rounded to that of another thing', async () => {
+  test('is refused as a number beyond 2^53, which JSON may have rounded to another id', async () => {
     const id = 2 ** 53;
     await expectRefused(queryWithVariable('pet(id: $)'), { id }, { http: 400, ...BAD_INPUT, paths: ['id'] });
   });
@@ -101,13 +101,13 @@ describe('an identifier', () => {
     ['query ($id: ID!) { pets(filter: { ids: [1, $id] }) { totalCount } }', 'id'],
     ['query ($id: ID!) { pets(filter: { categoryId: [$id] }) { totalCount } }', 'id'],
     ['query ($id: ID!) { orders(filter: { petId: $id }) { totalCount } }', 'id'],
-  ])('is held to the same in %s', async (query, path) => {
+  ])('follows the same rules in %s', async (query, path) => {
     for (const id of [0, 'abc', '9223372036854775808']) {
       await expectRefused(query, { id }, { http: 400, ...BAD_INPUT, paths: [path] });
     }
   });
 
-  test('inside of lists and inputs is named by its path', async () => {
+  test('inside lists and inputs is reported with its path', async () => {
     const query = 'query ($filter: PetFilter) { pets(filter: $filter) { totalCount } }';
     const filter = { ids: [1, 0, '2', 'x'], categoryId: ['9223372036854775808'] };
     await expectRefused(
@@ -131,7 +131,7 @@ describe('a name', () => {
     ['255 characters', 'x'.repeat(255), 'x'.repeat(255)],
     ['255 emoji', '🐕'.repeat(255), '🐕'.repeat(255)],
     ['255 characters once trimmed', ` \n${'x'.repeat(255)}\u00a0\u3000`, 'x'.repeat(255)],
-    ['inner blanks, quotes and SQL', `a  b'"; drop table pets --`, `a  b'"; drop table pets --`],
+    ['inner spaces, quotes and SQL', `a  b'"; drop table pets --`, `a  b'"; drop table pets --`],
     ['other control characters', 'a\u0001b', 'a\u0001b'],
     ['an emoji of several code points', '👩‍👩‍👧‍👦', '👩‍👩‍👧‍👦'],
   ])('may have %s', async (_what, text, kept) => {
@@ -142,7 +142,7 @@ describe('a name', () => {
 
   test.each<[string, string]>([
     ['no character', ''],
-    ['nothing but blanks', ' \t\r\n\u00a0\u2003\u3000\ufeff'],
+    ['only whitespace', ' \t\r\n\u00a0\u2003\u3000\ufeff'],
     ['256 characters', 'x'.repeat(256)],
     ['256 emoji', '🐕'.repeat(256)],
     ['256 characters after blanks', ` ${'x'.repeat(256)}`],
@@ -160,7 +160,7 @@ describe('a name', () => {
     ['NUL', 'a\0'],
     ['a lone surrogate', '\ud800'],
     ['256 characters', 'x'.repeat(256)],
-  ])('to search for is refused with %s', async (_what, name) => {
+  ])('in a search is refused with %s', async (_what, name) => {
     for (const list of ['pets', 'categories']) {
       const query = `query ($name: String!) { ${list}(filter: { name: $name }) { totalCount } }`;
       await expectRefused(query, { name }, { ...BAD_INPUT, paths: ['filter.name'] });
@@ -176,7 +176,7 @@ describe('a description', () => {
 
   test.each<[string, string, string]>([
     ['2000 emoji', '🐈'.repeat(2000), '🐈'.repeat(2000)],
-    ['blanks around it, which are cut off', '\n They purr. ', 'They purr.'],
+    ['surrounding whitespace, which is trimmed', '\n They purr. ', 'They purr.'],
     ['lines', 'They purr.\nThey sleep.', 'They purr.\nThey sleep.'],
   ])('may have %s', async (_what, text, kept) => {
     for (const mutation of MUTATIONS) {
@@ -195,7 +195,7 @@ describe('a description', () => {
     }
   });
 
-  test('and a name that are both wrong are both named', async () => {
+  test('and a name that are both invalid are both reported', async () => {
     const query = 'mutation ($input: NewCategory!) { createCategory(input: $input) { id } }';
     const input = { name: ' ', description: '\0\ud800' };
     await expectRefused(
@@ -227,7 +227,7 @@ describe('a quantity', () => {
     }
   });
 
-  test('of an order is not 0; that of stock may be', async () => {
+  test('cannot be 0 in an order, but can be 0 in stock', async () => {
     for (const mutation of [MUTATIONS.placeOrder, MUTATIONS.updateOrder]) {
       await expectRefused(
         withVariable(mutation),
@@ -240,7 +240,7 @@ describe('a quantity', () => {
     });
   });
 
-  test('is not negative', async () => {
+  test('cannot be negative', async () => {
     for (const mutation of Object.values(MUTATIONS)) {
       await expectRefused(
         withVariable(mutation),
@@ -255,7 +255,7 @@ describe('a quantity', () => {
     }
   });
 
-  test.each([2147483648, -2147483649, 1.5, '1', '', true, [1, 2], {}])('is not %j', async (q) => {
+  test.each([2147483648, -2147483649, 1.5, '1', '', true, [1, 2], {}])('cannot be %j', async (q) => {
     for (const mutation of Object.values(MUTATIONS)) {
       await expectRefused(withVariable(mutation), { q }, { http: 400, ...BAD_INPUT, paths: ['q'] });
       if (typeof q === 'object') continue;
@@ -265,7 +265,7 @@ describe('a quantity', () => {
 });
 
 describe('a page size', () => {
-  test.each([0, -1, 101, 2147483647])('is not %i', async (size) => {
+  test.each([0, -1, 101, 2147483647])('cannot be %i', async (size) => {
     for (const list of ['pets', 'categories', 'orders', 'inventory']) {
       for (const end of ['first', 'last']) {
         await expectRefused(`{ ${list}(${end}: ${size}) { totalCount } }`, undefined, {
@@ -277,7 +277,7 @@ describe('a page size', () => {
     await expectRefused(`{ pet(id: 1) { orders(first: ${size}) { totalCount } } }`, undefined, BAD_INPUT);
   });
 
-  test.each(['10', 1.5, true, 2147483648])('is not %j', async (size) => {
+  test.each(['10', 1.5, true, 2147483648])('cannot be %j', async (size) => {
     const query = 'query ($size: Int) { pets(first: $size) { totalCount } }';
     await expectRefused(query, { size }, { http: 400, ...BAD_INPUT, paths: ['size'] });
   });
@@ -302,7 +302,7 @@ describe('a ship date', () => {
     ['0050-06-01T12:00:00Z', '0050-06-01T12:00:00.000Z'],
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
-  ])('%s is kept and answered as %s', async (date, kept) => {
+  ])('%s is stored and returned as %s', async (date, kept) => {
     const { placeOrder } = await gateway.data(PLACE, { date });
     expect(placeOrder?.shipDate).toBe(kept);
     expect((await gateway.data(UPDATE, { date })).updateOrder).toEqual({ id: '1', shipDate: kept });
@@ -336,14 +336,14 @@ describe('a ship date', () => {
     'now',
     'infinity',
     '',
-  ])('is not %j', async (date) => {
+  ])('cannot be %j', async (date) => {
     await expectRefused(PLACE, { date }, { http: 400, ...BAD_INPUT, paths: ['date'] });
     await expectRefused(UPDATE, { date }, { http: 400, ...BAD_INPUT, paths: ['date'] });
     const literal = `mutation { placeOrder(input: { shipDate: ${JSON.stringify(date)} }) { id } }`;
     await expectRefused(literal, undefined, { http: 400, ...BAD_INPUT });
   });
 
-  test.each([1764000000000, true, {}, ['2026-11-21T09:30:00Z']])('is not %j', async (date) => {
+  test.each([1764000000000, true, {}, ['2026-11-21T09:30:00Z']])('cannot be %j', async (date) => {
     await expectRefused(PLACE, { date }, { http: 400, ...BAD_INPUT, paths: ['date'] });
   });
 });
@@ -357,7 +357,7 @@ test.each<[string, object[], string]>([
     [{ line: 1, column: 42 }],
     'input.shipDate',
   ],
-])('where a wrong literal stands is told: %s', async (query, locations, path) => {
+])('an invalid literal is reported with its position: %s', async (query, locations, path) => {
   const { status, errors } = await gateway.graphql(query);
   expect(status).toBe(400);
   const details = [{ path, message: errors[0]?.message }];
@@ -381,7 +381,7 @@ describe('an input', () => {
       { name: 5, categoryId: [1], status: 'dead' },
       ['input.name', 'input.categoryId', 'input.status'],
     ],
-    ['a status in capitals', PET, { name: 'Rex', categoryId: 1, status: 'SOLD' }, ['input.status']],
+    ['a status in upper case', PET, { name: 'Rex', categoryId: 1, status: 'SOLD' }, ['input.status']],
     ['an unknown field', PET, { name: 'Rex', categoryId: 1, colour: 'red' }, ['colour']],
     ['an id, which the service assigns', PET, { id: 1, name: 'Rex', categoryId: 1 }, ['id']],
     [
@@ -391,7 +391,7 @@ describe('an input', () => {
       ['input.quantity', 'input.shipDate', 'input.complete'],
     ],
   ])(
-    'of %s is refused before anything runs, and every fault is named',
+    'of %s is refused before anything runs, and every fault is reported',
     async (_what, query, input, named) => {
       const before = await everything();
       const { details, ...refusal } = await refusalOf(gateway, query, { input });

@@ -4,7 +4,7 @@ import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { PLANS } from '../../src/rate-limit/plans';
 import { BANS } from '../rate-limit/scenarios';
 
-test('of two answers to one request, while it is counted elsewhere, one goes out', async () => {
+test('a second response is dropped while the first is being counted', async () => {
   const standing = new MemoryStore({ bans: BANS, now: Date.now }).take(
     { id: 'a', quota: PLANS.FREE },
     1,

@@ -1,7 +1,7 @@
 import { type Told, toldBy } from '../helper/standing';
 import type { Request } from './requests';
 
-/** What every answer says of its caller and of itself, and, to scripts of other origins, that they may read it. */
+/** Headers of every response, on the caller and the response, which scripts of other origins may read. */
 export function checkHeaders(
   status: number,
   headers: Record<string, string>,
@@ -32,7 +32,7 @@ export function checkHeaders(
   expect(headers['access-control-allow-origin']).toBe('*');
 }
 
-/** Nothing is kept that may be one caller's, nothing is taken for something else, nothing tells what runs here. */
+/** Nothing specific to a caller is cached, no type is sniffed, and the software is not named. */
 function checkProtection(status: number, headers: Record<string, string>): void {
   expect(headers).not.toHaveProperty('x-powered-by');
   expect(headers).not.toHaveProperty('server');
@@ -60,7 +60,7 @@ function checkRetryAfter(status: number, { retryAfter }: Told): void {
 
 const INTERNAL = /node_modules|\.[jt]s\b|at \S+:\d+|prisma|select |ECONN|10\.0\.0\.5|stack|secret/i;
 
-/** An error has the shape of its door, and nothing of what happened inside. */
+/** An error has the shape of its interface, and reveals no internals. */
 export function checkBody(
   { path, graphql, method, status, code }: Omit<Request, 'name'>,
   body: string,

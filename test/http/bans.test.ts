@@ -31,7 +31,7 @@ async function askTimes(times: number, headers: Headers, remoteAddress?: string)
   return String(code);
 }
 
-/** Bans a caller that may send so many requests a minute: it uses them up, and asks 20 times more. */
+/** Bans a caller with this quota per minute: uses it up, and sends 20 requests more. */
 async function ban(headers: Headers, perMinute = 60, remoteAddress?: string): Promise<void> {
   expect(await askTimes(perMinute, headers, remoteAddress)).toBe('undefined');
   expect(await askTimes(20, headers, remoteAddress)).toBe('RATE_LIMITED');
@@ -43,7 +43,7 @@ const lift = async (caller: string) =>
     errors: readonly { extensions?: Record<string, unknown> }[];
   };
 
-describe('a caller that goes on after 20 refusals within a window', () => {
+describe('a caller that continues after 20 refusals within a window', () => {
   let key: TestKey;
   beforeAll(async () => {
     key = await gateway.createKey();
@@ -51,7 +51,7 @@ describe('a caller that goes on after 20 refusals within a window', () => {
     await askTimes(19, key.headers);
   });
 
-  test('is told with the last of them that it is banned for 60 seconds', async () => {
+  test('is told by the last one that it is banned for 60 seconds', async () => {
     clock += 30_000;
     expect(await ask(key.headers)).toMatchObject({ code: 'RATE_LIMITED', retryAfter: 60 });
   });
@@ -86,7 +86,7 @@ describe('a caller that goes on after 20 refusals within a window', () => {
       },
     ],
     [
-      'what does not parse',
+      'a document that does not parse',
       { method: 'POST', url: '/graphql', headers: { 'content-type': 'application/json' }, payload: '{' },
     ],
     ['REST', { url: '/pets' }],
@@ -96,8 +96,8 @@ describe('a caller that goes on after 20 refusals within a window', () => {
     ['the OpenAPI document', { url: '/openapi.json' }],
     ['Sandbox', { url: '/graphql', headers: { accept: 'text/html' } }],
     ['OPTIONS', { method: 'OPTIONS', url: '/pets' }],
-    ['a protocol that is not there', { url: '/pets', headers: { upgrade: 'x' } }],
-  ])('then is answered KEY_BANNED whatever it asks: %s', async (_name, request) => {
+    ['an unknown protocol', { url: '/pets', headers: { upgrade: 'x' } }],
+  ])('then gets KEY_BANNED for any request: %s', async (_name, request) => {
     const response = await gateway.app.inject({
       ...request,
       headers: { ...request.headers, ...key.headers },
@@ -112,7 +112,7 @@ describe('a caller that goes on after 20 refusals within a window', () => {
     expect(toldBy(response.headers)).toMatchObject({ limit: 60, remaining: 0, retryAfter: 60 });
   });
 
-  test('leaves no file open that it was not sent, and is told nothing of it', async () => {
+  test('leaves no file open, and learns nothing about the file', async () => {
     const openFiles = () => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0);
     const script = () =>
       gateway.app.inject({ url: '/docs/static/swagger-ui-bundle.js', headers: key.headers });
@@ -126,7 +126,7 @@ describe('a caller that goes on after 20 refusals within a window', () => {
     }
   });
 
-  test('is not banned longer for asking meanwhile, and passes when the ban is over', async () => {
+  test('is not banned longer for further requests, and passes when the ban is over', async () => {
     clock += 59_999;
     expect(await askTimes(50, key.headers)).toBe('KEY_BANNED');
     expect(await ask(key.headers)).toMatchObject({ retryAfter: 1 });
@@ -135,7 +135,7 @@ describe('a caller that goes on after 20 refusals within a window', () => {
   });
 });
 
-test('each further ban within a day is twice as long, up to an hour; after a day without one it is 60 seconds again', async () => {
+test('each further ban within a day lasts twice as long, up to an hour; after a day without one it is 60 seconds again', async () => {
   const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 1000 });
   const lengths: unknown[] = [];
   for (let i = 0; i < 8; i++) {
@@ -161,7 +161,7 @@ test('Retry-After of a banned caller covers a window that is still used up', asy
   expect(await ask(headers)).toMatchObject({ status: 200 });
 });
 
-test('refusals of different windows do not add up', async () => {
+test('refusals in different windows do not add up', async () => {
   const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 1000 });
   for (let i = 0; i < 5; i++) {
     expect(await askTimes(20, headers)).toBe('RATE_LIMITED');
@@ -170,8 +170,8 @@ test('refusals of different windows do not add up', async () => {
   expect(await ask(headers)).toMatchObject({ status: 200 });
 });
 
-describe('a ban is of one caller', () => {
-  test('of a key: not of its address, nor of other keys', async () => {
+describe('a ban of', () => {
+  test('a key does not apply to its address or to other keys', async () => {
     const [banned, other] = [await gateway.createKey(), await gateway.createKey()];
     const address = '192.0.2.9';
     await ban(banned.headers, 60, address);
@@ -180,7 +180,7 @@ describe('a ban is of one caller', () => {
     expect(await ask(ANONYMOUS, address)).toMatchObject({ status: 200 });
   });
 
-  test('of an address: not of the keys that are used there', async () => {
+  test('an address does not apply to the keys used there', async () => {
     const { headers } = await gateway.createKey();
     const address = '192.0.2.10';
     await ban(ANONYMOUS, 60, address);
@@ -200,7 +200,7 @@ describe('an admin', () => {
     expect(await bannedUntil(key.id)).toBeNull();
   });
 
-  test('ends the ban of a key; what was used up stays so', async () => {
+  test('lifts the ban of a key; its used quota stays used', async () => {
     const key = await gateway.createKey();
     await ban(key.headers);
     expect(await lift(key.id)).toMatchObject({ data: { liftBan: true } });
@@ -215,7 +215,7 @@ describe('an admin', () => {
     ['192.0.2.21', '::ffff:192.0.2.21'],
     ['2001:db8:0:1::5', '2001:db8:0:1:ffff::'],
     ['2001:db8:0:2::5', '2001:db8:0:2::'],
-  ])('ends the ban of %s as that of %s', async (address, caller) => {
+  ])('lifts the ban of %s as %s', async (address, caller) => {
     await ban(ANONYMOUS, 60, address);
     expect(await ask(ANONYMOUS, address)).toMatchObject({ code: 'KEY_BANNED' });
     expect(await lift(caller)).toMatchObject({ data: { liftBan: true } });
@@ -223,7 +223,7 @@ describe('an admin', () => {
   });
 
   test.each(['', 'nobody', 'localhost', '192.0.2.0/24', '300.1.1.1', 'abcdefghijk', 'unknown'])(
-    'is told that %j is no caller',
+    'is told that %j is not a caller',
     async (caller) => {
       expect((await lift(caller)).errors[0]?.extensions).toMatchObject({
         code: 'BAD_USER_INPUT',
@@ -232,13 +232,13 @@ describe('an admin', () => {
     },
   );
 
-  test('finds nobody banned who never called', async () => {
+  test('is told that an unknown caller is not banned', async () => {
     expect(await lift('zzzzzzzzzzzz')).toMatchObject({ data: { liftBan: false } });
     expect(await lift('203.0.113.200')).toMatchObject({ data: { liftBan: false } });
   });
 });
 
-test('the thresholds are configuration', async () => {
+test('the thresholds are configurable', async () => {
   const { id, headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 1000 });
   const environment = { BAN_AFTER: '2', BAN_SECONDS: '5', BAN_MAX_SECONDS: '8' };
   const strict = await gateway.another(environment, () => clock);
@@ -253,7 +253,7 @@ test('the thresholds are configuration', async () => {
   await strict.close();
 });
 
-/** Until when a key is banned, as an admin sees it. */
+/** When the ban of a key ends, as an admin sees it. */
 async function bannedUntil(id: string, instance = gateway): Promise<string | null | undefined> {
   const { apiKeys } = await instance.data<{
     apiKeys: { nodes: { id: string; bannedUntil: string | null }[] };

@@ -26,8 +26,8 @@ describe.each([
   test.each<[string, string, Record<string, string>]>([
     ['in UTF-8', text, {}],
     ['after a byte order mark', `\ufeff${text}`, {}],
-    ['whose type names UTF-8', text, { 'content-type': 'application/json; charset="UTF-8"' }],
-    ['that is said not to be compressed', text, { 'content-encoding': 'identity' }],
+    ['whose type specifies UTF-8', text, { 'content-type': 'application/json; charset="UTF-8"' }],
+    ['marked as not compressed', text, { 'content-encoding': 'identity' }],
   ])('reads a body %s', async (_what, payload, headers) => {
     const { statusCode, body } = await post(payload, headers);
     expect([200, 201]).toContain(statusCode);
@@ -39,7 +39,7 @@ describe.each([
   test.each<[string, string | Buffer, Record<string, string>, number, string]>([
     ['not in UTF-8', LATIN1, {}, 400, 'The body is not valid UTF-8.'],
     [
-      'cut within a character',
+      'cut inside a character',
       Buffer.from(text).subarray(0, text.indexOf('ü') + 1),
       {},
       400,
@@ -67,7 +67,7 @@ describe.each([
       'The body must not be compressed.',
     ],
     ['of XML', text, { 'content-type': 'text/xml' }, 415, 'The body must be application/json.'],
-    ['of nothing', '', {}, 400, 'The body must not be empty.'],
+    ['that is empty', '', {}, 400, 'The body must not be empty.'],
   ])('refuses a body %s', async (_what, payload, headers, status, message) => {
     const answer = await post(payload, headers);
     const json = answer.json();

@@ -8,7 +8,7 @@ afterAll(() => gateway.close());
 
 const QUERY = { query: '{ __typename }' };
 
-describe('what a page of another site can send without being asked for permission is refused', () => {
+describe('a request that another site can send without a preflight is refused', () => {
   const TYPES = [
     'text/plain',
     'application/x-www-form-urlencoded',
@@ -56,12 +56,12 @@ describe('what a page of another site can send without being asked for permissio
   });
 });
 
-test('GET /graphql by what is no browser needs no such header', async () => {
+test('GET /graphql from a non-browser needs no such header', async () => {
   const response = await gateway.app.inject({ url: '/graphql', query: QUERY });
   expect([response.statusCode, response.json().data]).toEqual([200, { __typename: 'Query' }]);
 });
 
-test.each(['GET', 'HEAD'] as const)('no mutation runs by %s', async (method) => {
+test.each(['GET', 'HEAD'] as const)('no mutation runs over %s', async (method) => {
   const query = { query: 'mutation { createCategory(input: { name: "by GET" }) { id } }' };
   for (const headers of [{}, { 'content-type': 'application/json' }]) {
     const response = await gateway.app.inject({ method, url: '/graphql', headers, query });
@@ -72,7 +72,7 @@ test.each(['GET', 'HEAD'] as const)('no mutation runs by %s', async (method) => 
   });
 });
 
-test('HEAD /graphql answers as GET does, without a body', async () => {
+test('HEAD /graphql responds as GET does, without a body', async () => {
   for (const [query, headers] of [
     [QUERY, { 'content-type': 'application/json' }],
     [QUERY, {}],
@@ -90,7 +90,7 @@ test('HEAD /graphql answers as GET does, without a body', async () => {
   }
 });
 
-test('what Apollo refuses by itself has the request id of every error', async () => {
+test('errors from Apollo itself have a request id, as all errors do', async () => {
   const headers = { 'content-type': 'application/json', 'x-request-id': 'mine' };
   for (const payload of [
     [QUERY],
@@ -121,12 +121,12 @@ describe('Strict-Transport-Security', () => {
   };
   const HTTPS = { 'x-forwarded-proto': 'https' };
 
-  test('stands where a proxy that is believed says that the client came by TLS', async () => {
+  test('is sent if a trusted proxy says that the client used TLS', async () => {
     expect(await hsts({ TRUST_PROXY: '1' }, HTTPS)).toEqual(['max-age=31536000']);
     expect(await hsts({ TRUST_PROXY: '127.0.0.1' }, HTTPS)).toEqual(['max-age=31536000']);
   });
 
-  test('stands nowhere else', async () => {
+  test('is not sent otherwise', async () => {
     expect(await hsts({}, HTTPS)).toEqual([undefined]);
     expect(await hsts({ TRUST_PROXY: '1' }, {})).toEqual([undefined]);
     expect(await hsts({ TRUST_PROXY: '1' }, { 'x-forwarded-proto': 'http' })).toEqual([undefined]);

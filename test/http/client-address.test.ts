@@ -10,7 +10,7 @@ afterAll(() => gateway.close());
 type Request = [remoteAddress: string, headers?: Record<string, string>];
 const forwarded = (value: string) => ({ 'x-forwarded-for': value });
 
-/** What is left to each of these anonymous requests, sent one after the other to an instance of its own. */
+/** The quota left after each of these anonymous requests, sent in turn to a new instance. */
 async function remaining(environment: Record<string, string>, requests: Request[]): Promise<number[]> {
   const instance = await gateway.another(environment);
   const told: number[] = [];
@@ -22,29 +22,33 @@ async function remaining(environment: Record<string, string>, requests: Request[
   return told;
 }
 
-/** Requests that share a quota find less and less left; each other one finds its own untouched. */
+/** Requests that share a quota use it up together; any other finds its own untouched. */
 const SHARED = [59, 58, 57];
 const APART = [59, 59, 59];
 
 test.each<[string, Request[], number[]]>([
-  ['one address', [['192.0.2.1'], ['192.0.2.1'], ['192.0.2.1']], SHARED],
-  ['several addresses', [['192.0.2.1'], ['192.0.2.2'], ['192.0.3.1']], APART],
+  ['one address is one caller', [['192.0.2.1'], ['192.0.2.1'], ['192.0.2.1']], SHARED],
+  ['several addresses are several callers', [['192.0.2.1'], ['192.0.2.2'], ['192.0.3.1']], APART],
   [
-    'IPv4 as a socket for both families writes it',
+    'an IPv4 address is the same caller on a dual-stack socket',
     [['192.0.2.1'], ['::ffff:192.0.2.1'], ['::ffff:c000:201']],
     SHARED,
   ],
   [
-    'one /64 of IPv6',
+    'an IPv6 /64 is one caller',
     [['2001:db8:1:2::1'], ['2001:db8:1:2::2'], ['2001:db8:1:2:ffff:ffff:ffff:ffff']],
     SHARED,
   ],
-  ['several /64 of IPv6', [['2001:db8:1:1::1'], ['2001:db8:1:2::1'], ['2001:db8:2:1::1']], APART],
+  [
+    'several IPv6 /64s are several callers',
+    [['2001:db8:1:1::1'], ['2001:db8:1:2::1'], ['2001:db8:2:1::1']],
+    APART,
+  ],
 ])('without a key, %s', async (_name, requests, expected) => {
   expect(await remaining({}, requests)).toEqual(expected);
 });
 
-describe('without TRUST_PROXY nothing that a client says of its address is believed', () => {
+describe('without TRUST_PROXY no claim of a client about its address is trusted', () => {
   test.each([
     'x-forwarded-for',
     'x-real-ip',
@@ -64,10 +68,10 @@ describe('without TRUST_PROXY nothing that a client says of its address is belie
 describe('with TRUST_PROXY', () => {
   const from = (...lists: string[]): Request[] => lists.map((list) => ['10.0.0.1', forwarded(list)]);
   test.each<[string, string, Request[], number[]]>([
-    ['1', 'the proxy tells clients apart', from('192.0.2.1', '192.0.2.2', '192.0.2.3'), APART],
+    ['1', 'clients behind the proxy are told apart', from('192.0.2.1', '192.0.2.2', '192.0.2.3'), APART],
     [
       '1',
-      'what a client put in front gains it nothing',
+      'addresses that a client prepends are ignored',
       from('192.0.2.1', '198.51.100.1, 192.0.2.1', '198.51.100.2, 198.51.100.3,192.0.2.1'),
       SHARED,
     ],
@@ -83,17 +87,17 @@ describe('with TRUST_PROXY', () => {
       from('1.1.1.1, 192.0.2.1, 10.0.0.2', '2.2.2.2, 192.0.2.1, 10.0.0.2', '192.0.2.1, 10.0.0.3'),
       SHARED,
     ],
-    ['10.0.0.1', 'its address', from('192.0.2.1', '192.0.2.2', '192.0.2.3'), APART],
-    ['10.0.0.0/8', 'its network', from('192.0.2.1', '192.0.2.2', '192.0.2.3'), APART],
+    ['10.0.0.1', 'the address of the proxy', from('192.0.2.1', '192.0.2.2', '192.0.2.3'), APART],
+    ['10.0.0.0/8', 'the network of the proxy', from('192.0.2.1', '192.0.2.2', '192.0.2.3'), APART],
     [
       '10.0.0.0/8',
-      'the first address that is no proxy counts',
+      'the last address that is not a proxy counts',
       from('1.1.1.1, 192.0.2.1, 10.9.9.9', '2.2.2.2, 192.0.2.1', '192.0.2.1, 10.3.3.3, 10.4.4.4'),
       SHARED,
     ],
     [
       '172.16.0.0/12, fd00::/8',
-      'others are not believed',
+      'other senders are not trusted',
       from('192.0.2.1', '192.0.2.2', '192.0.2.3'),
       SHARED,
     ],
@@ -109,19 +113,19 @@ describe('with TRUST_PROXY', () => {
     ],
     [
       '1',
-      'an IPv6 client behind it shares its /64',
+      'IPv6 clients of one /64 share a quota',
       from('2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:2::3'),
       SHARED,
     ],
-    ['1', 'without the header it is the caller itself', [['10.0.0.1'], ['10.0.0.1'], ['10.0.0.1']], SHARED],
-    ['1', 'what is no address shares one quota', from('made', 'up', 'names'), SHARED],
-    ['0', 'of no hops: as without', from('192.0.2.1', '192.0.2.2', '192.0.2.3'), SHARED],
+    ['1', 'without the header the proxy is the caller', [['10.0.0.1'], ['10.0.0.1'], ['10.0.0.1']], SHARED],
+    ['1', 'invalid addresses share one quota', from('made', 'up', 'names'), SHARED],
+    ['0', 'no hops: as without TRUST_PROXY', from('192.0.2.1', '192.0.2.2', '192.0.2.3'), SHARED],
   ])('%s: %s', async (TRUST_PROXY, _name, requests, expected) => {
     expect(await remaining({ TRUST_PROXY }, requests)).toEqual(expected);
   });
 });
 
-test('a key has its one quota wherever it is used', async () => {
+test('a key has one quota wherever it is used', async () => {
   const { headers } = await gateway.createKey();
   expect(
     await remaining({}, [

@@ -26,7 +26,7 @@ afterEach(() => until(async () => (await connections()) === 0));
 
 const connections = () => promisify(instance.server.server.getConnections).call(instance.server.server);
 
-/** A client that sends what it is told, and what it has received until it is closed. */
+/** A client connection, and all that it receives until it is closed. */
 function open(): { socket: Socket; closed: Promise<string> } {
   const socket = connect(Number(url.port), url.hostname).setEncoding('utf8');
   let received = '';
@@ -47,7 +47,7 @@ describe('a connection is closed', () => {
     expect(statusesOf(await closed)).toEqual([408]);
   });
 
-  test('whose request never ends its head, however busily it sends', async () => {
+  test('whose request head never ends, even if it keeps sending', async () => {
     const { socket, closed } = open();
     socket.write('GET /pets HTTP/1.1\r\nHost: x\r\n');
     const drip = setInterval(() => socket.write('X-A: 1\r\n'), 50);
@@ -60,7 +60,7 @@ describe('a connection is closed', () => {
     expect(JSON.parse(response.body)).toMatchObject({ code: 'REQUEST_TIMEOUT', status: 408 });
   });
 
-  test('whose request never ends its body, however busily it sends', async () => {
+  test('whose request body never ends, even if it keeps sending', async () => {
     const { socket, closed } = open();
     socket.write(
       'POST /pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n',
@@ -71,13 +71,13 @@ describe('a connection is closed', () => {
     expect(response).toMatchObject({ status: 408, headers: { connection: 'close' } });
   });
 
-  test('that asks nothing more', async () => {
+  test('that is idle', async () => {
     const { socket, closed } = open();
     socket.write(GET);
     expect(statusesOf(await closed)).toEqual([200]);
   });
 
-  test('whose client does not read what it asked for', async () => {
+  test('whose client does not read the response', async () => {
     const { socket, closed } = open();
     socket.pause();
     await until(async () => (await connections()) === 1);
@@ -92,7 +92,7 @@ describe('a connection is closed', () => {
     await closed;
   });
 
-  test('with the answer to the last request that it may carry', async () => {
+  test('with the response to the last request that it may carry', async () => {
     const { socket, closed } = open();
     socket.write(GET.repeat(5));
     const received = await closed;
@@ -100,10 +100,10 @@ describe('a connection is closed', () => {
     expect(received.match(/^connection: close/gim)).toHaveLength(1);
   });
 
-  test('at once when there are too many', async () => {
+  test('at once if there are too many', async () => {
     const held = Array.from({ length: 20 }, open);
     await until(async () => (await connections()) === 20);
-    // One that is let in and sends nothing gets 408.
+    // An accepted one that sends nothing gets 408.
     expect(await open().closed).toBe('');
     for (const { socket } of held) socket.destroy();
     await until(async () => (await connections()) === 0);

@@ -8,7 +8,7 @@ import { fields, REQUESTS, type Request } from './requests';
 let gateway: Gateway;
 let url: string;
 let dogs: string;
-/** The headers of each caller. */
+/** The headers of each kind of caller. */
 let callers: Record<NonNullable<Request['as']> | 'usual', Record<string, string>>;
 beforeAll(async () => {
   gateway = await startGateway({ ANONYMOUS_ACCESS: 'none' });
@@ -30,7 +30,7 @@ const bug = new Error(
 );
 const gone = Object.assign(new Error('connect ECONNREFUSED 10.0.0.5:5432'), { code: 'ECONNREFUSED' });
 
-describe('the headers stand on the answer to', () => {
+describe('the headers are on the response to', () => {
   test.each(REQUESTS)('$name: $status', async (request) => {
     await prepare(request);
     const { status, headers, body } = await send(request, callers[request.as ?? 'usual']);
@@ -39,7 +39,7 @@ describe('the headers stand on the answer to', () => {
     checkBody(request, body);
   });
 
-  test('requests over the limit, then of a banned caller: 429, whatever they ask', async () => {
+  test('any request over the limit, then of a banned caller: 429', async () => {
     const { headers: caller } = await gateway.createKey();
     await send({ graphql: fields(60) }, caller);
     for (let i = 0; i < 20; i++) {
@@ -56,9 +56,9 @@ describe('the headers stand on the answer to', () => {
   });
 });
 
-describe('the headers stand on what the HTTP parser refuses, or would answer by itself', () => {
+describe('the headers are on the response to what the HTTP parser refuses, or would answer by itself', () => {
   const requests: [string, string, number, string | undefined][] = [
-    ['what is not HTTP', 'GARBAGE\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['a request that is not HTTP', 'GARBAGE\r\n\r\n', 400, 'BAD_REQUEST'],
     ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400, 'BAD_REQUEST'],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'BAD_REQUEST'],
     [
@@ -81,7 +81,7 @@ describe('the headers stand on what the HTTP parser refuses, or would answer by 
     ],
     ['no Host', 'GET /openapi.json HTTP/1.1\r\n\r\n', 400, 'BAD_REQUEST'],
     [
-      'an expectation that is not known',
+      'an unknown expectation',
       'GET /openapi.json HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n',
       200,
       undefined,
@@ -107,7 +107,7 @@ describe('the headers stand on what the HTTP parser refuses, or would answer by 
   });
 });
 
-test('a key that cannot be looked up is answered 503, which counts for nobody', async () => {
+test('a key that cannot be looked up gets 503, which counts against nobody', async () => {
   const { prisma } = gateway.database;
   const { headers: caller } = await gateway.createKey();
   const left = async () => toldBy((await send({ graphql: '{ __typename }' }, {})).headers).remaining;
@@ -127,7 +127,7 @@ test('a key that cannot be looked up is answered 503, which counts for nobody', 
   expect(toldBy((await send({ path: '/pets' }, caller)).headers).remaining).toBe(59);
 });
 
-test('errors of GraphQL say when to try again where 503 would, and no others do', async () => {
+test('GraphQL errors have Retry-After where 503 would, and no others do', async () => {
   const { usual } = callers;
   const graphql = '{ pets { totalCount } }';
   const streamed = { path: '/graphql/stream', headers: { accept: 'text/event-stream' } };
@@ -148,7 +148,7 @@ test('errors of GraphQL say when to try again where 503 would, and no others do'
   expect(await ask()).toEqual(Array(3).fill([200, undefined, 'INTERNAL_SERVER_ERROR']));
 });
 
-test('CORS_ORIGINS says which origins a browser may call from', async () => {
+test('CORS_ORIGINS lists the origins that a browser may call from', async () => {
   const instance = await gateway.another({ CORS_ORIGINS: 'https://shop.example, http://localhost:3000' });
   for (const [origin, allowed] of [
     ['https://shop.example', 'https://shop.example'],
@@ -179,7 +179,7 @@ test('CORS_ORIGINS says which origins a browser may call from', async () => {
   await instance.close();
 });
 
-test('the numbers fall by what each request costs, in both windows, on both doors', async () => {
+test('the quota falls by the cost of each request, in both windows, on both interfaces', async () => {
   const { headers: caller } = await gateway.createKey({ plan: 'PRO' });
   let minute = 300;
   let day = 10_000;
@@ -212,7 +212,7 @@ test('the numbers fall by what each request costs, in both windows, on both door
   }
 });
 
-/** What anybody who is banned is refused: everything but health and metrics. */
+/** Whether a banned caller is refused it: everything but health and metrics. */
 function isRefusable({ before, as, status, path = '' }: Request): boolean {
   return !before && !as && status !== 304 && !['/livez', '/metrics'].includes(path);
 }

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** Sends a body as it is to both doors' ways of reading one. */
+/** Sends a body unchanged; each interface parses it in its own way. */
 async function post(path: string, body: string) {
   const { headers } = await gateway.createKey();
   const response = await fetch(url + path, {
@@ -31,14 +31,14 @@ describe('a URL', () => {
     ['/nothing/', URI_TOO_LONG],
     ['/graphql?query=', { errors: [{ extensions: URI_TOO_LONG }] }],
     ['/graphql/stream?query=', { errors: [{ extensions: URI_TOO_LONG }] }],
-  ])('%s… of more than 8 KiB is 414, in the shape of its door', async (start, expected) => {
+  ])('%s… of more than 8 KiB is 414, in the shape of its interface', async (start, expected) => {
     const { status, headers, body } = await ask(start.padEnd(8193, 'x'));
     expect(status).toBe(414);
     expect(headers['x-ratelimit-limit']).toBe('60');
     expect(JSON.parse(body)).toMatchObject(expected);
   });
 
-  test('of 8 KiB is looked at', async () => {
+  test('of 8 KiB is processed', async () => {
     expect((await ask('/pets?filter='.padEnd(8192, 'x'))).status).toBe(400);
     expect((await ask('/nothing/'.padEnd(8192, 'x'))).status).toBe(404);
   });
@@ -48,16 +48,16 @@ describe('a body', () => {
   const nest = (depth: number, inner = '1') => '['.repeat(depth) + inner + ']'.repeat(depth);
 
   test.each([
-    ['of lists in lists', `{"name":${nest(50_000)}}`, 400],
+    ['of nested lists', `{"name":${nest(50_000)}}`, 400],
     [
-      'of lists in lists, with a number to be kept exact',
+      'of nested lists, with a number that must stay exact',
       `{"name":${nest(50_000, '12345678901234567890')}}`,
       400,
     ],
-    ['of objects in objects', `{"name":${'{"a":'.repeat(16_000)}1${'}'.repeat(16_000)}}`, 400],
+    ['of nested objects', `{"name":${'{"a":'.repeat(16_000)}1${'}'.repeat(16_000)}}`, 400],
     ['with a prototype', '{"name":"Rex","categoryId":1,"__proto__":{"status":"sold"}}', 400],
     [
-      'with a prototype and a number to be kept exact',
+      'with a prototype and a number that must stay exact',
       '{"name":"Rex","categoryId":1234567890123456789,"__proto__":{"x":1}}',
       400,
     ],
@@ -67,7 +67,7 @@ describe('a body', () => {
       400,
     ],
     ['that is only a prototype', '{"__proto__":null}', 400],
-    ['of 10,000 fields', `{${Array.from({ length: 6000 }, (_, i) => `"f${i}":1`).join(',')}}`, 400],
+    ['of 6000 fields', `{${Array.from({ length: 6000 }, (_, i) => `"f${i}":1`).join(',')}}`, 400],
   ])('%s is refused by REST', async (_what, body, status) => {
     const answer = await post('/pets', body);
     expect(answer.status).toBe(status);
@@ -78,14 +78,14 @@ describe('a body', () => {
 
   const PETS = 'query ($filter: PetFilter) { pets(filter: $filter) { totalCount } }';
   test.each([
-    ['lists in lists', `{"ids":${nest(40_000)}}`],
-    ['objects in objects', `{"ids":${'{"a":'.repeat(16_000)}1${'}'.repeat(16_000)}}`],
+    ['nested lists', `{"ids":${nest(40_000)}}`],
+    ['nested objects', `{"ids":${'{"a":'.repeat(16_000)}1${'}'.repeat(16_000)}}`],
     ['a prototype', '{"__proto__":{"ids":[1]}}'],
     ['a constructor', '{"constructor":{"prototype":{"ids":[1]}}}'],
     ['20,000 wrong values', `{"ids":[${Array(20_000).fill('null').join(',')}]}`],
     ['6000 unknown fields', `{${Array.from({ length: 6000 }, (_, i) => `"f${i}":1`).join(',')}}`],
     ['a value of 90,000 characters', `{"ids":["${'x'.repeat(90_000)}"]}`],
-  ])('with a variable of %s is refused by GraphQL, in bounded words and time', async (_what, filter) => {
+  ])('with a variable of %s is refused by GraphQL, in bounded length and time', async (_what, filter) => {
     const text = `{"query":${JSON.stringify(PETS)},"variables":{"filter":${filter}}}`;
     let best = Number.POSITIVE_INFINITY;
     for (let i = 0; i < 5; i++) {
@@ -100,7 +100,7 @@ describe('a body', () => {
     expect(best).toBeLessThan(100);
   });
 
-  test('with more than it needs is read all the same by GraphQL', async () => {
+  test('with an unknown member is still read by GraphQL', async () => {
     const { status, body } = await post('/graphql', '{"query":"{ __typename }","nothing":[[[1]]]}');
     expect([status, JSON.parse(body).data]).toEqual([200, { __typename: 'Query' }]);
   });
@@ -117,28 +117,25 @@ describe('GraphQL', () => {
   const pets = { payload: '{"query":"{ pets { totalCount } }"}' };
 
   test.each(['a b', '', '[::', 'example.com:99999'])(
-    'takes the Host %j, of which no URL can be made',
+    'accepts the Host %j, of which no URL can be made',
     async (host) => {
       expect((await ask(pets, { host })).json()).toMatchObject({ data: { pets: { totalCount: 0 } } });
     },
   );
 
-  test.each(['image/png', 'application/*;q=0'])(
-    'runs nothing whose answer %j does not accept',
-    async (accept) => {
-      const payload = '{"query":"mutation { createCategory(input: { name: \\"Unseen\\" }) { id } }"}';
-      const answer = await ask({ payload }, { accept });
-      const extensions = { code: 'NOT_ACCEPTABLE', status: 406, requestId: answer.headers['x-request-id'] };
-      expect([answer.statusCode, answer.json().errors[0].extensions]).toEqual([406, extensions]);
-      const { categories } = await gateway.data('{ categories(filter: { name: "Unseen" }) { totalCount } }');
-      expect(categories).toEqual({ totalCount: 0 });
-    },
-  );
+  test.each(['image/png', 'application/*;q=0'])('runs nothing if Accept is %j', async (accept) => {
+    const payload = '{"query":"mutation { createCategory(input: { name: \\"Unseen\\" }) { id } }"}';
+    const answer = await ask({ payload }, { accept });
+    const extensions = { code: 'NOT_ACCEPTABLE', status: 406, requestId: answer.headers['x-request-id'] };
+    expect([answer.statusCode, answer.json().errors[0].extensions]).toEqual([406, extensions]);
+    const { categories } = await gateway.data('{ categories(filter: { name: "Unseen" }) { totalCount } }');
+    expect(categories).toEqual({ totalCount: 0 });
+  });
 
   test.each([
     [405, 'METHOD_NOT_ALLOWED', 'mutation { __typename }', 'application/json'],
     [415, 'UNSUPPORTED_MEDIA_TYPE', '{ __typename }', 'text/plain'],
-  ])('names %i by its code, %s, in answers to GET', async (status, code, query, type) => {
+  ])('responds to GET with %i and its code, %s', async (status, code, query, type) => {
     const answer = await ask(
       { method: 'GET', query: { query } },
       { 'content-type': type, 'x-apollo-operation-name': 'x' },
@@ -147,7 +144,7 @@ describe('GraphQL', () => {
   });
 });
 
-test('keys that do not exist are not looked up for ever, those that do are', async () => {
+test('look-ups of unknown keys are limited, those of existing keys are not', async () => {
   const lookUps = jest.spyOn(gateway.database.prisma.apiKey, 'findUnique');
   const address = '192.0.2.66';
   const ask = (key: string) =>
@@ -160,7 +157,7 @@ test('keys that do not exist are not looked up for ever, those that do are', asy
   const before = lookUps.mock.calls.length;
   expect((await ask(guess(1001))).statusCode).toBe(429);
   expect(lookUps.mock.calls.length).toBe(before);
-  // A key of somebody else's behind the same address.
+  // Somebody else's key behind the same address.
   expect((await gateway.server.inject({ url: '/pets', headers: { 'x-api-key': whole } })).statusCode).toBe(
     200,
   );

@@ -7,8 +7,6 @@ import { ADMIN_KEY } from '../helper/gateway';
 import { GatewayProcess } from '../helper/process';
 import { until } from '../helper/until';
 
-jest.setTimeout(120_000);
-
 const onPostgres = TEST_DATABASE_URL ? describe : describe.skip;
 const HEADERS = { 'content-type': 'application/json', 'x-api-key': ADMIN_KEY };
 
@@ -32,7 +30,7 @@ async function send(gateway: GatewayProcess, on: string, body: object, key?: str
   };
 }
 
-/** Sends again what is still running, as a client would. */
+/** Retries what is still running, as a client would. */
 async function insist(gateway: GatewayProcess, on: string, body: object, key: string): Promise<Answer> {
   for (;;) {
     const answer = await send(gateway, on, body, key);
@@ -82,7 +80,7 @@ onPostgres('two instances on one PostgreSQL', () => {
     await database.drop();
   });
 
-  test('50 parallel POSTs with one key are one order and 50 equal answers', async () => {
+  test('50 parallel POSTs with one key make one order and 50 equal responses', async () => {
     const order = { petId: 1, quantity: 3 };
     for (let round = 1; round <= 5; round++) {
       const firsts = await Promise.all(
@@ -135,7 +133,7 @@ onPostgres('two instances on one PostgreSQL', () => {
   });
 });
 
-describe('kill -9 among requests with keys', () => {
+describe('kill -9 during requests with keys', () => {
   let directory: string;
   let database: Awaited<ReturnType<typeof createDatabase>> | undefined;
   let environment: Record<string, string>;
@@ -154,7 +152,7 @@ describe('kill -9 among requests with keys', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('sent again, each is one order, and those that were answered get the same answer', async () => {
+  test('when retried, each makes one order, and those that had a response get the same one', async () => {
     const answered = new Map<string, string>();
     const keys = Array.from({ length: 120 }, (_, i) => `order-${i}`);
     let gateway = await GatewayProcess.start(environment);

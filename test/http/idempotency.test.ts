@@ -25,7 +25,7 @@ const keyed = (key: string, headers: Record<string, string | undefined> = {}) =>
   ...headers,
 });
 
-/** Headers that belong to the request, not to what it is answered. */
+/** Headers that belong to the request, not to the stored response. */
 const OF_THE_REQUEST = /^(date|x-request-id|x-ratelimit-.*|ratelimit|ratelimit-policy|idempotent-replayed)$/;
 
 function lasting({ status, headers, text }: Answer) {
@@ -57,7 +57,7 @@ const deadlocks = async () => {
   return row?.n;
 };
 
-/** Connections that wait for a lock. */
+/** Number of connections waiting for a lock. */
 const waiting = async () => {
   const [row] = await gateway.database.query<{ n: number }>(
     statement(`select count(*)::int as n from pg_stat_activity
@@ -68,7 +68,7 @@ const waiting = async () => {
 };
 const onPostgres = TEST_DATABASE_URL ? test : test.skip;
 
-describe('the same request with the same key is answered the same, and changes nothing again', () => {
+describe('the same request with the same key gets the same response, and changes nothing again', () => {
   test.each<[string, object, number]>([
     ['POST /pets', { name: 'Ünïcode \u{1f408}', categoryId: 2 }, 201],
     ['POST /categories', { name: 'Fish', description: 'a\u2028b' }, 201],
@@ -92,7 +92,7 @@ describe('the same request with the same key is answered the same, and changes n
     expect([replayed(first), replayed(second)]).toEqual([undefined, 'true']);
     expect(second.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
     expect(await contentOf(gateway)).toBe(content);
-    // The key changes nothing of the answer but that it is marked.
+    // All that the key changes in the response is the stability header.
     const { headers, ...rest } = lasting(first);
     const own = lasting(plain);
     expect(headers).toEqual({
@@ -104,8 +104,8 @@ describe('the same request with the same key is answered the same, and changes n
   });
 
   test.each<[string, string]>([
-    ['a document that is new', '# $'],
-    ['a document that is known', ''],
+    ['a new document', '# $'],
+    ['a known document', ''],
   ])('POST /graphql with %s', async (_what, comment) => {
     const query = `mutation Place($input: NewOrder!) { placeOrder(input: $input) { id pet { inventory { quantity } } } } ${comment}${now}`;
     const document = comment ? query : 'mutation ($input: NewOrder!) { placeOrder(input: $input) { id } }';
@@ -122,7 +122,7 @@ describe('the same request with the same key is answered the same, and changes n
     expect(await contentOf(gateway)).toBe(content);
   });
 
-  test('how the body is spelled does not matter', async () => {
+  test('how the body is formatted does not matter', async () => {
     const first = await send(gateway, 'POST /pets', '{"name":"A","categoryId":1}', keyed('k'));
     const second = await send(
       gateway,
@@ -142,7 +142,7 @@ describe('the same request with the same key is answered the same, and changes n
     expect([await left(), await left(), await left()]).toEqual([59, 58, 57]);
   });
 
-  test('the bigger answers too: what is nested is read in the same transaction', async () => {
+  test('nested responses too: they are read in the same transaction', async () => {
     const query = `mutation { createCategory(input: { name: "New" }) { id
       pets { nodes { id } totalCount } }
       updatePet(id: 1, input: { categoryId: 1 }) { id
@@ -164,7 +164,7 @@ describe('another request with the same key is refused', () => {
     ['another body', 'POST /pets', { name: 'B', categoryId: 1 }],
     ['another method and path', 'PATCH /pets/1', { name: 'A' }],
     ['another operation', 'POST /categories', { name: 'A' }],
-    ['a field more', 'POST /pets', { name: 'A', categoryId: 1, status: 'sold' }],
+    ['an additional field', 'POST /pets', { name: 'A', categoryId: 1, status: 'sold' }],
   ])('%s: 422', async (_what, on, body) => {
     const first = await send(gateway, 'POST /pets', { name: 'A', categoryId: 1 }, keyed('k'));
     const content = await contentOf(gateway);
@@ -205,7 +205,7 @@ describe('another request with the same key is refused', () => {
 });
 
 describe('keys belong to their caller', () => {
-  test('keys, and addresses, do not see each other', async () => {
+  test('callers with other keys or addresses do not share them', async () => {
     const [one, other] = [await gateway.createKey(), await gateway.createKey()];
     const callers = [one.headers, other.headers, { 'x-api-key': undefined }];
     const ids = [];
@@ -225,7 +225,7 @@ describe('keys belong to their caller', () => {
     ]);
   });
 
-  test('who may no longer do it is not told what it answered', async () => {
+  test('a caller that lost the scope does not get the stored response', async () => {
     const { headers, id } = await gateway.createKey();
     const ask = () => send(gateway, 'POST /pets', { name: 'A', categoryId: 1 }, keyed('k', headers));
     expect((await ask()).status).toBe(201);
@@ -237,7 +237,7 @@ describe('keys belong to their caller', () => {
   });
 });
 
-describe('what was not run is not kept', () => {
+describe('a request that did not run is not stored', () => {
   const retry = async (on: string, wrong: unknown, right: unknown, status: number) => {
     const refused = await send(gateway, on, wrong, keyed('k'));
     expect(refused.status).toBe(status);
@@ -247,14 +247,14 @@ describe('what was not run is not kept', () => {
 
   test.each<[string, unknown, number]>([
     ['a body that is not JSON', '{', 400],
-    ['a field of another type', { name: 5, categoryId: 1 }, 400],
+    ['a field of the wrong type', { name: 5, categoryId: 1 }, 400],
     ['a name that is too long', { name: 'x'.repeat(256), categoryId: 1 }, 400],
-    ['a name of spaces', { name: '  ', categoryId: 1 }, 400],
-  ])('%s: it may come corrected under the same key', (_what, wrong, status) =>
+    ['a blank name', { name: '  ', categoryId: 1 }, 400],
+  ])('%s: it may be corrected under the same key', (_what, wrong, status) =>
     retry('POST /pets', wrong, { name: 'A', categoryId: 1 }, status),
   );
 
-  test('what GraphQL refuses before it runs', async () => {
+  test('refused by GraphQL before it runs', async () => {
     const query = 'mutation ($name: String!) { createCategory(input: { name: $name }) { id } }';
     const refused = await post(query, { name: 5 }, keyed('g'));
     expect([refused.status, codes(refused)]).toEqual([400, ['BAD_USER_INPUT']]);
@@ -263,7 +263,7 @@ describe('what was not run is not kept', () => {
     expect([corrected.status, codes(corrected), replayed(corrected)]).toEqual([200, undefined, undefined]);
   });
 
-  test('429, which leaves the key free', async () => {
+  test('429: the key stays free', async () => {
     const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 9 });
     const ask = (name: string) => send(gateway, 'POST /pets', { name, categoryId: 1 }, keyed(name, headers));
     const statuses = [(await ask('A')).status, (await ask('B')).status, (await ask('A')).status];
@@ -281,7 +281,7 @@ describe('what was not run is not kept', () => {
     expect(await count('idempotency_keys')).toBe(0);
   });
 
-  test('a failure of ours: nothing of the operation stays, and it can be asked again', async () => {
+  test('an internal error: nothing of the operation stays, and it can be retried', async () => {
     await gateway.database.query(
       statement(`alter table orders add constraint boom check (quantity is distinct from 13)`),
       [],
@@ -301,7 +301,7 @@ describe('what was not run is not kept', () => {
     expect([again.status, codes(again), replayed(again)]).toEqual([200, undefined, undefined]);
   });
 
-  test('an answer that is too large to keep: nothing is changed', async () => {
+  test('a response that is too large to store: nothing is changed', async () => {
     const name = 'x'.repeat(255);
     await gateway.database.query(
       statement('insert into pets (name, category_id) select $1::text, 1 from generate_series(1, 200)'),
@@ -322,7 +322,7 @@ describe('a mutation of several root fields', () => {
     c: createCategory(input: { name: "C" }) { id }
   }`;
 
-  test('changes what it would without a key: one that fails does not undo those before it', async () => {
+  test('has the same effect as without a key: a failed field does not undo those before it', async () => {
     await post(query, undefined, {});
     const withoutKey = await contentOf(gateway);
     await emptyDatabase(gateway.database);
@@ -337,7 +337,7 @@ describe('a mutation of several root fields', () => {
     expect(await contentOf(gateway)).toBe(content);
   });
 
-  test('one that changed something is kept, though the rest of it was bad input', async () => {
+  test('is stored if it changed something, even if the rest was bad input', async () => {
     const half =
       'mutation { a: createCategory(input: { name: "A" }) { id } b: createCategory(input: { name: "" }) { id } }';
     const first = await post(half, undefined, keyed('k'));
@@ -351,7 +351,7 @@ describe('a mutation of several root fields', () => {
 describe('while the first is running', () => {
   const body = { petId: 1, quantity: 1 };
 
-  test('of many at once one is run; the others are told so, or get its answer', async () => {
+  test('one of many runs; the others are refused, or get its response', async () => {
     const ask = () => send(gateway, 'POST /store/orders', body, keyed('k'));
     const answers = await Promise.all(Array.from({ length: 20 }, ask));
     const done = answers.filter(({ status }) => status === 201);
@@ -364,7 +364,7 @@ describe('while the first is running', () => {
     expect([(await ask()).text, replayed(await ask())]).toEqual([done[0]?.text, 'true']);
   });
 
-  test('different keys do not hinder each other', async () => {
+  test('different keys do not block each other', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         send(gateway, 'POST /store/orders', { quantity: 1 }, keyed(`k${i}`)),
@@ -379,7 +379,7 @@ describe('while the first is running', () => {
     ['change', (pet) => `p${pet}: updatePet(id: ${pet}, input: { name: "A" }) { id }`],
     ['set the stock of', (pet) => `p${pet}: setInventory(petId: ${pet}, input: { quantity: 80 }) { petId }`],
   ])(
-    'those that %s the same pets in opposite orders are all done, and hold up nobody',
+    'mutations that %s the same pets in opposite orders all succeed, and block nobody',
     async (what, field) => {
       for (const pet of [1, 2]) await send(gateway, `PUT /store/inventory/${pet}`, { quantity: 100 });
       const before = await deadlocks();
@@ -403,32 +403,35 @@ describe('while the first is running', () => {
     },
   );
 
-  onPostgres('of those of several fields one runs, on all instances, and few connections wait', async () => {
-    const instances = [gateway, await gateway.another()];
-    const before = await deadlocks();
-    const rename = (pet: number) => `p${pet}: updatePet(id: ${pet}, input: { name: "A" }) { id }`;
-    let several: Promise<Answer>[] = [];
-    await gateway.database.transaction(async (transaction) => {
-      await transaction.query(statement('select from pets where id = 3 for update'), []);
-      several = Array.from({ length: 20 }, (_, i) => {
-        const fields = (i % 2 ? [1, 3, 2] : [2, 3, 1]).map(rename);
-        const query = `mutation { ${fields.join(' ')} }`;
-        return send(instances[i % 2] as Gateway, 'POST /graphql', { query }, keyed(`several-${i}`));
+  onPostgres(
+    'mutations of several fields run one at a time on all instances; few connections wait',
+    async () => {
+      const instances = [gateway, await gateway.another()];
+      const before = await deadlocks();
+      const rename = (pet: number) => `p${pet}: updatePet(id: ${pet}, input: { name: "A" }) { id }`;
+      let several: Promise<Answer>[] = [];
+      await gateway.database.transaction(async (transaction) => {
+        await transaction.query(statement('select from pets where id = 3 for update'), []);
+        several = Array.from({ length: 20 }, (_, i) => {
+          const fields = (i % 2 ? [1, 3, 2] : [2, 3, 1]).map(rename);
+          const query = `mutation { ${fields.join(' ')} }`;
+          return send(instances[i % 2] as Gateway, 'POST /graphql', { query }, keyed(`several-${i}`));
+        });
+        await until(async () => (await waiting()) === 2);
+        const others = Array.from({ length: 20 }, (_, i) =>
+          send(gateway, 'POST /pets', { name: 'A', categoryId: 1 }, keyed(`one-${i}`)),
+        );
+        expect((await Promise.all(others)).map(({ status }) => status)).toEqual(Array(20).fill(201));
+        expect(await waiting()).toBe(2);
       });
-      await until(async () => (await waiting()) === 2);
-      const others = Array.from({ length: 20 }, (_, i) =>
-        send(gateway, 'POST /pets', { name: 'A', categoryId: 1 }, keyed(`one-${i}`)),
-      );
-      expect((await Promise.all(others)).map(({ status }) => status)).toEqual(Array(20).fill(201));
-      expect(await waiting()).toBe(2);
-    });
-    const answers = await Promise.all(several);
-    await instances[1]?.close();
-    expect(answers.map((each) => [each.status, codes(each)])).toEqual(Array(20).fill([200, undefined]));
-    expect(await deadlocks()).toBe(before);
-  });
+      const answers = await Promise.all(several);
+      await instances[1]?.close();
+      expect(answers.map((each) => [each.status, codes(each)])).toEqual(Array(20).fill([200, undefined]));
+      expect(await deadlocks()).toBe(before);
+    },
+  );
 
-  test('reads, and writes without a key, go on among them', async () => {
+  test('reads, and writes without a key, are not blocked', async () => {
     const on = ['POST /pets', 'GET /pets', 'POST /pets', 'GET /categories'];
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, i) => {
@@ -462,7 +465,7 @@ describe('after 24 hours', () => {
     expect(replayed(await ask('B'))).toBe('true');
   });
 
-  test('what was kept is deleted', async () => {
+  test('the stored response is deleted', async () => {
     jest.useFakeTimers({
       doNotFake: [
         'nextTick',
@@ -505,7 +508,7 @@ describe('the header', () => {
     '8e03978e-40d5-43dd-bc93-6894a57f9324',
     "!#$%&'()*+,-./:;<=>?@[]^_`{|}~",
     'a"b',
-  ])('%s names a key, with quotes or without', async (key) => {
+  ])('%s is accepted, with or without quotes', async (key) => {
     expect((await ask(key)).status).toBe(201);
     const quoted = await ask(`"${key.replace(/["\\]/g, '\\$&')}"`);
     expect([quoted.status, replayed(quoted)]).toEqual([201, 'true']);
@@ -525,7 +528,7 @@ describe('the header', () => {
     '"a\\x"',
     'ä',
     'a, b',
-  ])('%j does not: 400', async (key) => {
+  ])('%j is refused with 400', async (key) => {
     const refused = await ask(key);
     expect([refused.status, code(refused)]).toEqual([400, 'BAD_USER_INPUT']);
     expect((refused.json as { details: object[] }).details).toEqual([
@@ -546,7 +549,7 @@ describe('the header', () => {
     expect(await count('idempotency_keys')).toBe(0);
   });
 
-  test('is refused by mutations of the scope ADMIN: no secret is kept', async () => {
+  test('is refused by mutations of the scope ADMIN: no secret is stored', async () => {
     const refused = await post(
       'mutation { createApiKey(input: { name: "n" }) { secret } }',
       undefined,
@@ -556,7 +559,7 @@ describe('the header', () => {
     expect(await count('idempotency_keys')).toBe(0);
   });
 
-  test('and what it brings about can be read by scripts of other origins', async () => {
+  test('and its response headers can be read by scripts of other origins', async () => {
     const origin = { origin: 'https://shop.example' };
     const { headers } = await send(gateway, 'POST /pets', { name: 'A', categoryId: 1 }, keyed('k', origin));
     expect(headers['access-control-expose-headers']).toContain('Idempotent-Replayed');

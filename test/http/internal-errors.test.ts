@@ -21,15 +21,15 @@ const payload = '{"query":"{ pets { totalCount } }"}';
 
 test.each([
   ['a REST operation', { url: '/pets' }],
-  ['an operation that is new', { ...post, payload: payload.replace('{ pets', 'query New { pets') }],
-  ['an operation that is known', { ...post, payload }],
+  ['a new operation', { ...post, payload: payload.replace('{ pets', 'query New { pets') }],
+  ['a known operation', { ...post, payload }],
   ['an operation by GET', { url: '/graphql', query: { query: '{ pets { totalCount } }' } }],
   [
     'an operation for an event stream',
     { ...post, url: '/graphql/stream', headers: { ...json, accept: 'text/event-stream' }, payload },
   ],
 ])(
-  'a failure of ours at %s is logged once, whole, under the id that its caller is told',
+  'an internal error in %s is logged once, in full, under the id that its caller gets',
   async (_what, request) => {
     await gateway.app.inject({ ...post, payload });
     const bug = new Error('a bug');

@@ -29,7 +29,7 @@ const LINE = {
   msg: 'request',
 };
 
-test('lines are written soon, in the order of the answers', async () => {
+test('lines are written soon, in the order of the responses', async () => {
   const { note, lines } = journal();
   note('one');
   note('two');
@@ -41,7 +41,7 @@ test('lines are written soon, in the order of the answers', async () => {
   expect(lines).toHaveLength(3);
 });
 
-test('many lines do not wait, nor one that may not', () => {
+test('a full batch is written at once, and so is any line if it may not wait', () => {
   const many = journal();
   for (let i = 0; i < 256; i++) many.note(String(i));
   expect(many.lines).toHaveLength(256);
@@ -50,7 +50,7 @@ test('many lines do not wait, nor one that may not', () => {
   expect(impatient.lines).toHaveLength(1);
 });
 
-test('what waits is written with the end of the server, and of the process', async () => {
+test('pending lines are written when the server closes and when the process exits', async () => {
   const { written, note, lines } = journal();
   const before = process.listeners('exit');
   const app = fastify();

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** Makes look-ups of keys wait. @returns how many do, and what lets them go on. */
+/** Blocks key look-ups. @returns how many are blocked, and how to release them. */
 function holdLookUps() {
   const { database } = gateway;
   const { prisma } = database;
@@ -36,7 +36,7 @@ function holdLookUps() {
   return held;
 }
 
-/** Sends a request, and leaves while its key is looked up. */
+/** Sends a request, and disconnects while its key is looked up. */
 async function leave(request: string): Promise<void> {
   const held = holdLookUps();
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -57,15 +57,15 @@ const inProgress = async () => {
 const QUERY = JSON.stringify({ query: 'subscription { petChanged { id } }' });
 const head = (line: string, { whole }: TestKey) => `${line} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${whole}\r\n`;
 
-describe('a client that leaves before it is known who it is leaves nothing behind', () => {
+describe('a client that disconnects before it is recognised leaves nothing behind', () => {
   test.each<[string, (key: TestKey) => string]>([
     [
-      'on its way to WebSocket',
+      'while upgrading to WebSocket',
       (key) =>
         `${head('GET /graphql', key)}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: ${GRAPHQL_TRANSPORT_WS_PROTOCOL}\r\n\r\n`,
     ],
     [
-      'on its way to an event stream',
+      'while opening an event stream',
       (key) =>
         `${head('POST /graphql/stream', key)}Accept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: ${QUERY.length}\r\n\r\n${QUERY}`,
     ],

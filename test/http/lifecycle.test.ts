@@ -2,7 +2,7 @@ import { type GraphQLSchema, isEnumType, isInputObjectType, isObjectType, Kind, 
 import { emptyDatabase } from '../helper/database';
 import { ADMIN_KEY, type Gateway, type Json, startGateway } from '../helper/gateway';
 
-// Nothing in the product's schema is deprecated yet: here some of it is.
+// Nothing in the product's schema is deprecated yet, so some of it is here.
 jest.mock('../../src/graphql/schema', () => {
   const { buildSchema } = jest.requireActual('../../src/graphql/schema');
   return { buildSchema: (services: unknown) => deprecateSome(buildSchema(services)) };
@@ -61,7 +61,7 @@ afterAll(() => gateway.close());
 
 const named = ({ extensions }: { extensions?: Json }) => extensions?.deprecations ?? [];
 
-describe('what an operation uses that is deprecated is named', () => {
+describe('the deprecated elements that an operation uses are named', () => {
   test.each<[string, object | undefined, object[]]>([
     ['{ pets { nodes { id } } }', undefined, []],
     ['{ pets { nodes { id categoryId a: categoryId } } }', undefined, [CATEGORY_ID]],
@@ -94,7 +94,7 @@ describe('what an operation uses that is deprecated is named', () => {
     const first = await gateway.graphql(query, variables);
     expect([first.status, first.errors]).toEqual([200, []]);
     expect(named(first)).toEqual(deprecations);
-    // Known documents take another way.
+    // Known documents take another path.
     const second = await gateway.graphql(query, variables);
     expect(named(second)).toEqual(deprecations);
     for (const name of ['deprecation', 'sunset', 'link', 'x-stability'])
@@ -102,7 +102,7 @@ describe('what an operation uses that is deprecated is named', () => {
   });
 });
 
-test('of two operations in a document each is told of its own', async () => {
+test('each of two operations in a document reports its own', async () => {
   const query =
     'query A { pet(id: 1) { ...F } } query B { pet(id: 1) { id } } fragment F on Pet { categoryId }';
   const run = async (operationName: string) => {
@@ -120,7 +120,7 @@ test('of two operations in a document each is told of its own', async () => {
 });
 
 describe('headers', () => {
-  test('tell the first of the dates of all that is deprecated', async () => {
+  test('give the earliest dates of all that is deprecated', async () => {
     const { headers } = await gateway.graphql('{ pets(filter: { name: "R" }) { nodes { categoryId } } }');
     expect(headers).toMatchObject({
       deprecation: `@${Date.UTC(2026, 9, 1) / 1000}`,
@@ -130,20 +130,20 @@ describe('headers', () => {
     expect(headers['x-stability']).toBeUndefined();
   });
 
-  test('tell no date where there is none', async () => {
+  test('give no date if there is none', async () => {
     const { headers } = await gateway.graphql('{ pets(last: 1, before: null) { totalCount } }');
     expect([headers.deprecation, headers.sunset]).toEqual([undefined, undefined]);
     expect(headers.link).toContain('rel="deprecation"');
   });
 
-  test('tell the least settled level', async () => {
+  test('give the least stable level', async () => {
     const beta = '{ inventory(filter: { maxQuantity: 3 }) { totalCount } }';
     expect((await gateway.graphql(beta)).headers['x-stability']).toBe('beta');
     const both = '{ inventory(filter: { maxQuantity: 3, status: sold }) { totalCount } }';
     expect((await gateway.graphql(both)).headers['x-stability']).toBe('experimental');
   });
 
-  test('are there on refusals too, and by GET', async () => {
+  test('are sent with refusals too, and over GET', async () => {
     const refused = await gateway.graphql('{ pet(id: 1) { categoryId } }', undefined, {
       'x-api-key': undefined,
     });
@@ -161,7 +161,7 @@ describe('headers', () => {
     expect([got.headers.sunset, named(got.json())]).toEqual(['Mon, 01 Nov 2027 00:00:00 GMT', [CATEGORY_ID]]);
   });
 
-  test('are there on event streams', async () => {
+  test('are sent with event streams', async () => {
     const answer = await gateway.app.inject({
       method: 'POST',
       url: '/graphql/stream',
@@ -172,13 +172,13 @@ describe('headers', () => {
     expect(answer.body).toContain('"deprecations":[{"coordinate":"Pet.categoryId"');
   });
 
-  test('of REST are those of its own operations', async () => {
+  test('of REST cover its own operations only', async () => {
     const { statusCode, headers } = await gateway.app.inject({ url: '/pets?name=R&status=sold' });
     expect([statusCode, headers.deprecation, headers.sunset]).toEqual([200, undefined, undefined]);
   });
 });
 
-test('an answer that is replayed tells the same to the byte', async () => {
+test('a replayed response is the same to the byte', async () => {
   const send = () =>
     gateway.app.inject({
       method: 'POST',

@@ -12,11 +12,11 @@ afterAll(() => gateway.close());
 
 const PETS = '{ pets { totalCount } }';
 
-/** An operation of so many counted root fields. */
+/** An operation with this number of counted root fields. */
 const fields = (count: number) =>
   `{ ${Array.from({ length: count }, (_, i) => `f${i}: pet(id: 1) { id }`).join(' ')} }`;
 
-/** Asks with a key, or anonymously from an address. */
+/** Sends a request with a key, or anonymously from an address. */
 type Ask = (as: TestKey) => Promise<{ status: number; headers: Record<string, unknown>; code?: string }>;
 
 const graphql =
@@ -38,14 +38,14 @@ const rest =
     };
   };
 
-/** What is left to the caller in each window. */
+/** What the caller has left in each window. */
 async function left({ headers }: TestKey): Promise<{ minute: number; day: number }> {
   const { data } = await gateway.graphql('{ rateLimit { windows { remaining } } }', undefined, headers);
   const windows = data.rateLimit?.windows?.map(({ remaining }) => Number(remaining));
   return { minute: windows?.[0] ?? Number.NaN, day: windows?.[1] ?? Number.NaN };
 }
 
-/** A fresh caller that has so many requests of a minute left. */
+/** A new caller with this many requests left in the minute. */
 async function keyWith(remaining: number): Promise<TestKey> {
   const key = await gateway.createKey();
   if (remaining < 60) expect((await graphql(fields(60 - remaining))(key)).status).toBe(200);
@@ -99,7 +99,7 @@ describe('an operation is charged for its counted root fields', () => {
     },
   );
 
-  test('only the operation that is asked for', async () => {
+  test('only if it is the selected one', async () => {
     const key = await gateway.createKey();
     const response = await gateway.app.inject({
       method: 'POST',
@@ -110,7 +110,7 @@ describe('an operation is charged for its counted root fields', () => {
     expect(response.json().extensions.cost.operation).toBe(1);
   });
 
-  test('rateLimit tells it beside what is left', async () => {
+  test('rateLimit reports it beside what is left', async () => {
     const { headers } = await gateway.createKey();
     const query =
       '{ rateLimit { plan cost bannedUntil windows { name limit remaining resetAt } } a: pet(id: 1) { id } b: pet(id: 1) { id } }';
@@ -134,7 +134,7 @@ describe('an operation over the limit', () => {
     return categories?.nodes?.map(({ name }) => String(name));
   };
 
-  test('of three fields, when two are left: none of them runs, no data is answered, nothing is used up', async () => {
+  test('of three fields, with two requests left: none of them runs, no data is returned, nothing is used up', async () => {
     const key = await keyWith(2);
     const payload = { query: `mutation { ${create('one')} ${create('two')} ${create('three')} }` };
     for (let times = 0; times < 2; times++) {
@@ -161,7 +161,7 @@ describe('an operation over the limit', () => {
     expect(await names()).toEqual(['one', 'two']);
   });
 
-  test('that no minute, or no day, has room for is too complex, and counts one', async () => {
+  test('that does not fit in a whole minute or day is too complex, and counts as one', async () => {
     const free = await gateway.createKey();
     expect(await graphql(fields(61))(free)).toMatchObject({ status: 400, code: 'OPERATION_TOO_COMPLEX' });
     expect(await left(free)).toEqual({ minute: 59, day: 999 });
@@ -175,7 +175,7 @@ describe('an operation over the limit', () => {
     ['GraphQL', graphql(PETS)],
     ['REST', rest('/pets')],
     ['REST, writing', rest('/categories', { method: 'POST', payload: { name: 'never' } })],
-  ])('is answered RATE_LIMITED on %s', async (_door, ask) => {
+  ])('gets RATE_LIMITED on %s', async (_door, ask) => {
     const key = await keyWith(0);
     expect(await ask(key)).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
     expect(await names()).not.toContain('never');
@@ -207,7 +207,7 @@ describe('free of quota', () => {
     expect(await left(key)).toEqual({ minute: 0, day: 940 });
   });
 
-  test('but not of a ceiling: ten times the requests of a minute', async () => {
+  test('but only up to a ceiling: ten times the quota per minute', async () => {
     const key = await gateway.createKey();
     for (let i = 0; i < 600; i++) {
       const ask = free[i % free.length]?.[1] as Ask;
@@ -228,7 +228,7 @@ describe('free of quota', () => {
   });
 });
 
-describe('what fails before it reaches a counted field counts one, and is refused when none is left', () => {
+describe('a request that fails before it reaches a counted field counts as one, and is refused when none is left', () => {
   const json = { 'content-type': 'application/json' };
   const crossSite = { 'sec-fetch-site': 'cross-site' };
   const post = (url: string, payload: string, headers: Record<string, string> = json) =>
@@ -243,43 +243,43 @@ describe('what fails before it reaches a counted field counts one, and is refuse
     [400, 'a free query that is not valid', graphql('{ viewer { nothing } }')],
     [
       400,
-      'an operation that is not there',
+      'an unknown operation name',
       post('/graphql', '{"query":"{ __typename }","operationName":"other"}'),
     ],
-    [400, 'variables that do not fit', graphql('query ($id: ID!) { pet(id: $id) { id } }', { id: 'x' })],
+    [400, 'invalid variables', graphql('query ($id: ID!) { pet(id: $id) { id } }', { id: 'x' })],
     [
       400,
-      'variables that do not fit, of three fields',
+      'invalid variables for three fields',
       graphql('query ($id: ID!) { a: pet(id: $id) { id } b: pet(id: $id) { id } c: pet(id: $id) { id } }', {
         id: -1,
       }),
     ],
     [
       400,
-      'variables that do not fit, behind a directive',
+      'invalid variables, behind a directive',
       graphql('query ($id: ID!) { pet(id: $id) @skip(if: false) { id } }', { id: 'x' }),
     ],
     [
       400,
-      'a directive whose variable does not fit',
+      'a directive with an invalid variable',
       graphql('query ($on: Boolean!) { pets @include(if: $on) { totalCount } }', { on: 'yes' }),
     ],
     [
       400,
-      'variables that do not fit a free query',
+      'invalid variables for a free query',
       graphql('query ($on: Boolean!) { viewer @include(if: $on) { plan } }'),
     ],
-    [400, 'an unused variable that does not fit', graphql('query ($id: ID!) { pet(id: $id) { id } }')],
+    [400, 'a missing variable', graphql('query ($id: ID!) { pet(id: $id) { id } }')],
     [400, 'a list of operations', post('/graphql', '[{"query":"{ pets { totalCount } }"}]')],
-    [400, 'what could be CSRF', rest('/graphql?query={pets{totalCount}}', { headers: crossSite })],
+    [400, 'a possible CSRF request', rest('/graphql?query={pets{totalCount}}', { headers: crossSite })],
     [400, 'bad input', rest('/pets?limit=0')],
     [400, 'an unknown parameter', rest('/pets?colour=red')],
-    [400, 'a path that is no id', rest('/pets/first')],
+    [400, 'a path that is not an id', rest('/pets/first')],
     [400, 'a URL that cannot be decoded', rest('/%zz')],
     [403, 'a missing scope', graphql('{ apiKeys { totalCount } }')],
     [
       403,
-      'a missing scope, beside more',
+      'a missing scope, beside allowed fields',
       graphql('{ a: pet(id: 1) { id } b: pet(id: 1) { id } apiKeys { totalCount } }'),
     ],
     [404, 'an unknown path', rest('/nothing')],
@@ -290,10 +290,10 @@ describe('what fails before it reaches a counted field counts one, and is refuse
       'a mutation by GET',
       rest('/graphql?query=mutation{deletePet(id:1){id}}', { headers: { 'apollo-require-preflight': '1' } }),
     ],
-    [406, 'what cannot be accepted', rest('/pets', { headers: { accept: 'image/png' } })],
+    [406, 'an Accept that cannot be met', rest('/pets', { headers: { accept: 'image/png' } })],
     [413, 'a body that is too large', post('/categories', large)],
     [413, 'a body that is too large for GraphQL', post('/graphql', large)],
-    [415, 'a body of another type', post('/pets', 'a,b', { 'content-type': 'text/csv' })],
+    [415, 'an unsupported content type', post('/pets', 'a,b', { 'content-type': 'text/csv' })],
   ];
   test.each(failing)('%i: %s', async (status, _name, ask) => {
     const key = await keyWith(1);
@@ -303,7 +303,7 @@ describe('what fails before it reaches a counted field counts one, and is refuse
     expect(await left(key)).toEqual({ minute: 0, day: 940 });
   });
 
-  describe('of a caller without a right key, against its address', () => {
+  describe('of a caller without a valid key, against its address', () => {
     const from = (remoteAddress: string, headers: Record<string, string>, query: string) =>
       gateway.server.inject({
         method: 'POST',
@@ -328,14 +328,14 @@ describe('what fails before it reaches a counted field counts one, and is refuse
       url = await gateway.listen();
     });
     test.each([
-      ['what is not HTTP', 'GARBAGE\r\n\r\n'],
-      ['headers too large', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`],
+      ['a request that is not HTTP', 'GARBAGE\r\n\r\n'],
+      ['headers that are too large', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`],
       [
         'a broken chunk',
         'POST /pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
       ],
       [
-        'a broken chunk behind a good one',
+        'a broken chunk after a valid one',
         'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\nzz\r\n',
       ],
       ['no Host', 'GET /pets HTTP/1.1\r\nConnection: close\r\n\r\n'],
@@ -362,7 +362,7 @@ describe('windows', () => {
     return { status: answer.status, ...toldBy(answer.headers as Record<string, string>) };
   };
 
-  test('start with the first request and end a minute later; Reset and Retry-After say when, never too early', async () => {
+  test('start with the first request and end a minute later; Reset and Retry-After give the end, never too early', async () => {
     clock += 777;
     const key = await gateway.createKey();
     const first = clock;
@@ -387,7 +387,7 @@ describe('windows', () => {
     });
   });
 
-  test('after Retry-After the refused request passes, whatever it costs', async () => {
+  test('after Retry-After the refused request succeeds, whatever it costs', async () => {
     const key = await keyWith(10);
     clock += 5_001;
     const refused = await graphql(fields(11))(key);
@@ -396,7 +396,7 @@ describe('windows', () => {
     expect((await graphql(fields(11))(key)).status).toBe(200);
   });
 
-  test('both count; what one refuses is not counted by the other', async () => {
+  test('both count; a request refused by one does not count in the other', async () => {
     const key = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 2, perDay: 5 });
     const first = clock;
     expect(await told(key)).toMatchObject({ limit: 2, remaining: 1 });
@@ -415,7 +415,7 @@ describe('windows', () => {
     expect(await told(key)).toMatchObject({ status: 200, limit: 2, remaining: 1 });
   });
 
-  test('a change of plan holds with the next request, for what has been used too', async () => {
+  test('a change of plan applies from the next request on, also to what has been used', async () => {
     const key = await keyWith(0);
     const change = (plan: string) =>
       gateway.data(

@@ -42,13 +42,13 @@ const remaining = async (headers: Record<string, string>) => {
 const codeOf = (error: unknown) =>
   (error as { extensions: { code: string } }[])[0]?.extensions?.code ?? (error as { code?: number }).code;
 
-/** A plain WebSocket, and how its opening or its end comes. */
+/** Opens a plain WebSocket. */
 function socket(
   headers: Record<string, string> = {},
   protocol: string[] = [GRAPHQL_TRANSPORT_WS_PROTOCOL],
 ): WebSocket {
   const opened = new WebSocket(`${url.replace('http', 'ws')}/graphql`, protocol, { headers });
-  // Those that were refused say so once more when they are dropped.
+  // Refused ones emit another error when they are dropped.
   opened.on('error', () => undefined);
   sockets.push(opened);
   return opened;
@@ -66,7 +66,7 @@ async function closedWith(opened: WebSocket): Promise<[number, string]> {
   return [code, String(reason)];
 }
 
-describe('a subscription is counted as one request, events are not', () => {
+describe('a subscription counts as one request, events are free', () => {
   test.each([
     ['graphql-ws', (headers: Record<string, string>) => socketClient(url, headers)],
     ['graphql-sse', (headers: Record<string, string>) => streamClient(url, headers)],
@@ -82,7 +82,7 @@ describe('a subscription is counted as one request, events are not', () => {
   });
 });
 
-test('who has no request left is refused, with the time to wait', async () => {
+test('a caller with no requests left is refused, with the time to wait', async () => {
   const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 1 });
   await gateway.app.inject({ url: '/pets', headers });
   const { error } = await open(socketClient(url, headers)).subscribe(SUBSCRIPTION).untilOver();
@@ -97,7 +97,7 @@ test('who has no request left is refused, with the time to wait', async () => {
   expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'RATE_LIMITED' } }] });
 });
 
-test('without the scope it is refused, over each protocol, and counted', async () => {
+test('without the scope an operation is refused over each protocol, and counted', async () => {
   const over = await open(socketClient(url)).subscribe(SUBSCRIPTION).untilOver();
   expect(codeOf(over.error)).toBe('UNAUTHENTICATED');
   const stream = await open(streamClient(url)).subscribe(SUBSCRIPTION).untilOver();
@@ -110,7 +110,7 @@ test('without the scope it is refused, over each protocol, and counted', async (
   expect(await remaining(headers)).toBe(59);
 });
 
-test('documents have the limits of all others, and a fault in one is told and counted', async () => {
+test('documents have the usual limits, and errors in them are reported and counted', async () => {
   const { headers } = await gateway.createKey();
   const client = open(socketClient(url, headers));
   const code = async (query: string) => codeOf((await client.subscribe(query).untilOver()).error);
@@ -130,19 +130,19 @@ test('documents have the limits of all others, and a fault in one is told and co
   expect(await remaining(headers)).toBe(53);
 });
 
-describe('a key is taken', () => {
+describe('a key is read', () => {
   test.each([
     ['as X-API-Key', (key: string) => ({ 'X-API-Key': key })],
     ['as apiKey', (key: string) => ({ apiKey: key })],
     ['as Authorization', (key: string) => ({ Authorization: `Bearer ${key}` })],
-  ])('of connection_init %s', async (_name, params) => {
+  ])('from connection_init %s', async (_name, params) => {
     const { whole } = await gateway.createKey();
     const client = open(socketClient(url, params(whole)));
     const { answers } = await client.subscribe('{ viewer { plan apiKey { id } } }').untilOver();
     expect(answers).toMatchObject([{ data: { viewer: { apiKey: { id: whole.slice(3, 15) } } } }]);
   });
 
-  test('of the upgrade request, and that of connection_init counts more', async () => {
+  test('from the upgrade request, unless connection_init has one', async () => {
     const [first, second] = [await gateway.createKey(), await gateway.createKey()];
     const viewer = async (client: Subscriber) =>
       (await open(client).subscribe('{ viewer { apiKey { id } } }').untilOver()).answers[0]?.data?.viewer;
@@ -154,7 +154,7 @@ describe('a key is taken', () => {
     });
   });
 
-  test('and a wrong one closes with 4403, and is counted against the address', async () => {
+  test('and a wrong one closes with 4403, and counts against the address', async () => {
     const before = await remaining({});
     const wrong = `ps_000000000000_${'x'.repeat(32)}`;
     const { error } = await open(socketClient(url, { apiKey: wrong }))
@@ -170,7 +170,7 @@ describe('a key is taken', () => {
   });
 });
 
-test('what a revoked key began ends, and the key can begin nothing more', async () => {
+test('operations of a revoked key end, and it can start no more', async () => {
   const key = await gateway.createKey();
   const client = open(socketClient(url, key.headers));
   const over = client.subscribe(SUBSCRIPTION);
@@ -188,7 +188,7 @@ test('what a revoked key began ends, and the key can begin nothing more', async 
   expect((await client.subscribe(SUBSCRIPTION).untilOver()).error).toMatchObject({ code: 4403 });
 });
 
-test('a caller has only so many at once, over all protocols together; those that end make room', async () => {
+test('operations per caller are limited across all protocols; those that end make room', async () => {
   const { headers } = await gateway.createKey();
   const client = open(socketClient(url, headers));
   const first = client.subscribe(SUBSCRIPTION);
@@ -202,13 +202,13 @@ test('a caller has only so many at once, over all protocols together; those that
   await until(async () => (await running(gateway)) === 2);
   client.subscribe(SUBSCRIPTION);
   await until(async () => (await running(gateway)) === 3);
-  // Others have their own.
+  // Other callers have their own limit.
   const { headers: others } = await gateway.createKey();
   open(socketClient(url, others)).subscribe(SUBSCRIPTION);
   await until(async () => (await running(gateway)) === 4);
 });
 
-test('a caller has only so many connections, and gets those back that it closes', async () => {
+test('connections per caller are limited; closed ones make room', async () => {
   const { headers } = await gateway.createKey();
   for (let i = 0; i < 3; i++) await once(socket(headers), 'open');
   const { status, headers: told } = await refusedWith(socket(headers));
@@ -220,21 +220,21 @@ test('a caller has only so many connections, and gets those back that it closes'
   await once(socket(headers), 'open');
 });
 
-describe('of origins', () => {
+describe('a page from', () => {
   test.each([
-    ['those of CORS_ORIGINS', () => ORIGIN],
-    ['its own', () => url],
+    ['CORS_ORIGINS', () => ORIGIN],
+    ['the gateway itself', () => url],
   ])('%s may connect', async (_name, origin) => {
     await once(socket({ origin: origin() }), 'open');
   });
 
-  test('no other may', async () => {
+  test('elsewhere may not connect', async () => {
     const { status, text } = await refusedWith(socket({ origin: 'https://evil.example' }));
     expect([status, JSON.parse(text).errors[0].extensions.code]).toEqual([403, 'FORBIDDEN']);
   });
 });
 
-describe('a client that breaks the protocol is closed', () => {
+describe('a client that breaks the protocol is disconnected', () => {
   const init = (opened: WebSocket) => opened.send('{"type":"connection_init"}');
 
   test('with 1009 for a message that is too large', async () => {
@@ -244,7 +244,7 @@ describe('a client that breaks the protocol is closed', () => {
     expect(await closedWith(opened)).toEqual([1009, '']);
   });
 
-  test('with 4400 for what is no message', async () => {
+  test('with 4400 for an invalid message', async () => {
     const opened = socket();
     await once(opened, 'open');
     opened.send('hello');
@@ -268,7 +268,7 @@ describe('a client that breaks the protocol is closed', () => {
     expect((await closedWith(opened))[0]).toBe(4406);
   });
 
-  test('with 4408 if it does not say who it is', async () => {
+  test('with 4408 if it sends no connection_init', async () => {
     const opened = socket();
     await once(opened, 'open');
     expect(await closedWith(opened)).toEqual([4408, 'Connection initialisation timeout']);

@@ -4,7 +4,7 @@ import { createLogger } from '../../src/http/logger';
 
 const LOGGER = join(__dirname, '..', '..', 'dist', 'http', 'logger.js');
 
-/** Logs more than a pipe holds, in lines of many lengths. */
+/** Logs more than a pipe holds, in lines of varying length. */
 const WRITER = `
   const logger = require(${JSON.stringify(LOGGER)}).createLogger('info', 2);
   let lines = 0;
@@ -22,8 +22,8 @@ const SLOW_READER = `
   });
 `;
 
-test('processes that write to one pipe keep their lines apart, however slow its reader is', () => {
-  // The pipe is the shell's: Node would put a socket there.
+test('processes that share a pipe write whole lines, however slow its reader is', () => {
+  // The pipe is the shell's: Node would create a socket.
   const pipe = '("$0" -e "$1" & "$0" -e "$1" & wait) | "$0" -e "$2"';
   const log = execFileSync('sh', ['-c', pipe, process.execPath, WRITER, SLOW_READER], {
     encoding: 'utf8',
@@ -34,7 +34,7 @@ test('processes that write to one pipe keep their lines apart, however slow its 
   expect(lines.map((line) => JSON.parse(line)).filter(({ line }) => line === 3999)).toHaveLength(2);
 });
 
-test('a log that is silent keeps no timer', () => {
+test('a silent log has no timer', () => {
   const start = jest.spyOn(globalThis, 'setInterval');
   createLogger('silent').fatal('unheard');
   expect(start).not.toHaveBeenCalled();

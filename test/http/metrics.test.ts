@@ -14,7 +14,7 @@ afterAll(() => gateway.close());
 const remote = (headers: Record<string, string> = {}) =>
   gateway.server.inject({ url: '/metrics', headers, remoteAddress: '203.0.113.7' });
 
-/** The samples of the exposition format, by name and labels: `name{a="b"}`. */
+/** The samples of the exposition, by name and labels: `name{a="b"}`. */
 async function samples(): Promise<Record<string, number>> {
   const { statusCode, body } = await remote({ 'x-api-key': ADMIN_KEY });
   expect(statusCode).toBe(200);
@@ -25,7 +25,7 @@ async function samples(): Promise<Record<string, number>> {
 const count = (operation: string, status: string) =>
   `petstore_request_duration_seconds_count{operation="${operation}",status="${status}"}`;
 
-test('requests are counted by what they were for and by status class', async () => {
+test('requests are counted by operation and status class', async () => {
   await gateway.data('query Mine { a: pets { totalCount } b: pets { totalCount } }');
   await gateway.data('{ pets { totalCount } orders { totalCount } }');
   await gateway.graphql('{ nonsense }');
@@ -50,7 +50,7 @@ test('requests are counted by what they were for and by status class', async () 
   });
 });
 
-test('what the limiter decides is counted, and each ban once', async () => {
+test('decisions of the limiter are counted, and each ban once', async () => {
   const key = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 3, perDay: 3 });
   const before = await samples();
   for (let i = 0; i < 8; i++) await gateway.app.inject({ url: '/pets', headers: key.headers });
@@ -62,7 +62,7 @@ test('what the limiter decides is counted, and each ban once', async () => {
   expect(gained('petstore_bans_begun_total')).toBe(1);
 });
 
-test('nothing that a client makes up becomes a label, and no secret is in it', async () => {
+test('nothing that a client makes up becomes a label, and no secret appears', async () => {
   const key = await gateway.createKey();
   await gateway.graphql('query Invented { madeUpAlias: pets { totalCount } }', {}, key.headers);
   await gateway.app.inject({
@@ -79,7 +79,7 @@ test('nothing that a client makes up becomes a label, and no secret is in it', a
   expect(body).toContain('process_cpu_seconds_total');
 });
 
-test('on the main port it is for this machine and for admin keys', async () => {
+test('on the main port metrics are for this machine and for admin keys', async () => {
   expect((await gateway.server.inject({ url: '/metrics' })).statusCode).toBe(200);
   expect((await gateway.server.inject({ url: '/metrics', remoteAddress: '::1' })).statusCode).toBe(200);
   const refused = await remote();
@@ -97,7 +97,7 @@ test.each(['x-forwarded-for', 'forwarded', 'via', 'x-real-ip', 'origin'])(
   },
 );
 
-test('it counts nothing', async () => {
+test('a scrape is free of quota', async () => {
   const key = await gateway.createKey({ scopes: ['ADMIN'] });
   const left = async () => toldBy((await remote(key.headers)).headers).remaining;
   const first = await left();
@@ -107,11 +107,11 @@ test('it counts nothing', async () => {
 test.each([
   ['127.0.0.1', 'http://127.0.0.1:9464/metrics'],
   ['::1', 'http://[::1]:9464/metrics'],
-])('on %s its own server is at %s', (host, url) => {
+])('on %s the metrics server is at %s', (host, url) => {
   expect(metricsUrl(host, 9464)).toBe(url);
 });
 
-test('with a port of its own it is there and nowhere else', async () => {
+test('with a port of their own metrics are served there only', async () => {
   const config = readConfig({ LOG_LEVEL: 'silent', ADMIN_API_KEY: ADMIN_KEY, METRICS_PORT: '0' });
   const { server, metrics } = await createApp(config, gateway.database);
   const answer = await server.inject({ url: '/metrics', headers: { 'x-api-key': ADMIN_KEY } });

@@ -12,17 +12,17 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** A request whose body is not all there. */
+/** A request with an incomplete body. */
 const UNFINISHED =
   'POST /pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{';
 
-/** Keeps the process from everything else. */
+/** Blocks the event loop. */
 function block(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);
 }
 
-test('a process that is late is refused further work, tells how things are, and recovers by itself', async () => {
+test('a lagging process refuses further work, still reports its state, and recovers by itself', async () => {
   const small = await gateway.another({ MAX_EVENT_LOOP_LAG_MS: '100' });
   const get = (url: string) => small.app.inject({ url });
   expect((await get('/pets')).statusCode).toBe(200);
@@ -68,7 +68,7 @@ test('one long pause is not overload', async () => {
   await small.server.close();
 });
 
-test('more requests at once than it may work on are refused at once; the others are answered', async () => {
+test('requests above the limit in progress are refused at once; the others are answered', async () => {
   const small = await gateway.another({ MAX_REQUESTS_IN_PROGRESS: '3' });
   const url = await small.listen();
   const held = Array.from({ length: 3 }, () => exchange(url, UNFINISHED));
@@ -85,12 +85,12 @@ test('more requests at once than it may work on are refused at once; the others 
   await small.server.close();
 });
 
-test('operations over WebSocket count as requests, and are refused like them', async () => {
+test('operations over WebSocket count as requests, and are refused likewise', async () => {
   const small = await gateway.another({ MAX_REQUESTS_IN_PROGRESS: '3' });
   const url = await small.listen();
   const client = socketClient(url);
   const query = '{ pets { totalCount } }';
-  // It keeps the connection.
+  // Keeps the connection open.
   client.subscribe('subscription { petChanged { id } }');
   await until(async () => (await running(small)) === 1);
   const held = Array.from({ length: 3 }, () => exchange(url, UNFINISHED));
@@ -104,7 +104,7 @@ test('operations over WebSocket count as requests, and are refused like them', a
   await small.server.close();
 });
 
-test('clients that leave before they are answered do not count for long', async () => {
+test('clients that disconnect early do not count for long', async () => {
   const small = await gateway.another({ MAX_REQUESTS_IN_PROGRESS: '2' });
   const url = await small.listen();
   await Promise.all(Array.from({ length: 6 }, () => exchange(url, UNFINISHED)));
@@ -112,7 +112,7 @@ test('clients that leave before they are answered do not count for long', async 
   await small.server.close();
 });
 
-test('a body that does not arrive in time is 408, with all headers, and its connection is closed', async () => {
+test('a body that does not arrive in time gets 408 with all headers, and its connection is closed', async () => {
   const hasty = await gateway.another({ REQUEST_TIMEOUT_MS: '200' });
   const url = await hasty.listen();
   const { status, headers, body } = parseResponse(await exchange(url, UNFINISHED));

@@ -23,7 +23,7 @@ const DOORS = [
   { name: 'GraphQL and REST', isGraphQL: (i: number) => i % 3 === 0 },
 ];
 
-describe.each(SETUPS)('of 200 requests that a fresh Free caller sends at once to $name', ({ open }) => {
+describe.each(SETUPS)('of 200 requests that a new FREE caller sends at once to $name', ({ open }) => {
   let instances: Gateway[];
   beforeAll(async () => {
     instances = await open();
@@ -51,7 +51,7 @@ describe.each(SETUPS)('of 200 requests that a fresh Free caller sends at once to
   };
 
   test.each(DOORS)(
-    'exactly 60 pass over $name, each told another number of what is left',
+    'exactly 60 pass over $name, each with a different remaining quota',
     async ({ isGraphQL }) => {
       const { headers } = await gateway.createKey();
       const answers = await Promise.all(
@@ -69,7 +69,7 @@ describe.each(SETUPS)('of 200 requests that a fresh Free caller sends at once to
     },
   );
 
-  test('a ban on one is a ban on all, and is lifted on all', async () => {
+  test('a ban on one instance applies to all, and is lifted on all', async () => {
     const key = await gateway.createKey();
     const [first, last] = [instances[0], instances.at(-1)] as [Gateway, Gateway];
     await Promise.all(Array.from({ length: 80 }, () => send(0, key.headers, true)));

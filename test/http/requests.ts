@@ -1,7 +1,7 @@
-/** A request to the test gateway, and what it is answered. Without a method it is a GET, or the POST of an operation. */
+/** A request to the test gateway, and its response. Without a method it is a GET, or the POST of an operation. */
 export interface Request {
   readonly name: string;
-  /** `{dogs}` is a category that pets are in, `{empty}` one without. */
+  /** `{dogs}` is a category with pets, `{empty}` one without. */
   readonly path?: string;
   readonly method?: string;
   readonly headers?: Record<string, string>;
@@ -9,7 +9,7 @@ export interface Request {
   /** The operation of a POST to /graphql. */
   readonly graphql?: string;
   readonly as?: 'anonymous' | 'wrong key' | 'reader' | 'free';
-  /** What is so when it arrives. */
+  /** The state in which it arrives. */
   readonly before?: 'a pet' | 'a bug' | 'no database';
   readonly status: number;
   readonly code?: string;
@@ -18,14 +18,14 @@ export interface Request {
 const JSON_BODY = { 'content-type': 'application/json' };
 const PREFLIGHT = { origin: 'https://shop.example', 'access-control-request-method': 'POST' };
 
-/** An operation of so many counted root fields. */
+/** An operation with this number of counted root fields. */
 export function fields(count: number): string {
   return `{ ${Array.from({ length: count }, (_, i) => `f${i}: pet(id: 1) { id }`).join(' ')} }`;
 }
 
 const LONG = JSON.stringify({ name: 'x'.repeat(101 * 1024) });
 
-/** At least one for every status that there is, on both doors where both have it. */
+/** At least one for every status, on both interfaces where both have it. */
 export const REQUESTS: readonly Request[] = [
   { name: 'a list', path: '/pets', status: 200 },
   { name: 'a query', graphql: '{ pets { totalCount } }', status: 200 },
@@ -41,9 +41,9 @@ export const REQUESTS: readonly Request[] = [
     status: 201,
   },
   { name: 'a deletion', method: 'DELETE', path: '/categories/{empty}', status: 204 },
-  { name: 'a read that is known', path: '/pets', headers: { 'if-none-match': '*' }, status: 304 },
+  { name: 'an unchanged read', path: '/pets', headers: { 'if-none-match': '*' }, status: 304 },
   { name: 'HEAD', method: 'HEAD', path: '/pets', status: 200 },
-  { name: 'HEAD of nothing', method: 'HEAD', path: '/nothing', status: 404 },
+  { name: 'HEAD of an unknown path', method: 'HEAD', path: '/nothing', status: 404 },
   { name: 'a deprecated read', path: '/pets/77', status: 404, code: 'NOT_FOUND' },
 
   {
@@ -83,13 +83,13 @@ export const REQUESTS: readonly Request[] = [
   },
   { name: 'a URL that cannot be decoded', path: '/pets/%zz', status: 400, code: 'BAD_REQUEST' },
   {
-    name: 'a URL of GraphQL that cannot be decoded',
+    name: 'a GraphQL URL that cannot be decoded',
     path: '/graphql?query=%zz',
     status: 400,
     code: 'BAD_REQUEST',
   },
   {
-    name: 'a POST to a URL of GraphQL that cannot be decoded',
+    name: 'a POST to a GraphQL URL that cannot be decoded',
     method: 'POST',
     path: '/graphql?x=%zz',
     headers: JSON_BODY,
@@ -107,7 +107,7 @@ export const REQUESTS: readonly Request[] = [
     code: 'GRAPHQL_VALIDATION_FAILED',
   },
   {
-    name: 'a variable that is missing',
+    name: 'a missing variable',
     graphql: 'query ($id: ID!) { pet(id: $id) { id } }',
     status: 400,
     code: 'BAD_USER_INPUT',
@@ -120,7 +120,7 @@ export const REQUESTS: readonly Request[] = [
     code: 'OPERATION_TOO_COMPLEX',
   },
   {
-    name: 'what could be CSRF',
+    name: 'a possible CSRF request',
     path: '/graphql?query={__typename}',
     headers: { 'sec-fetch-site': 'cross-site' },
     status: 400,
@@ -142,7 +142,7 @@ export const REQUESTS: readonly Request[] = [
     code: 'UNAUTHENTICATED',
   },
   {
-    name: 'a wrong key to nowhere',
+    name: 'a wrong key to an unknown path',
     path: '/nothing',
     as: 'wrong key',
     status: 401,
@@ -157,7 +157,7 @@ export const REQUESTS: readonly Request[] = [
     code: 'FORBIDDEN',
   },
   {
-    name: 'a missing scope of GraphQL',
+    name: 'a missing scope in GraphQL',
     graphql: '{ apiKeys { totalCount } }',
     as: 'reader',
     status: 403,
@@ -173,14 +173,14 @@ export const REQUESTS: readonly Request[] = [
     code: 'METHOD_NOT_ALLOWED',
   },
   {
-    name: 'a method that GraphQL does not know',
+    name: 'a method that GraphQL does not allow',
     method: 'PUT',
     path: '/graphql',
     status: 405,
     code: 'METHOD_NOT_ALLOWED',
   },
   {
-    name: 'what cannot be accepted',
+    name: 'an Accept that cannot be met',
     path: '/pets',
     headers: { accept: 'image/png' },
     status: 406,
@@ -195,7 +195,7 @@ export const REQUESTS: readonly Request[] = [
     code: 'CATEGORY_NOT_EMPTY',
   },
   {
-    name: 'a body too large',
+    name: 'a body that is too large',
     method: 'POST',
     path: '/pets',
     headers: JSON_BODY,
@@ -204,7 +204,7 @@ export const REQUESTS: readonly Request[] = [
     code: 'PAYLOAD_TOO_LARGE',
   },
   {
-    name: 'a body too large for GraphQL',
+    name: 'a body that is too large for GraphQL',
     method: 'POST',
     path: '/graphql',
     headers: JSON_BODY,
@@ -213,7 +213,7 @@ export const REQUESTS: readonly Request[] = [
     code: 'PAYLOAD_TOO_LARGE',
   },
   {
-    name: 'a body of another type',
+    name: 'an unsupported content type',
     method: 'POST',
     path: '/pets',
     headers: { 'content-type': 'text/csv' },
@@ -222,7 +222,7 @@ export const REQUESTS: readonly Request[] = [
     code: 'UNSUPPORTED_MEDIA_TYPE',
   },
   {
-    name: 'a body of another type to GraphQL',
+    name: 'an unsupported content type to GraphQL',
     method: 'POST',
     path: '/graphql',
     headers: { 'content-type': 'text/csv' },
@@ -231,7 +231,7 @@ export const REQUESTS: readonly Request[] = [
     code: 'UNSUPPORTED_MEDIA_TYPE',
   },
   {
-    name: 'a reference to nothing',
+    name: 'a reference to a missing row',
     method: 'POST',
     path: '/pets',
     headers: JSON_BODY,
@@ -248,14 +248,14 @@ export const REQUESTS: readonly Request[] = [
     code: 'INTERNAL_SERVER_ERROR',
   },
   {
-    name: 'a database that is gone',
+    name: 'an unreachable database',
     path: '/pets',
     before: 'no database',
     status: 503,
     code: 'SERVICE_UNAVAILABLE',
   },
   {
-    name: 'a database that is gone before a write',
+    name: 'an unreachable database before a write',
     method: 'DELETE',
     path: '/pets/1',
     before: 'no database',
@@ -273,25 +273,25 @@ export const REQUESTS: readonly Request[] = [
     status: 204,
   },
   {
-    name: 'a preflight to nowhere',
+    name: 'a preflight to an unknown path',
     method: 'OPTIONS',
     path: '/nothing',
     headers: PREFLIGHT,
     as: 'anonymous',
     status: 204,
   },
-  { name: 'OPTIONS that is no preflight', method: 'OPTIONS', path: '/pets', status: 204 },
-  { name: 'OPTIONS of GraphQL that is no preflight', method: 'OPTIONS', path: '/graphql', status: 204 },
-  { name: 'OPTIONS of nowhere that is no preflight', method: 'OPTIONS', path: '/nothing', status: 204 },
+  { name: 'OPTIONS that is not a preflight', method: 'OPTIONS', path: '/pets', status: 204 },
+  { name: 'OPTIONS of GraphQL, not a preflight', method: 'OPTIONS', path: '/graphql', status: 204 },
+  { name: 'OPTIONS of an unknown path, not a preflight', method: 'OPTIONS', path: '/nothing', status: 204 },
   { name: 'the documentation', path: '/docs', status: 200 },
   { name: 'the OpenAPI document', path: '/openapi.json', status: 200 },
   { name: 'the OpenAPI document in YAML', path: '/openapi.yaml', status: 200 },
   { name: 'liveness', path: '/livez', status: 200 },
   { name: 'readiness', path: '/readyz', as: 'anonymous', status: 200 },
-  { name: 'readiness, to a wrong key', path: '/readyz', as: 'wrong key', status: 200 },
+  { name: 'readiness with a wrong key', path: '/readyz', as: 'wrong key', status: 200 },
   { name: 'metrics', path: '/metrics', status: 200 },
   {
-    name: 'a method that health does not know',
+    name: 'a method that health does not allow',
     method: 'POST',
     path: '/livez',
     status: 405,
@@ -299,8 +299,8 @@ export const REQUESTS: readonly Request[] = [
   },
   { name: 'Sandbox', path: '/graphql', headers: { accept: 'text/html' }, status: 200 },
   { name: 'the start page', path: '/', status: 200 },
-  { name: 'the start page, to a wrong key', path: '/', as: 'wrong key', status: 200 },
+  { name: 'the start page with a wrong key', path: '/', as: 'wrong key', status: 200 },
   { name: 'GraphiQL', path: '/graphiql', status: 200 },
-  { name: 'what a page would load', path: '/favicon.svg', status: 200 },
-  { name: 'what no page loads', path: '/assets/x/page.css', status: 404, code: 'NOT_FOUND' },
+  { name: 'an existing asset', path: '/favicon.svg', status: 200 },
+  { name: 'a missing asset', path: '/assets/x/page.css', status: 404, code: 'NOT_FOUND' },
 ];

@@ -1,7 +1,7 @@
 import { Tarpit } from '../../src/http/tarpit';
 import { startGateway } from '../helper/gateway';
 
-/** How long each of so many refusals takes, in milliseconds. */
+/** How long each of these refusals takes, in milliseconds. */
 function timesOf(tarpit: Tarpit, caller: string, refusals: number): Promise<number>[] {
   const started = performance.now();
   return Array.from(
@@ -12,22 +12,22 @@ function timesOf(tarpit: Tarpit, caller: string, refusals: number): Promise<numb
 
 const isAtOnce = (ms: number) => ms < 50;
 
-describe('a caller that is refused again and again', () => {
-  test('waits for the end of a period after the tenth time, and no longer', async () => {
+describe('a caller that is refused repeatedly', () => {
+  test('waits for the end of the period from the eleventh refusal on, and no longer', async () => {
     const times = await Promise.all(timesOf(new Tarpit(), 'flooder', 30));
     expect(times.slice(0, 10).every(isAtOnce)).toBe(true);
     for (const ms of times.slice(10)) expect(ms).toBeGreaterThan(90);
     expect(Math.max(...times)).toBeLessThan(1000);
   });
 
-  test('keeps nobody else waiting', async () => {
+  test('delays nobody else', async () => {
     const tarpit = new Tarpit();
     const flood = timesOf(tarpit, 'flooder', 50);
     expect((await Promise.all(timesOf(tarpit, 'other', 10))).every(isAtOnce)).toBe(true);
     await Promise.all(flood);
   });
 
-  test('is refused at once when a hundred wait already', async () => {
+  test('is refused at once while a hundred refusals are waiting', async () => {
     const times = await Promise.all(timesOf(new Tarpit(), 'flooder', 130));
     expect(times.filter((ms) => !isAtOnce(ms))).toHaveLength(100);
   });
@@ -39,7 +39,7 @@ describe('a caller that is refused again and again', () => {
   });
 });
 
-test('who goes on while banned is refused at leisure', async () => {
+test('a banned caller that keeps asking is slowed down', async () => {
   const gateway = await startGateway();
   const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 1000 });
   const ask = () => gateway.graphql('{ pets { totalCount } }', undefined, headers);

@@ -96,13 +96,13 @@ const variables = { id: 1 };
 const REX = '"data":{"pet":{"name":"Rex","__typename":"Pet"}}';
 
 describe.each([
-  ['beside others', () => open],
+  ['alongside others', () => open],
   ['alone', () => closed],
 ])('trusted documents %s', (_name, gateway) => {
   test.each<[string, object]>([
     ["by Apollo's extension", { extensions: apollo(sha256(PET)) }],
     [
-      "by Apollo's extension, of a client that tells what it is",
+      "by Apollo's extension, from a client that identifies itself",
       { extensions: { ...apollo(sha256(PET)), clientLibrary: { name: 'a' } } },
     ],
     ["by Apollo's extension, without text", { query: '', extensions: apollo(sha256(PET)) }],
@@ -110,7 +110,7 @@ describe.each([
     ['by a prefixed documentId', { documentId: `sha256:${sha256(PET)}` }],
     ['in full', { query: PET }],
     [
-      'in full, laid out otherwise',
+      'in full, formatted differently',
       {
         query:
           'fragment Named on Pet { name } # that\n query Pet($id: ID!) { pet(id: $id) { ...Named __typename } }',
@@ -124,7 +124,7 @@ describe.each([
     }
   });
 
-  test('run by GET, and mutations among them do not', async () => {
+  test('run over GET, except mutations', async () => {
     const ways: Record<string, string>[] = [
       { documentId: sha256(PET) },
       { extensions: JSON.stringify(apollo(sha256(PET))) },
@@ -141,12 +141,12 @@ describe.each([
     expect((await plain.data('{ pet(id: 1) { name } }')).pet?.name).toBe('Rex');
   });
 
-  test('are told of their faults as all others', async () => {
+  test('report errors as all others do', async () => {
     const { status, code } = await post(gateway(), { documentId: sha256(PET), variables: { id: 'x' } });
     expect([status, code]).toEqual([400, 'BAD_USER_INPUT']);
   });
 
-  test('stay known, whatever else is asked', async () => {
+  test('stay known, whatever else is sent', async () => {
     const admin = { 'x-api-key': undefined as never };
     for (let i = 0; i < 30; i++)
       await gateway().graphql(`# ${'x'.repeat(90_000)} ${i}\n${UNLISTED}`, undefined, admin);
@@ -154,16 +154,16 @@ describe.each([
   });
 
   test.each<[string, object]>([
-    ['a documentId that is no string', { documentId: 7 }],
+    ['a documentId that is not a string', { documentId: 7 }],
     ['a documentId and a text', { documentId: sha256(PET), query: PET }],
-    ['two names', { documentId: sha256(PET), extensions: apollo(sha256(PET)) }],
-    ['a hash that is no string', { extensions: apollo({ toString: 1 }) }],
+    ['two ids', { documentId: sha256(PET), extensions: apollo(sha256(PET)) }],
+    ['a hash that is not a string', { extensions: apollo({ toString: 1 }) }],
   ])('are not found by %s', async (_what, request) => {
     const { status, code } = await post(gateway(), { ...request, variables });
     expect([status, code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  test('of an unknown documentId are 404', async () => {
+  test('with an unknown documentId are 404', async () => {
     for (const documentId of ['', 'nobody', `sha256:${sha256(UNLISTED)}`, '__proto__']) {
       const { status, code } = await post(gateway(), { documentId, variables });
       expect([status, code]).toEqual([404, 'PERSISTED_QUERY_NOT_IN_LIST']);
@@ -182,7 +182,7 @@ describe.each([
 describe('automatic persisted queries', () => {
   const text = '{ pet(id: 1) { status } }';
 
-  test('work beside trusted documents', async () => {
+  test('work alongside trusted documents', async () => {
     const unknown = await post(open, { extensions: apollo(sha256(text)) });
     expect([unknown.status, unknown.code]).toEqual([200, 'PERSISTED_QUERY_NOT_FOUND']);
     expect((await post(open, { query: text, extensions: apollo(sha256(text)) })).status).toBe(200);
@@ -190,7 +190,7 @@ describe('automatic persisted queries', () => {
   });
 
   test.each([sha256(text), sha256(PET), 'changes'])(
-    'keep no text under the hash of another: %s',
+    'store no text under the hash of another: %s',
     async (hash) => {
       const other = '{ pet(id: 1) { id } }';
       expect((await post(open, { query: other, extensions: apollo(hash) })).status).toBe(400);
@@ -199,7 +199,7 @@ describe('automatic persisted queries', () => {
     },
   );
 
-  test('are not there where only trusted documents run', async () => {
+  test('are off where only trusted documents run', async () => {
     const unknown = await post(closed, { extensions: apollo(sha256(text)) });
     expect([unknown.status, unknown.code]).toEqual([404, 'PERSISTED_QUERY_NOT_IN_LIST']);
     const kept = await post(closed, { query: text, extensions: apollo(sha256(text)) });
@@ -208,7 +208,7 @@ describe('automatic persisted queries', () => {
 });
 
 describe('where only trusted documents run', () => {
-  test('others are 403, also once an admin has sent them', async () => {
+  test('others are 403, even after an admin has sent them', async () => {
     expect((await closed.graphql(UNLISTED)).data).toEqual({ pet: { id: '1' } });
     for (const query of [
       UNLISTED,
@@ -225,7 +225,7 @@ describe('where only trusted documents run', () => {
   });
 
   test.each(['{ __schema { queryType { name } } }', '{ __typename viewer { plan } rateLimit { cost } }'])(
-    'what is free of quota is free: %s',
+    'operations free of quota are allowed: %s',
     async (query) => {
       expect((await post(closed, { query })).status).toBe(200);
     },
@@ -237,16 +237,16 @@ describe('where only trusted documents run', () => {
     'query A { viewer { plan } } query B { pet(id: 1) { id } }',
     'mutation { __typename }',
     'subscription { petChanged { kind } }',
-  ])('what is not free is refused: %s', async (query) => {
+  ])('other operations are refused: %s', async (query) => {
     expect((await post(closed, { query, operationName: 'A' })).status).toBe(403);
   });
 
-  test('REST is what it was', async () => {
+  test('REST is unaffected', async () => {
     const pets = await closed.app.inject({ url: '/pets', headers: pro.headers });
     expect([pets.statusCode, pets.json().length]).toEqual([200, 1]);
   });
 
-  test('WebSockets take the same documents, by id too', async () => {
+  test('WebSockets accept the same documents, by id too', async () => {
     const client = createSocketClient({
       url: `${url.replace('http', 'ws')}/graphql`,
       webSocketImpl: WebSocket,
@@ -296,7 +296,7 @@ const BOUNDS = {
 describe('a start with a manifest', () => {
   const valid = ['query', 'Pet', PET] as [string, string, string];
   test.each<[string, object | string, string]>([
-    ['that is no JSON', '{', 'JSON'],
+    ['that is not JSON', '{', 'JSON'],
     [
       'of another format',
       { format: 'relay', operations: [] },
@@ -309,11 +309,7 @@ describe('a start with a manifest', () => {
       { ...manifest(), operations: [{ id: 'a', name: 'A', type: 'query' }] },
       'operations[0].body is not a string',
     ],
-    [
-      'with an id that is there twice',
-      manifest(valid, [...valid, sha256(PET)]),
-      `the id ${sha256(PET)} appears twice`,
-    ],
+    ['with a duplicate id', manifest(valid, [...valid, sha256(PET)]), `the id ${sha256(PET)} appears twice`],
     ['that does not parse', manifest(['query', 'A', 'query A {', '1']), 'query A (1): Syntax Error'],
     [
       'that does not fit the schema',
@@ -321,22 +317,22 @@ describe('a start with a manifest', () => {
       'query A (1): Cannot query field "cats"',
     ],
     [
-      'named otherwise',
+      'with another name',
       manifest(['query', 'B', 'query A { __typename }', '1']),
       'query B (1): its body is not a single operation of this type and name',
     ],
     [
-      'of another type',
+      'with another type',
       manifest(['mutation', 'A', 'query A { __typename }', '1']),
       'mutation A (1): its body is not a single operation',
     ],
     [
-      'of two operations',
+      'with two operations',
       manifest(['query', 'A', 'query A { __typename } query B { __typename }', '1']),
       'its body is not a single operation',
     ],
     [
-      'beyond a limit',
+      'over a limit',
       manifest([
         'query',
         'A',
@@ -346,7 +342,7 @@ describe('a start with a manifest', () => {
       'query A (1): The operation is',
     ],
     [
-      'beyond the cost',
+      'over the cost limit',
       manifest([
         'query',
         'A',
@@ -356,7 +352,7 @@ describe('a start with a manifest', () => {
       'query A (1): its estimated cost is',
     ],
     [
-      'beyond the cost of an event',
+      'over the cost limit of an event',
       manifest([
         'subscription',
         'A',
@@ -373,7 +369,7 @@ describe('a start with a manifest', () => {
     );
   });
 
-  test('that is not there stops the process in one line, before it has made an admin key', async () => {
+  test('that does not exist stops the process in one line, before it has created an admin key', async () => {
     const DATA_DIR = join(directory, 'data');
     const TRUSTED_DOCUMENTS = join(directory, 'nowhere.json');
     const { code, stdout, stderr } = await new GatewayProcess({ DATA_DIR, TRUSTED_DOCUMENTS }).ended;

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** Sends bytes, piece by piece, and answers what comes back once `done` holds for it. */
+/** Sends bytes piece by piece, and returns what comes back once `done` accepts it. */
 async function exchange(pieces: string[], done: (received: string) => boolean): Promise<string> {
   const socket = connect(port, '127.0.0.1').setEncoding('utf8');
   let received = '';
@@ -36,7 +36,7 @@ const post = (name: string) => {
   ];
 };
 
-test('a client that offers HTTP/2 is answered as if it had not, with its body, on the same connection', async () => {
+test('a client that offers HTTP/2 is answered over HTTP/1.1, with its body, on the same connection', async () => {
   const [head = '', body = ''] = post('Fïsh');
   const requests = [
     head + body,
@@ -52,7 +52,7 @@ test('a client that offers HTTP/2 is answered as if it had not, with its body, o
   for (const answer of answers.slice(0, 3)) expect(answer).toContain('x-ratelimit-remaining');
 });
 
-test('offers that are sent without waiting for an answer are answered one after the other', async () => {
+test('offers sent without waiting for a response are answered in order', async () => {
   const warnings: Error[] = [];
   const warn = (warning: Error) => warnings.push(warning);
   process.on('warning', warn);
@@ -68,7 +68,7 @@ test('offers that are sent without waiting for an answer are answered one after 
   process.off('warning', warn);
 });
 
-test('a change to WebSocket waits for the answers before it', async () => {
+test('an upgrade to WebSocket waits for the responses before it', async () => {
   const request = `GET /graphql HTTP/1.1\r\n${WEBSOCKET}${KEY}\r\n`;
   const pets = `GET /pets HTTP/1.1\r\n${HOST}\r\n`;
   const received = await exchange([pets + pets + request], (text) => text.includes('Sec-WebSocket-Accept'));
@@ -95,7 +95,7 @@ test.each<[string, string, string]>([
       '400',
     ],
   ),
-])('a request for WebSocket %s', async (_name, head, status) => {
+])('a WebSocket request %s', async (_name, head, status) => {
   const received = await exchange([`${head}\r\n`], (text) => text.includes('\r\n\r\n'));
   expect(received.slice(9, 12)).toBe(status);
   expect(received).toContain('x-ratelimit-remaining');
@@ -103,7 +103,7 @@ test.each<[string, string, string]>([
 });
 
 test.each(['graphql-transport-ws', 'a, graphql-transport-ws', " a\t,\tb-1.0_~!#$%&'*+^`| "])(
-  'a request for WebSocket with the protocols %j is changed',
+  'a WebSocket request with the protocols %j is upgraded',
   async (protocols) => {
     const head = `GET /graphql HTTP/1.1\r\n${WEBSOCKET}${KEY}Sec-WebSocket-Protocol: ${protocols}\r\n\r\n`;
     const received = await exchange([head], (text) => text.includes('\r\n\r\n'));
@@ -113,7 +113,7 @@ test.each(['graphql-transport-ws', 'a, graphql-transport-ws', " a\t,\tb-1.0_~!#$
   },
 );
 
-test('one at the path is changed to WebSocket, and what breaks off on the way harms nobody', async () => {
+test('a WebSocket request is upgraded, and one reset on the way does no harm', async () => {
   const received = await exchange([`GET /graphql?a=b HTTP/1.1\r\n${WEBSOCKET}${KEY}\r\n`], (text) =>
     text.includes('\r\n\r\n'),
   );

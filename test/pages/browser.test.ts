@@ -4,9 +4,6 @@ import { emptyDatabase } from '../helper/database';
 import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
 import { until } from '../helper/until';
 
-// A browser starts slowly on a busy machine.
-jest.setTimeout(60_000);
-
 let gateway: Gateway;
 let url: string;
 let browser: Browser;
@@ -52,16 +49,16 @@ async function openSubscriptions(): Promise<number> {
   return Number(/^petstore_subscriptions (\d+)/m.exec(body)?.[1]);
 }
 
-/** Milliseconds in which a page that is open asks again where it stands. */
+/** Milliseconds within which an open page refreshes the quota. */
 const SOON = 6_000;
 
-/** Types a key into the field that all pages have. */
+/** Enters a key in the field that all pages have. */
 async function giveKey({ page }: Observed, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key);
   await page.getByRole('button', { name: 'Use' }).click();
 }
 
-/** Nothing was wrong, and nothing was asked of anybody else. */
+/** No errors in the page, and no requests to other servers. */
 function expectNoComplaints({ complaints, outside }: Observed): void {
   expect(complaints).toEqual([]);
   expect(outside).toEqual([]);
@@ -70,7 +67,7 @@ function expectNoComplaints({ complaints, outside }: Observed): void {
 const left = ({ page }: Observed, name: string) => page.locator(`#window-${name} .remaining`).textContent();
 
 describe('the start page', () => {
-  inBrowser('shows what is left, and what a request takes of it', async () => {
+  inBrowser('shows the remaining quota, and what a request costs', async () => {
     const start = await open('/');
     const { page } = start;
     await giveKey(start, pro.whole);
@@ -93,7 +90,7 @@ describe('the start page', () => {
     expectNoComplaints(start);
   });
 
-  inBrowser('sees by itself what others take with the same key', async () => {
+  inBrowser('notices by itself what others use with the same key', async () => {
     const start = await open('/');
     await giveKey(start, pro.whole);
     await start.page.getByText('key “Acme”').waitFor();
@@ -102,7 +99,7 @@ describe('the start page', () => {
     await start.page.locator('#window-minute .remaining', { hasText: '299' }).waitFor();
   });
 
-  inBrowser('keeps the key in the session storage of the tab, until it is forgotten', async () => {
+  inBrowser('keeps the key in the session storage of the tab until it is forgotten', async () => {
     const start = await open('/');
     const { page } = start;
     await giveKey(start, pro.whole);
@@ -118,25 +115,22 @@ describe('the start page', () => {
     expectNoComplaints(start);
   });
 
-  inBrowser(
-    'says of a key that it is none, and of one that is not accepted, and does not insist',
-    async () => {
-      const start = await open('/');
-      const { page } = start;
-      await page.getByText('without a key').waitFor();
-      await giveKey(start, 'secret');
-      await page.getByText('A key looks like').waitFor();
-      const asked: string[] = [];
-      page.on('request', (request) => asked.push(new URL(request.url()).pathname));
-      await giveKey(start, `ps_nobodynobody_${'x'.repeat(32)}`);
-      await page.getByText('The API key is malformed, unknown, revoked or expired.').waitFor();
-      for (let i = 0; i < 3; i++) await page.clock.fastForward(SOON);
-      expect(asked.filter((path) => path === '/graphql')).toHaveLength(1);
-      expect(start.complaints).toEqual([expect.stringContaining('401')]);
-    },
-  );
+  inBrowser('reports a malformed key and a refused one, and does not retry', async () => {
+    const start = await open('/');
+    const { page } = start;
+    await page.getByText('without a key').waitFor();
+    await giveKey(start, 'secret');
+    await page.getByText('A key looks like').waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await giveKey(start, `ps_nobodynobody_${'x'.repeat(32)}`);
+    await page.getByText('The API key is malformed, unknown, revoked or expired.').waitFor();
+    for (let i = 0; i < 3; i++) await page.clock.fastForward(SOON);
+    expect(asked.filter((path) => path === '/graphql')).toHaveLength(1);
+    expect(start.complaints).toEqual([expect.stringContaining('401')]);
+  });
 
-  inBrowser('tells a caller that is banned so, and asks no more until the ban is over', async () => {
+  inBrowser('tells a caller that it is banned, and sends nothing until the ban is over', async () => {
     const { headers, whole } = await gateway.createKey({ plan: 'FREE' });
     for (let i = 0; i < 80; i++) await gateway.app.inject({ url: '/pets', headers });
     const start = await open('/');
@@ -148,7 +142,7 @@ describe('the start page', () => {
     expect(asked.filter((each) => each.endsWith('/graphql'))).toEqual([]);
   });
 
-  inBrowser('fits a phone, in the dark', async () => {
+  inBrowser('fits a phone, in dark mode', async () => {
     const phone = { viewport: { width: 360, height: 740 }, colorScheme: 'dark', isMobile: true };
     const start = await open('/', phone);
     const { page } = start;
@@ -159,7 +153,7 @@ describe('the start page', () => {
     expectNoComplaints(start);
   });
 
-  inBrowser('leads to the explorers', async () => {
+  inBrowser('links to the explorers', async () => {
     const start = await open('/');
     const links = await start.page.getByRole('link').all();
     const paths = new Set(await Promise.all(links.map((link) => link.getAttribute('href'))));
@@ -202,13 +196,13 @@ describe('GraphiQL', () => {
     expectNoComplaints(graphiql);
   });
 
-  inBrowser('shows live events, asked for with the key of the tab', async () => {
+  inBrowser('shows live events, using the key of the tab', async () => {
     const graphiql = await open('/graphiql');
     const { page } = graphiql;
     await giveKey(graphiql, pro.whole);
     await page.getByText('PRO · 300 of 300 this minute').waitFor();
     await page.getByRole('tab', { name: 'PetChanges' }).click();
-    // GraphiQL finds out a little later which operation the tab has.
+    // GraphiQL learns a little later which operation the tab has.
     await page.waitForTimeout(1_500);
     await page.getByRole('button', { name: /execute query/i }).click();
     await until(async () => (await openSubscriptions()) === 1, 20);
@@ -220,7 +214,7 @@ describe('GraphiQL', () => {
     expectNoComplaints(graphiql);
   });
 
-  inBrowser('takes a key in its header editor too, before that of the tab, and stores none', async () => {
+  inBrowser('prefers a key in its header editor to that of the tab, and stores none', async () => {
     const graphiql = await open('/graphiql');
     const { page } = graphiql;
     await page.getByText('this minute').waitFor();
@@ -233,26 +227,23 @@ describe('GraphiQL', () => {
     expectNoComplaints(graphiql);
   });
 
-  inBrowser(
-    'shows the result below the query on a phone, and no headers unless they are asked for',
-    async () => {
-      const { page } = await open('/graphiql', { viewport: { width: 390, height: 844 }, isMobile: true });
-      const [query, result] = await Promise.all(
-        ['.graphiql-query-editor', '.graphiql-response'].map((pane) => page.locator(pane).boundingBox()),
-      );
-      expect(Math.min(query?.width ?? 0, result?.width ?? 0)).toBeGreaterThan(250);
-      expect(result?.y).toBeGreaterThanOrEqual((query?.y ?? 0) + (query?.height ?? 0));
-      expect(result?.height).toBeGreaterThan(200);
-      expect(await page.getByRole('button', { name: 'Show editor tools' }).count()).toBe(1);
-    },
-  );
+  inBrowser('shows the result below the query on a phone, and headers only on demand', async () => {
+    const { page } = await open('/graphiql', { viewport: { width: 390, height: 844 }, isMobile: true });
+    const [query, result] = await Promise.all(
+      ['.graphiql-query-editor', '.graphiql-response'].map((pane) => page.locator(pane).boundingBox()),
+    );
+    expect(Math.min(query?.width ?? 0, result?.width ?? 0)).toBeGreaterThan(250);
+    expect(result?.y).toBeGreaterThanOrEqual((query?.y ?? 0) + (query?.height ?? 0));
+    expect(result?.height).toBeGreaterThan(200);
+    expect(await page.getByRole('button', { name: 'Show editor tools' }).count()).toBe(1);
+  });
 });
 
 describe('Sandbox', () => {
   const APOLLO = ['embeddable-sandbox.cdn.apollographql.com', 'sandbox.embed.apollographql.com'];
   const hosts = ({ outside }: Observed) => [...new Set(outside.map((each) => new URL(each).hostname))];
 
-  inBrowser('asks Apollo alone, and points to GraphiQL where Apollo is out of reach', async () => {
+  inBrowser('contacts Apollo only, and points to GraphiQL if Apollo is unreachable', async () => {
     const sandbox = await open('/graphql');
     await sandbox.page.getByText('Apollo’s servers cannot be reached from this network.').waitFor();
     expect(hosts(sandbox)).toEqual([APOLLO[0]]);
@@ -262,12 +253,12 @@ describe('Sandbox', () => {
   });
 
   inBrowser(
-    'is embedded with examples; its requests carry the key of the tab, and Apollo does not',
+    'is embedded with examples; its requests carry the key of the tab, Apollo never gets it',
     async () => {
       const sandbox = await openPage(browser, url);
       opened.push(sandbox);
       const { page } = sandbox;
-      // As Apollo's script does: a frame of Apollo's, whose requests the page makes.
+      // Like Apollo's script: a frame of Apollo's, whose requests the page sends.
       const script = `window.EmbeddedSandbox = class {
       constructor(options) {
         window.options = options;
@@ -306,7 +297,7 @@ describe('Sandbox', () => {
 });
 
 describe('the REST documentation', () => {
-  inBrowser('tries an operation with the key that it is authorised with', async () => {
+  inBrowser('tries an operation with the authorised key', async () => {
     const docs = await open('/docs');
     const { page } = docs;
     await page.getByRole('button', { name: 'Authorize' }).first().click();

@@ -14,7 +14,7 @@ function loadedBy(html: string): string[] {
   );
 }
 
-test.each(['/docs', '/docs/'])('GET %s is a page that loads all it needs from here', async (path) => {
+test.each(['/docs', '/docs/'])('GET %s is a page that loads everything from this server', async (path) => {
   const { status, headers, text } = await send(gateway, `GET ${path}`);
   expect(status).toBe(200);
   expect(headers['content-type']).toBe('text/html; charset=utf-8');
@@ -28,13 +28,13 @@ test.each(['/docs', '/docs/'])('GET %s is a page that loads all it needs from he
   }
 });
 
-test('it fits on a phone, and leads back to the start page', async () => {
+test('it fits on a phone, and links back to the start page', async () => {
   const { text } = await send(gateway, 'GET /docs');
   expect(text).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
   for (const path of ['/', '/graphql', '/graphiql']) expect(text).toMatch(RegExp(`<a [^>]*href="${path}"`));
 });
 
-test.each(['/docs', '/docs/'])('%s answers other methods 405', async (path) => {
+test.each(['/docs', '/docs/'])('%s responds 405 to other methods', async (path) => {
   const { status, headers, json } = await send(gateway, `POST ${path}`);
   expect({ status, json, allow: headers.allow }).toMatchObject({
     status: 405,
@@ -48,7 +48,7 @@ test('it shows the same document', async () => {
   expect(page.json).toEqual((await send(gateway, 'GET /openapi.json')).json);
 });
 
-test('its policy lets nothing in from elsewhere', async () => {
+test('its policy allows nothing from elsewhere', async () => {
   const policy = String((await send(gateway, 'GET /docs')).headers['content-security-policy']);
   expect(policy).toContain("default-src 'none'; script-src 'self';");
   expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
@@ -56,7 +56,7 @@ test('its policy lets nothing in from elsewhere', async () => {
   expect(text).toContain('validatorUrl: null');
 });
 
-test('the documentation that a deprecated operation links to has its anchor', async () => {
+test('the anchor that a deprecated operation links to exists', async () => {
   const { headers } = await send(gateway, 'GET /pets/1');
   expect(headers.link).toContain('</docs#/Pets/getPet>; rel="deprecation"');
   const { text } = await send(gateway, 'GET /docs/static/swagger-initializer.js');

@@ -6,7 +6,7 @@ import { emptyDatabase } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { send } from '../rest/client';
 
-/** What Chromium sends when an address is opened. */
+/** What Chromium sends when it opens an address. */
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
 const PAGES = ['/', '/graphiql', '/graphql'];
 
@@ -27,7 +27,7 @@ async function loadedBy(path: string): Promise<string[]> {
 }
 
 describe.each(PAGES)('%s', (path) => {
-  test('is a page that runs no script but those of files, in no frame of another site', async () => {
+  test('runs only scripts from files, and in no frame of another site', async () => {
     const { status, headers, text } = await open(path);
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(headers).toMatchObject({
@@ -43,7 +43,7 @@ describe.each(PAGES)('%s', (path) => {
     expect(text).not.toMatch(/<script(?![^>]*\bsrc=)|\son\w+=|\sstyle=/);
   });
 
-  test('loads from here what a browser may keep for good', async () => {
+  test('loads only cacheable files of this server', async () => {
     const urls = await loadedBy(path);
     expect(urls.length).toBeGreaterThan(2);
     for (const url of urls) {
@@ -67,7 +67,7 @@ test('only Sandbox may load anything from elsewhere: its script and its frame, f
   expect([await hosts('/'), await hosts('/graphiql')]).toEqual([null, null]);
 });
 
-test('scripts are sent compressed to those who take that, and say that it depends', async () => {
+test('scripts are compressed for clients that accept it, with Vary', async () => {
   const url = (await loadedBy('/graphiql')).find((each) => each.endsWith('/vendor/graphiql.js'));
   const plain = await gateway.app.inject({ url });
   const zipped = await gateway.app.inject({ url, headers: { 'accept-encoding': 'br, gzip' } });
@@ -79,7 +79,7 @@ test('scripts are sent compressed to those who take that, and say that it depend
   expect(zipped.rawPayload.length).toBeLessThan(plain.rawPayload.length / 2);
 });
 
-test('what depends on who asks says so, beside what it depends on for CORS', async () => {
+test('Vary names what a response depends on, beside what CORS depends on', async () => {
   const listed = await gateway.another({ CORS_ORIGINS: 'https://shop.example' });
   for (const [path, vary] of [
     ['/graphql', 'Accept, Authorization, Origin, X-API-Key'],
@@ -91,7 +91,7 @@ test('what depends on who asks says so, beside what it depends on for CORS', asy
   await listed.close();
 });
 
-test('what another version loaded is not there', async () => {
+test('assets of another version are not found', async () => {
   expect((await send(gateway, 'GET /assets/0123456789abcdef/page.css')).status).toBe(404);
   const [, path] = /(\/assets\/\w+)\//.exec((await open('/')).text) ?? [];
   expect((await send(gateway, `GET ${path}/page.css`)).status).toBe(200);
@@ -106,7 +106,7 @@ test.each<[string | undefined, string]>([
   ['application/graphql-response+json', 'application/graphql-response+json; charset=utf-8'],
   ['*/*', 'application/json; charset=utf-8'],
   [undefined, 'application/json; charset=utf-8'],
-])('GET /graphql with Accept %s is answered %s', async (accept, type) => {
+])('GET /graphql with Accept %s returns %s', async (accept, type) => {
   const { headers } = await send(gateway, 'GET /graphql?query={__typename}', undefined, {
     accept,
     'apollo-require-preflight': '1',
@@ -114,7 +114,7 @@ test.each<[string | undefined, string]>([
   expect(headers['content-type']).toBe(type);
 });
 
-test.each([...PAGES, '/docs'])('%s is there without a key where nothing else is', async (path) => {
+test.each([...PAGES, '/docs'])('%s is open without a key where nothing else is', async (path) => {
   const closed = await gateway.another({ ANONYMOUS_ACCESS: 'none' });
   const { status } = await send(closed, `GET ${path}`, undefined, {
     accept: BROWSER,
@@ -124,7 +124,7 @@ test.each([...PAGES, '/docs'])('%s is there without a key where nothing else is'
   await closed.close();
 });
 
-test('what the start page leads to is open to everybody', async () => {
+test('everything that the start page links to is open to everybody', async () => {
   const { text } = await open('/');
   const links = new Set([...text.matchAll(/<a [^>]*href="([^"]+)"/g)].map(([, url]) => String(url)));
   expect(links.size).toBeGreaterThan(6);
@@ -163,7 +163,7 @@ describe('Sandbox at studio.apollographql.com', () => {
       'access-control-request-private-network': 'true',
     });
 
-  test('may send a key and its own headers, and read where the caller stands', async () => {
+  test('may send a key and its own headers, and read the quota', async () => {
     const { status, headers } = await preflight(STUDIO);
     expect(status).toBe(204);
     expect(headers['access-control-allow-origin']).toBe('*');
@@ -177,13 +177,13 @@ describe('Sandbox at studio.apollographql.com', () => {
 
   const PRIVATE = 'access-control-allow-private-network';
 
-  test('may reach a server on the own machine, as other sites may not', async () => {
+  test('may reach a server on the same machine, as other sites may not', async () => {
     expect((await preflight(STUDIO)).headers[PRIVATE]).toBe('true');
     for (const origin of ['https://evil.example', 'null', undefined])
       expect((await preflight(origin)).headers).not.toHaveProperty(PRIVATE);
   });
 
-  test('or only those that CORS_ORIGINS names', async () => {
+  test('may not if CORS_ORIGINS names others', async () => {
     const listed = await gateway.another({ CORS_ORIGINS: 'https://shop.example' });
     expect((await preflight('https://shop.example', listed)).headers[PRIVATE]).toBe('true');
     for (const origin of [STUDIO, undefined])

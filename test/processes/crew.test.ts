@@ -6,7 +6,7 @@ import { until } from '../helper/until';
 
 afterEach(() => jest.restoreAllMocks());
 
-/** A worker that says at once that it takes connections. */
+/** A worker that reports at once that it accepts connections. */
 function servingWorker(pid: number): Worker {
   const worker = Object.assign(new EventEmitter(), {
     process: { pid, kill: () => true },
@@ -18,7 +18,7 @@ function servingWorker(pid: number): Worker {
   return worker as unknown as Worker;
 }
 
-test('a worker is started again until the machine has memory for it', async () => {
+test('starting a worker is retried until the machine has memory for it', async () => {
   const workers = [servingWorker(1), servingWorker(2)];
   const starts: (Worker | Error)[] = [workers[0] as Worker, new Error('spawn ENOMEM'), workers[1] as Worker];
   const fork = jest.spyOn(cluster, 'fork').mockImplementation(() => {

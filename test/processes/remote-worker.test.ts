@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { RemoteWorker } from '../../src/processes/remote-worker';
 
-test('a worker that the machine has no process for has ended, and says why', async () => {
+test('a worker that cannot be spawned has ended, and says why', async () => {
   cluster.setupPrimary({ cwd: '/nowhere' });
   const worker = new RemoteWorker(async () => '');
   expect(await worker.ended).toEqual({

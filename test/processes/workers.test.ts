@@ -14,8 +14,6 @@ import {
 import { isServed, mixed } from '../helper/traffic';
 import { until } from '../helper/until';
 
-jest.setTimeout(60_000);
-
 const CLIENTS = 12;
 
 onServers('two workers', () => {
@@ -33,7 +31,7 @@ onServers('two workers', () => {
     ...more,
   });
 
-  /** Starts it, and puts it under load once both take connections. */
+  /** Starts the gateway, and puts it under load once both workers serve. */
   async function startUnderLoad(more: Record<string, string> = {}) {
     const gateway = await GatewayProcess.start(environment(more));
     running = gateway;
@@ -46,12 +44,12 @@ onServers('two workers', () => {
   test.each<[string, (gateway: GatewayProcess) => Promise<Ending>, string]>([
     ['SIGTERM', (gateway) => gateway.stop('SIGTERM'), '0'],
     ["SIGINT to all processes, as a terminal's Ctrl-C,", (gateway) => gateway.stopAll('SIGINT'), '300'],
-  ])('%s under load drops no request and ends with 0; the log is whole lines', async (_what, stop, delay) => {
+  ])('%s under load drops no request and exits with 0; log lines are whole', async (_what, stop, delay) => {
     const { gateway, load } = await startUnderLoad({ SHUTDOWN_DELAY_MS: delay, LOG_LEVEL: 'info' });
     const { code, signal, stdout, stderr } = await stop(gateway);
     expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: '' });
     const tried = await load.stop();
-    // Who finds the port closed has not been accepted: each of the clients once, and then it stops.
+    // A refused connection was never accepted: each client gets one, and then stops.
     expect(others(tried, ['ECONNREFUSED'])).toEqual([]);
     expect(tried.filter(({ connection }) => connection === 'close').length).toBeGreaterThan(0);
 
@@ -61,7 +59,7 @@ onServers('two workers', () => {
     expect(new Set(requests.map(({ pid }) => pid)).size).toBe(2);
   });
 
-  test('one that is killed costs what it was doing, and another takes its place; without their primary they answer what they have accepted, and end', async () => {
+  test('a killed one loses only what it was doing, and is replaced; without their primary they answer what they have accepted, and exit', async () => {
     const { gateway, load } = await startUnderLoad();
     const requests = async () => {
       const { body = '' } = await ask(gateway.url, { path: '/metrics' });
@@ -74,7 +72,7 @@ onServers('two workers', () => {
     await until(async () => gateway.workers.length === 2 && !gateway.workers.includes(lost), 20);
     await until(async () => (await gateway.serving()) === 2, 20);
     expect(gateway.workers).toContain(other);
-    // Counters do not go down with the worker that has counted.
+    // Counters do not fall with the worker that counted.
     expect(await requests()).toBeGreaterThanOrEqual(before);
     expect((await ask(gateway.url, { path: '/metrics' })).body).toMatch(/^petstore_workers_lost_total 1$/m);
     const failed = others(load.tried);
@@ -85,7 +83,7 @@ onServers('two workers', () => {
     process.kill(pid, 'SIGKILL');
     const refused = () => load.tried.filter(({ error }) => error === 'ECONNREFUSED').length;
     await until(async () => refused() === CLIENTS, 20);
-    // A connection that the primary had taken and not yet handed on is reset with it.
+    // A connection that the primary had accepted and not yet handed on is reset with it.
     expect(others((await load.stop()).slice(after), ['ECONNREFUSED', 'ECONNRESET'])).toEqual([]);
     await until(async () => !workers.some(isAlive), 15);
   });
@@ -96,7 +94,7 @@ onServers('two workers', () => {
       return { code, stdout, stderr };
     };
 
-    test('for its database: it is told in one line, and the end is 1', async () => {
+    test('because of its database: print one line and exit with 1', async () => {
       expect(await ended({ DATABASE_URL: 'postgresql://127.0.0.1:1/petstore' })).toEqual({
         code: 1,
         stdout: '',
@@ -104,7 +102,7 @@ onServers('two workers', () => {
       });
     });
 
-    test('for its port: the same', async () => {
+    test('because of its port: the same', async () => {
       const taken = createServer().listen(0, '127.0.0.1');
       await once(taken, 'listening');
       const { port } = taken.address() as AddressInfo;
@@ -116,7 +114,7 @@ onServers('two workers', () => {
       taken.close();
     });
 
-    test.each([1, 2])('since worker %i is killed before it serves: the same', async (nth) => {
+    test.each([1, 2])('because worker %i is killed before it serves: the same', async (nth) => {
       const gateway = new GatewayProcess(environment({ PORT: '0' }));
       const seen = new Set<number>();
       while (seen.size < nth) {
@@ -135,7 +133,7 @@ onServers('two workers', () => {
 });
 
 onServers('three workers on an empty database', () => {
-  test('make one admin key and show it once, are told of in one scrape, and end at once on a second signal', async () => {
+  test('create one admin key and show it once, share one scrape, and exit at once on a second signal', async () => {
     const { url = '', drop } = await createDatabase();
     const { ADMIN_API_KEY: _, ...environment } = environmentOf(url, TEST_REDIS_URL);
     const gateway = await GatewayProcess.start({
@@ -152,7 +150,7 @@ onServers('three workers on an empty database', () => {
       expect(row('Workers')).toBe('3');
 
       const headers = { 'x-api-key': row('Admin key') };
-      // Each on a connection of its own: they go to the workers in turn.
+      // Each on its own connection: they go to the workers in turn.
       const asked = Array.from({ length: 12 }, () => ask(gateway.url, { path: '/pets/7', headers }));
       expect(outcomes(await Promise.all(asked))).toEqual({ 404: 12 });
       const text = await scrape();
@@ -162,7 +160,7 @@ onServers('three workers on an empty database', () => {
       expect((await ask(gateway.url, { path: '/metrics' })).status).toBe(404);
 
       const { workers } = gateway;
-      // One that does not answer is told of as it was.
+      // One that does not respond is reported as it last was.
       process.kill(workers[0] ?? 0, 'SIGSTOP');
       expect(await scrape()).toContain('{operation="getPet",status="4xx"} 12');
       process.kill(workers[0] ?? 0, 'SIGCONT');
@@ -178,7 +176,7 @@ onServers('three workers on an empty database', () => {
   });
 });
 
-/** What was neither served nor ended in one of the expected errors. */
+/** Requests that were neither served nor failed with an expected error. */
 function others(tried: readonly Tried[], errors: string[] = []): Tried[] {
   return tried.filter((one) => !isServed(one) && !errors.includes(one.error ?? ''));
 }

@@ -20,13 +20,13 @@ test('callers whose windows have all ended are dropped as new ones come', () => 
   expect(table.size).toBe(300);
 });
 
-test('callers whose day still runs are kept', () => {
+test('callers whose day has not ended are kept', () => {
   const table = new CallerTable(1_000_000);
   for (let i = 0; i < 1000; i++) ask(table, `caller ${i}`, START + i * MINUTE_MS);
   expect(table.size).toBe(1000);
 });
 
-test('a flood of addresses fills the table and no more, and pushes out its own', () => {
+test('a flood of addresses fills the table to its limit, and displaces only its own', () => {
   const table = new CallerTable(1000);
   for (let i = 0; i < 20; i++) ask(table, `customer ${i}`, START, 40);
   for (let i = 0; i < 600 + 20; i++) ask(table, 'offender', START, 1, 'free');
@@ -36,7 +36,7 @@ test('a flood of addresses fills the table and no more, and pushes out its own',
   expect(table.find('offender')?.bannedUntil).toBeGreaterThan(START);
 });
 
-test('when everybody is banned somebody is forgotten nevertheless', () => {
+test('if everybody is banned somebody is still forgotten', () => {
   const table = new CallerTable(10);
   for (let i = 0; i < 50; i++) {
     for (let request = 0; request < 80; request++) ask(table, `caller ${i}`, START);

@@ -3,9 +3,9 @@ import { subjectOfAddress } from '../../src/rate-limit/client-address';
 
 test.each([
   ['an IPv4 address as it is', '203.0.113.7', '203.0.113.7'],
-  ['an IPv4 address on a socket for both families', '::ffff:203.0.113.7', '203.0.113.7'],
+  ['an IPv4 address on a dual-stack socket', '::ffff:203.0.113.7', '203.0.113.7'],
   ['the same in hexadecimal', '::FFFF:cb00:7107', '203.0.113.7'],
-  ['an IPv4 client behind a translator', '64:ff9b::203.0.113.7', '203.0.113.7'],
+  ['an IPv4 client behind a NAT64 translator', '64:ff9b::203.0.113.7', '203.0.113.7'],
   ['an IPv6 address by its /64', '2001:db8:1:2:aaaa:bbbb:cccc:dddd', '2001:db8:1:2::'],
   ['another spelling of it', '2001:0DB8:0001:0002::1', '2001:db8:1:2::'],
   ['a link-local address with its zone', 'fe80::1%eth-0.1', 'fe80::'],
@@ -14,7 +14,7 @@ test.each([
   expect(subjectOfAddress(ip)).toBe(subject);
 });
 
-test('networks next to each other are counted apart', () => {
+test('adjacent networks are counted separately', () => {
   expect(subjectOfAddress('2001:db8:1:2::1')).not.toBe(subjectOfAddress('2001:db8:1:3::1'));
   expect(subjectOfAddress('203.0.113.7')).not.toBe(subjectOfAddress('203.0.113.8'));
 });
@@ -37,7 +37,7 @@ test('any address has a subject, which is its own subject', () => {
   );
 });
 
-test('what is no address does not get a quota for each spelling', () => {
+test('an invalid address does not get a quota for each spelling', () => {
   const subjects = ['', 'unix:', '1.2.3', '010.0.0.1', 'a', '1.2.3.4:80'].map(subjectOfAddress);
   expect(new Set(subjects)).toEqual(new Set(['unknown']));
 });

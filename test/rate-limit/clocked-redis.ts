@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 
 const TIME = "redis.call('TIME')";
 
-/** A client whose scripts are the real ones but for the clock: they read it from a key, which `setClock` sets. */
+/** A client whose scripts are the real ones except for the clock: they read it from a key that `setClock` sets. */
 export class ClockedRedis extends Redis {
   private readonly clockKey = `test:${randomUUID()}:clock`;
 

@@ -9,7 +9,7 @@ import { BANS } from './scenarios';
 const subject = { id: 'caller', quota: PLANS.FREE };
 const options = { retryMs: 40 };
 
-/** Stands for the Redis store; the test says how it behaves, and sees how often it was asked. */
+/** Stands in for the Redis store; the test sets its behaviour, and sees how often it was called. */
 class SharedStub implements SharedStore {
   readonly state = 'redis';
   readonly inner = new MemoryStore({ bans: BANS, now: Date.now });
@@ -70,7 +70,7 @@ const until = async (state: Store['state']) => {
   while (store.state !== state) await sleep(5);
 };
 
-test('while Redis answers, its answers stand', async () => {
+test('while Redis answers, its answers are used', async () => {
   expect(await limitOf()).toEqual([60, 1000]);
   expect((await store.peek(subject)).windows[0].remaining).toBe(59);
   expect(store.state).toBe('redis');
@@ -81,7 +81,7 @@ test.each([
   ['rejects', 'fallback: out of reach'],
   ['hangs', 'fallback: no answer within 30 ms'],
 ] as const)(
-  'when Redis %s, no request fails: they are counted here, and the change is told once',
+  'if Redis %s, no request fails: they are counted locally, and the change is reported once',
   async (behaviour, told) => {
     shared.behaviour = behaviour;
     const standings = await Promise.all(
@@ -93,7 +93,7 @@ test.each([
   },
 );
 
-test('while Redis is out of reach it is not waited for: answers come at once', async () => {
+test('while Redis is unreachable nothing waits for it: answers come at once', async () => {
   shared.behaviour = 'hangs';
   await store.take(subject, 1, 'counted');
   const asked = shared.asked;
@@ -103,7 +103,7 @@ test('while Redis is out of reach it is not waited for: answers come at once', a
   expect(shared.asked).toBe(asked);
 });
 
-test('it goes back by itself when Redis does what a request does, and says so once', async () => {
+test('it returns to Redis by itself once a trial request succeeds, and reports that once', async () => {
   shared.behaviour = 'rejects';
   await store.take(subject, 1, 'counted');
   const asked = shared.asked;
@@ -116,7 +116,7 @@ test('it goes back by itself when Redis does what a request does, and says so on
   expect(changes).toEqual(['fallback: out of reach', 'redis']);
 });
 
-test('a connection that stays silent is made anew, now and then', async () => {
+test('a connection that stays silent is replaced from time to time', async () => {
   shared.behaviour = 'hangs';
   await store.take(subject, 1, 'counted');
   const asked = shared.asked;
@@ -124,7 +124,7 @@ test('a connection that stays silent is made anew, now and then', async () => {
   expect(shared.asked - asked).toBe(10);
 });
 
-test('a Redis that comes and goes does not give out a new share each time', async () => {
+test('a Redis that comes and goes does not grant a new share each time', async () => {
   let passed = 0;
   for (let time = 0; time < 2; time++) {
     shared.behaviour = 'rejects';
@@ -136,7 +136,7 @@ test('a Redis that comes and goes does not give out a new share each time', asyn
   expect(passed).toBe(30);
 });
 
-test('the share can be chosen, and is at least one request', async () => {
+test('the share is configurable, and at least one request', async () => {
   await store.close();
   store = open(0.001);
   shared.behaviour = 'rejects';
@@ -144,7 +144,7 @@ test('the share can be chosen, and is at least one request', async () => {
   expect((await store.take(subject, 1, 'counted')).verdict).toBe('limited');
 });
 
-test('an operation that the plan has room for is not too expensive for the share', async () => {
+test('an operation that fits the plan is not too expensive for the share', async () => {
   shared.behaviour = 'rejects';
   expect(await store.take(subject, 60, 'counted')).toMatchObject({
     verdict: 'allowed',
@@ -154,7 +154,7 @@ test('an operation that the plan has room for is not too expensive for the share
   expect((await store.take(subject, 61, 'counted')).verdict).toBe('too-expensive');
 });
 
-test('bans hold here too, and are lifted wherever they are', async () => {
+test('bans apply here too, and are lifted in both stores', async () => {
   for (let i = 0; i < 80; i++) await store.take(subject, 1, 'counted');
   expect((await store.peek(subject)).verdict).toBe('banned');
   expect([await store.liftBan(subject.id), await store.liftBan(subject.id)]).toEqual([true, false]);
@@ -164,13 +164,13 @@ test('bans hold here too, and are lifted wherever they are', async () => {
   expect([await store.liftBan(subject.id), await store.liftBan(subject.id)]).toEqual([true, false]);
 });
 
-test('lifting a ban while Redis has just gone does not fail', async () => {
+test('lifting a ban just after Redis went away does not fail', async () => {
   shared.behaviour = 'rejects';
   expect(await store.liftBan(subject.id)).toBe(false);
   expect(store.state).toBe('fallback');
 });
 
-test('once closed, it asks Redis no more and tells nothing', async () => {
+test('once closed, it neither asks Redis nor reports anything', async () => {
   shared.behaviour = 'rejects';
   await store.take(subject, 1, 'counted');
   await store.close();

@@ -19,7 +19,7 @@ const free = { id: 'caller', quota: PLANS.FREE };
 const takeAll = (times: number) => Array.from({ length: times }, () => store.take(free, 1, 'counted')).at(-1);
 
 describe('X-RateLimit headers, read by ratelimit-header-parser', () => {
-  /** The draft's newer fields would be read first, by the grammar of an older draft. */
+  /** Otherwise it would read the draft's newer fields first, by the grammar of an older draft. */
   const read = (standing: Standing) => {
     const headers = new Headers(rateLimitHeaders(standing, now));
     headers.delete('RateLimit');
@@ -43,14 +43,14 @@ describe('X-RateLimit headers, read by ratelimit-header-parser', () => {
     }
   });
 
-  test('are those of the day when it has fewer left', () => {
+  test('are those of the day if it has fewer remaining', () => {
     const subject = { id: 'caller', quota: { perMinute: 60, perDay: 61 } };
     store.take(subject, 50, 'counted');
     now += 60_000;
     expect(read(store.take(subject, 1, 'counted'))).toMatchObject({ limit: 61, remaining: 10 });
   });
 
-  test('after the Retry-After of a refusal the next request passes', () => {
+  test('come with a Retry-After after which the next request passes', () => {
     takeAll(60);
     now += 12_345;
     const refused = rateLimitHeaders(store.take(free, 1, 'counted'), now);
@@ -67,7 +67,7 @@ describe('RateLimit-Policy and RateLimit, read as structured fields', () => {
       Object.fromEntries(parameters),
     ]);
 
-  test('name both windows, their quota and length, what is left and for how many seconds', () => {
+  test('give both windows with name, quota, length, remaining requests and seconds', () => {
     const standing = store.take(free, 2, 'counted');
     now += 1500;
     expect(read(standing, 'ratelimit-policy')).toEqual([
@@ -80,7 +80,7 @@ describe('RateLimit-Policy and RateLimit, read as structured fields', () => {
     ]);
   });
 
-  test('tell of the ceiling of free requests where that is what refused', () => {
+  test('report the ceiling of free requests if that is the one that refused', () => {
     for (let i = 0; i < 600; i++) expect(store.take(free, 1, 'free').verdict).toBe('allowed');
     const refused = store.take(free, 1, 'free');
     expect(read(refused, 'ratelimit-policy')[2]).toEqual(['uncounted', { q: 600, w: 60 }]);
@@ -90,14 +90,14 @@ describe('RateLimit-Policy and RateLimit, read as structured fields', () => {
 });
 
 describe('Retry-After', () => {
-  test('stands on refusals only', () => {
+  test('is on refusals only', () => {
     expect(rateLimitHeaders(store.peek(free), now)).not.toHaveProperty('retry-after');
     expect(rateLimitHeaders(store.take(free, 61, 'counted'), now)).not.toHaveProperty('retry-after');
     expect(rateLimitHeaders(store.take(free, 60, 'counted'), now)).not.toHaveProperty('retry-after');
     expect(rateLimitHeaders(store.take(free, 1, 'counted'), now)).toHaveProperty('retry-after', '60');
   });
 
-  test('of a banned caller is the rest of the ban', () => {
+  test('for a banned caller is the rest of the ban', () => {
     takeAll(60);
     now += 59_000;
     takeAll(20);
@@ -105,21 +105,21 @@ describe('Retry-After', () => {
     expect(rateLimitHeaders(store.take(free, 1, 'free'), now)).toHaveProperty('retry-after', '60');
   });
 
-  test('is at least a second', () => {
+  test('is at least one second', () => {
     takeAll(60);
     now += 59_999;
     expect(rateLimitHeaders(store.take(free, 1, 'counted'), now)).toHaveProperty('retry-after', '1');
   });
 });
 
-test('the list of headers to expose names all that are ever set', () => {
+test('the list of exposed headers has every header that is ever set', () => {
   takeAll(60);
   expect(Object.keys(rateLimitHeaders(store.take(free, 1, 'counted'), now))).toEqual(
     RATE_LIMIT_HEADER_NAMES.map((name) => name.toLowerCase()),
   );
 });
 
-test('whatever a standing holds, the values are whole numbers, never below 0', () => {
+test('for any standing, the values are integers of at least 0', () => {
   const number = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(Number.NaN, -1, 0.5));
   const windowOf = (name: Window['name']) =>
     fc.record({

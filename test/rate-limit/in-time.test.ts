@@ -3,12 +3,12 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { inTime } from '../../src/rate-limit/in-time';
 
-test('what comes in time stands, an error too', async () => {
+test('a result in time is passed on, including an error', async () => {
   expect(await inTime(sleep(1, 'answer'), 1000)).toBe('answer');
   await expect(inTime(Promise.reject(new Error('refused')), 1000)).rejects.toThrow('refused');
 });
 
-test('what takes longer is not waited for, and may fail afterwards unnoticed', async () => {
+test('a late result is not waited for, and may fail afterwards unnoticed', async () => {
   const unhandled = jest.fn();
   process.once('unhandledRejection', unhandled);
   const late = sleep(60).then(() => Promise.reject(new Error('late')));
@@ -18,8 +18,8 @@ test('what takes longer is not waited for, and may fail afterwards unnoticed', a
   process.off('unhandledRejection', unhandled);
 });
 
-test('an answer that came while the process was busy is in time', async () => {
-  await setImmediate(); // after this point of its loop Node runs timers, and reads what has come in only then
+test('an answer that arrived while the process was busy is in time', async () => {
+  await setImmediate(); // in the next phase Node runs timers, and only then reads input
   const answer = inTime(promisify(randomBytes)(16), 10);
   const start = performance.now();
   while (performance.now() - start < 60);

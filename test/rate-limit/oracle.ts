@@ -9,7 +9,7 @@ interface Past {
   readonly cost: number;
 }
 
-/** The rules told naively: the whole history is kept, and every answer is worked out from it anew. */
+/** A naive version of the rules: it keeps the whole history, and computes every answer from it anew. */
 export class Oracle {
   private readonly counted: Past[] = [];
   private readonly free: Past[] = [];
@@ -73,7 +73,7 @@ export class Oracle {
   }
 }
 
-/** Fixed windows, each started by the first request after the one before. */
+/** Fixed windows, each started by the first request after the previous one. */
 function usedIn(past: readonly Past[], length: number, now: number): { used: number; ends: number } {
   let ends = 0;
   let used = 0;

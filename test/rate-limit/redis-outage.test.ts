@@ -15,7 +15,7 @@ async function open(url: string, changes: string[]): Promise<FallbackStore> {
   return new FallbackStore(redis, memory, { retryMs: 100, onState: (state) => changes.push(state) });
 }
 
-test('with no Redis at the start, requests are answered all the same, and closing ends', async () => {
+test('without Redis at the start, requests are still answered, and closing ends', async () => {
   const changes: string[] = [];
   const store = await open('redis://127.0.0.1:1', changes);
   expect((await store.take(subject, 1, 'counted')).windows[0].limit).toBe(30);
@@ -24,7 +24,7 @@ test('with no Redis at the start, requests are answered all the same, and closin
 });
 
 if (REDIS_BINARY) {
-  describe('a Redis that really goes away', () => {
+  describe('a Redis that really goes away,', () => {
     let server: RedisServer;
     let store: FallbackStore;
     let changes: string[];
@@ -43,7 +43,7 @@ if (REDIS_BINARY) {
       while (store.state !== state) await sleep(20);
     };
 
-    test('killed amid requests, fails none of them, and is used again when it is back', async () => {
+    test('killed during requests, fails none of them, and is used again once it is back', async () => {
       expect((await take()).windows[0].limit).toBe(60);
       const underWay = Array.from({ length: 20 }, take);
       await server.kill();
@@ -56,7 +56,7 @@ if (REDIS_BINARY) {
       expect(changes).toEqual(['fallback', 'redis']);
     });
 
-    test('tells why there is no connection to it, for as long as there is none', async () => {
+    test('reports why there is no connection to it, as long as there is none', async () => {
       const redis = await connectRedis(server.url);
       const reason = () => faultOf(redis)?.message;
       expect(reason()).toBeUndefined();
@@ -71,7 +71,7 @@ if (REDIS_BINARY) {
       redis.disconnect();
     });
 
-    test('frozen, costs the first requests no more than the time-out and later ones nothing', async () => {
+    test('frozen, costs the first requests no more than the timeout and later ones nothing', async () => {
       await take();
       server.freeze();
       const start = performance.now();
@@ -84,7 +84,7 @@ if (REDIS_BINARY) {
       expect(changes).toEqual(['fallback', 'redis']);
     });
 
-    test('frozen for so long that its connection is given up, is used again all the same', async () => {
+    test('frozen for so long that its connection is given up, is still used again', async () => {
       await take();
       server.freeze();
       await take();

@@ -43,7 +43,7 @@ class OneRequest extends Redis {
   }
 }
 
-test('what is asked in two turns of the event loop is one command for each caller', async () => {
+test('the requests of two turns of the event loop make one command per caller', async () => {
   const redis = new OneRequest();
   const store = new RedisStore(redis, { bans: BANS, now: () => 0 });
   const take = jest.spyOn(redis as unknown as { rateLimitTake(): void }, 'rateLimitTake');
@@ -74,7 +74,7 @@ describe('the clock', () => {
   }
 
   test.each([-3_600_000, 0, 3_600_000])(
-    'of an instance may be off by %d ms: moments are told in it',
+    'of an instance may be off by %d ms: moments are reported in its time',
     async (off) => {
       redis.clock = 1_000_000_000;
       local = redis.clock + off;
@@ -85,7 +85,7 @@ describe('the clock', () => {
     },
   );
 
-  test('does not make the end of a window waver with the time an answer takes', async () => {
+  test('does not make the end of a window vary with the response time', async () => {
     for (const [elapsed, latency] of [
       [0, 2],
       [100, 40],
@@ -108,7 +108,7 @@ describe('the clock', () => {
   });
 });
 
-test('what is not answered in time fails, all of a turn at once', async () => {
+test('requests without an answer in time fail, all of one turn together', async () => {
   const silent = new OneRequest();
   silent.defineCommand = (name) => Object.assign(silent, { [name]: () => new Promise(() => undefined) });
   const store = new RedisStore(silent, { bans: BANS, now: Date.now, timeoutMs: 20 });
@@ -139,7 +139,7 @@ for (const url of REDIS_URLS) {
       expect(Math.abs(windows[1].resetAt - before - 86_400_000)).toBeLessThan(2000);
     });
 
-    test('requests of one turn are decided in their order, each by the quota it came with', async () => {
+    test('requests of one turn are decided in order, each by its own quota', async () => {
       const id = 'changed';
       const [small, large] = [
         { id, quota: { perMinute: 2, perDay: 9 } },
@@ -165,7 +165,7 @@ for (const url of REDIS_URLS) {
       ]);
     });
 
-    test('a caller is one hash, which goes when the last of it has ended', async () => {
+    test('a caller is one hash, which expires when everything in it has ended', async () => {
       await store.take(subject, 1, 'counted');
       expect(await redis.type(key)).toBe('hash');
       const ttl = await redis.pttl(key);
@@ -175,20 +175,20 @@ for (const url of REDIS_URLS) {
       expect(await redis.pttl(`${prefix}idler`)).toBeLessThanOrEqual(60_000);
     });
 
-    test('a ban is remembered for a day, for the length of the next', async () => {
+    test('a ban is remembered for a day, to set the length of the next', async () => {
       const offender = { id: 'offender', quota: { perMinute: 1, perDay: 1 } };
       for (let i = 0; i < 10 + 20; i++) await store.take(offender, 1, 'free');
       expect((await store.peek(offender)).verdict).toBe('banned');
       expect(await redis.pttl(`${prefix}offender`)).toBeGreaterThan(86_390_000);
     });
 
-    test('looking at a caller nobody has seen leaves nothing behind', async () => {
+    test('looking up an unknown caller leaves nothing behind', async () => {
       await store.peek({ ...subject, id: 'stranger' });
       await store.liftBan('stranger');
       expect(await redis.exists(`${prefix}stranger`)).toBe(0);
     });
 
-    test('what is asked in one turn of the event loop leaves together', async () => {
+    test('requests of one turn of the event loop are sent together', async () => {
       const stream = redis.stream as unknown as Record<'_write' | '_writev', () => void>;
       const one = jest.spyOn(stream, '_write');
       const many = jest.spyOn(stream, '_writev');

@@ -14,7 +14,7 @@ interface Request {
   readonly quota: Quota;
 }
 
-/** Requests of one caller, whose plan changes all the time, at moments where windows and bans are apt to end. */
+/** Requests of one caller, whose plan keeps changing, at moments when windows and bans tend to end. */
 const requests: fc.Arbitrary<Request[]> = fc
   .array(
     fc.record({
@@ -52,7 +52,7 @@ const requests: fc.Arbitrary<Request[]> = fc
     });
   });
 
-/** Asks for all of them in turn; `state` is as it was after each. */
+/** Takes each of them in turn; `state` is a copy made after each. */
 function run(
   sequence: readonly Request[],
 ): (Request & { state: State; standing: Standing; verdict: Verdict })[] {
@@ -70,7 +70,7 @@ function run(
 }
 
 describe('the rules', () => {
-  test('decide as a naive reading of the whole history does', () => {
+  test('decide as a naive evaluation of the whole history does', () => {
     const seen = new Set<Verdict>();
     fc.assert(
       fc.property(requests, (sequence) => {
@@ -90,7 +90,7 @@ describe('the rules', () => {
     expect([...seen].sort()).toEqual(['allowed', 'banned', 'limited', 'too-expensive']);
   });
 
-  test('let a refused request pass after the wait they tell, and not before', () => {
+  test('allow a refused request after the wait they report, and not before', () => {
     let refused = 0;
     fc.assert(
       fc.property(requests, (sequence) => {
@@ -101,7 +101,7 @@ describe('the rules', () => {
             const then = at + (standing.retryAfterMs ?? Number.NaN);
             const onTime = take({ ...state }, quota, cost, kind, bans, then);
             const early = take({ ...state }, quota, cost, kind, bans, then - 1);
-            // A banned caller's wait also covers a used up quota, which a free request need not wait for.
+            // A banned caller's wait also covers a used-up quota, which a free request need not wait for.
             return { onTime, early: kind === 'counted' && early === 'allowed' };
           });
         refused += verdicts.length;
@@ -112,7 +112,7 @@ describe('the rules', () => {
     expect(refused).toBeGreaterThan(100);
   });
 
-  test('never tell of less than nothing left, nor of a window that has ended', () => {
+  test('never report fewer than 0 remaining, or a window that has ended', () => {
     fc.assert(
       fc.property(requests, (sequence) => {
         const wrong = run(sequence).flatMap(({ standing, at }) =>

@@ -1,7 +1,7 @@
 import type { BanRules, Kind, Verdict } from '../../src/rate-limit/rules';
 import type { Window } from '../../src/rate-limit/standing';
 
-/** What is asked of the store, after `wait` ms, `times` times over; every one of the answers matches `is`. */
+/** A request to the store, after `wait` ms, repeated `times` times; every answer matches `is`. */
 export interface Step {
   readonly wait?: number;
   readonly times?: number;
@@ -12,7 +12,7 @@ export interface Step {
   readonly is?: Partial<Answer>;
 }
 
-/** A standing with its moments told from now, or what lifting a ban answered. */
+/** A standing with times relative to now, or the result of lifting a ban. */
 export interface Answer {
   readonly verdict: Verdict;
   readonly minute: number;
@@ -45,7 +45,7 @@ const getBanned: Step = { ask: 'counted', times: 20, is: limited };
 /** The requirements, for a Free caller (60 a minute, 1000 a day) unless a step changes the plan. */
 export const SCENARIOS: readonly Scenario[] = [
   {
-    name: 'a caller nobody has seen has everything, for a whole window from now',
+    name: 'an unknown caller has its full quota, for a whole window from now',
     steps: [
       { ask: 'peek', is: { ...allowed, minute: 60, day: 1000, minuteResetIn: MINUTE, dayResetIn: DAY } },
       { ask: 'peek', wait: 5000, is: { inForce: 'minute', minuteResetIn: MINUTE, dayResetIn: DAY } },
@@ -67,7 +67,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'the 61st request of a minute is refused until the minute ends, and passes then',
+    name: 'the 61st request in a minute is refused until the minute ends, and then passes',
     steps: [
       useUpMinute,
       {
@@ -80,7 +80,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'a cost is taken whole or not at all',
+    name: 'a cost is taken in full or not at all',
     steps: [
       { ask: 'counted', cost: 58, is: { ...allowed, minute: 2, day: 942 } },
       { ask: 'counted', cost: 3, is: { ...limited, minute: 2, day: 942, inForce: 'minute', remaining: 2 } },
@@ -88,11 +88,11 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'what the minute refuses does not use up the day',
+    name: 'requests refused by the minute quota do not use up the day',
     steps: [useUpMinute, { ask: 'counted', times: 19, is: { ...limited, day: 940 } }],
   },
   {
-    name: 'what the day refuses does not use up the minute',
+    name: 'requests refused by the day quota do not use up the minute',
     steps: [
       { ask: 'counted', quota: [60, 70], cost: 60, is: allowed },
       { ask: 'counted', wait: MINUTE, cost: 8, is: { ...allowed, minute: 52, day: 2, inForce: 'day' } },
@@ -106,7 +106,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'when both windows refuse, the wait is that of the later',
+    name: 'if both windows refuse, the wait is the longer one',
     steps: [
       { ask: 'counted', quota: [60, 60], times: 60, is: allowed },
       { ask: 'counted', is: { ...limited, inForce: 'day', retryAfterMs: DAY } },
@@ -114,7 +114,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'the minute may be the later one, when the day ends within it',
+    name: 'the minute may be the longer one, if the day ends within it',
     steps: [
       { ask: 'counted', quota: [60, 61], is: allowed },
       {
@@ -129,14 +129,14 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'the window in force is the one with the fewest left, the minute when they are even',
+    name: 'the window in force is the one with the fewest remaining, the minute if equal',
     steps: [
       { ask: 'peek', quota: [60, 59], is: { inForce: 'day', remaining: 59 } },
       { ask: 'peek', quota: [60, 60], is: { inForce: 'minute', remaining: 60 } },
     ],
   },
   {
-    name: 'a cost above a whole window is too expensive: nothing is taken, and it is no refusal',
+    name: 'a cost above a whole window is too expensive: nothing is taken, and no refusal counted',
     steps: [
       { ask: 'counted', cost: 61, times: 30, is: { verdict: 'too-expensive', minute: 60, day: 1000 } },
       { ask: 'counted', cost: 60, is: { ...allowed, retryAfterMs: undefined } },
@@ -158,7 +158,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'free requests have a ceiling of ten times the minute limit, with a wait of its own',
+    name: 'free requests have a ceiling of ten times the minute limit, with its own wait',
     steps: [
       { ask: 'free', times: 600, is: allowed },
       { ask: 'counted', wait: 20_000, cost: 59, is: allowed },
@@ -169,7 +169,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'after 20 refusals whatever is asked next is banned, for 60 seconds from the 20th',
+    name: 'after 20 refusals the next request of any kind is banned, for 60 seconds from the 20th',
     steps: [
       useUpMinute,
       {
@@ -189,7 +189,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'refused free requests lead to a ban as well',
+    name: 'refused free requests lead to a ban too',
     steps: [
       { ask: 'free', times: 600, is: allowed },
       { ask: 'free', times: 20, is: limited },
@@ -235,7 +235,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'a ban less than a day after the one before is a further one, a day after it is the first again',
+    name: 'a ban less than a day after the previous one doubles, one a day after it starts over',
     steps: [
       ...[DAY - 1, DAY - 1, DAY].flatMap<Step>((wait, i) => [
         { ...useUpMinute, quota: [60, 100_000] },
@@ -259,7 +259,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'a used up day remembers its refusals to the end of the day',
+    name: 'refusals by a used-up day are remembered until the day ends',
     steps: [
       { ask: 'counted', quota: [60, 60], times: 60, is: allowed },
       { ask: 'counted', wait: 3_600_000, times: 10, is: limited },
@@ -268,7 +268,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'what the minute refuses does not make the refusals of the day forgotten any sooner',
+    name: 'refusals by the minute do not make those of the day forgotten sooner',
     steps: [
       { ask: 'counted', quota: [60, 61], cost: 60, is: allowed },
       { ask: 'counted', wait: MINUTE, is: { ...allowed, minute: 59, day: 0 } },
@@ -279,7 +279,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'lifting ends a ban at once; there is nothing to lift twice; the next ban is still the second',
+    name: 'lifting ends a ban at once; a second lifting has no effect; the next ban is still the second',
     steps: [
       { ask: 'lift', is: { lifted: false } },
       useUpMinute,
@@ -293,7 +293,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'a higher plan holds at once, and what was used stays used',
+    name: 'a higher plan applies at once, and what was used stays used',
     steps: [
       useUpMinute,
       { ask: 'counted', is: limited },
@@ -301,7 +301,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'a lower plan holds at once, and nothing left is never less than nothing',
+    name: 'a lower plan applies at once, and remaining is never below zero',
     steps: [
       { ask: 'counted', quota: [300, 10_000], cost: 200, is: { ...allowed, minute: 100 } },
       { ask: 'counted', quota: [60, 100], is: { ...limited, minute: 0, day: 0, inForce: 'day' } },

@@ -24,14 +24,14 @@ describe.each(CLOCKED_STORES)('the $name store', ({ open }) => {
     }
   });
 
-  test('callers are counted apart', async () => {
+  test('callers are counted separately', async () => {
     const [one, other] = ['one', 'other'].map((id) => ({ id, quota: PLANS.FREE })) as [Subject, Subject];
     await clocked.store.take(one, 60, 'counted');
     expect((await clocked.store.take(one, 1, 'counted')).verdict).toBe('limited');
     expect((await clocked.store.take(other, 1, 'counted')).verdict).toBe('allowed');
   });
 
-  test('looking changes nothing', async () => {
+  test('peeking changes nothing', async () => {
     const subject = { id: 'watched', quota: PLANS.FREE };
     const taken = await clocked.store.take(subject, 5, 'counted');
     expect(await clocked.store.peek(subject)).toEqual(taken);
@@ -44,7 +44,7 @@ describe.each(STORES)('$instances instance(s) of the $name store', ({ open }) =>
   const storeOf = (i: number) => stores[i % stores.length] as Store;
   afterAll(close);
 
-  test('of 200 parallel requests of a fresh Free caller exactly 60 pass, and the rest end in one ban', async () => {
+  test('of 200 parallel requests of a new Free caller exactly 60 pass, and the rest end in one ban', async () => {
     await Promise.all(stores.map((store) => store.peek({ id: 'warm', quota: PLANS.FREE })));
     const subject = { id: 'parallel', quota: PLANS.FREE };
     const standings = await Promise.all(
@@ -71,7 +71,7 @@ describe.each(STORES)('$instances instance(s) of the $name store', ({ open }) =>
 if (CLOCKED_STORES.length > 1) {
   type Generated = Step & { quota: Subject['quota']; areTogether: boolean };
 
-  test('every store tells the same of any sequence of requests, one by one and together', async () => {
+  test('every store gives the same answers to any sequence of requests, one by one or together', async () => {
     const stores = await Promise.all(CLOCKED_STORES.map(({ open }) => open()));
     const quotas = [PLANS.FREE, { perMinute: 2, perDay: 5 }, { perMinute: 3, perDay: 100 }];
     const steps = fc.array(

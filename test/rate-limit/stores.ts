@@ -6,7 +6,7 @@ import type { Store } from '../../src/rate-limit/store';
 import { ClockedRedis } from './clocked-redis';
 import { BANS } from './scenarios';
 
-/** A store that is asked at moments the test chooses. */
+/** A store whose clock the test sets. */
 export interface ClockedStore {
   readonly store: Store;
   readonly now: () => number;
@@ -40,16 +40,16 @@ async function clockedRedis(url: string): Promise<ClockedStore> {
   return { store, now, advance, close: () => closeAll([store], url, prefix) };
 }
 
-/** Redis is tested where TEST_REDIS_URL names one. */
+/** Redis is tested if TEST_REDIS_URL is set. */
 export const REDIS_URLS: readonly string[] = process.env.TEST_REDIS_URL ? [process.env.TEST_REDIS_URL] : [];
 
-/** The stores that can be tested on this machine, under a clock of the test's own. */
+/** The stores that can be tested on this machine, under a clock set by the test. */
 export const CLOCKED_STORES: readonly { name: string; open: () => Promise<ClockedStore> }[] = [
   { name: 'memory', open: clockedMemory },
   ...REDIS_URLS.map((url) => ({ name: 'redis', open: () => clockedRedis(url) })),
 ];
 
-/** The same under the machine's clock; `instances` of them count together, where the store can. */
+/** The same under the system clock; `instances` of them share their counts, if the store supports it. */
 export const STORES: readonly { name: string; instances: number; open: () => OpenStores }[] = [
   { name: 'memory', instances: 1, open: memoryStores },
   ...REDIS_URLS.flatMap((url) =>
@@ -78,7 +78,7 @@ export function newPrefix(): string {
   return `test:${randomUUID()}:`;
 }
 
-/** Closes the stores of a test and takes away what they have left in Redis. */
+/** Closes a test's stores and deletes what they left in Redis. */
 export async function closeAll(stores: readonly Store[], url: string, prefix: string): Promise<void> {
   await Promise.all(stores.map((store) => store.close()));
   const redis = new Redis(url);

@@ -10,7 +10,7 @@ beforeAll(async () => {
   await fillShop(gateway);
   before = await contentOf(gateway);
 });
-// Whatever was refused has changed nothing.
+// Refused requests have changed nothing.
 afterEach(async () => expect(await contentOf(gateway)).toBe(before));
 afterAll(() => gateway.close());
 
@@ -46,13 +46,13 @@ describe('identifiers in paths', () => {
   const parameterOf = (on: string) =>
     on.includes('categories') ? 'categoryId' : on.includes('orders') ? 'orderId' : 'petId';
 
-  test.each(operations)('%s: the largest int64 names nothing', async (on) => {
+  test.each(operations)('%s: the largest int64 is not found', async (on) => {
     const answer = await send(gateway, on.replace('{}', LAST), bodyOf(on));
     expect(answer).toMatchObject({ status: 404, json: { code: 'NOT_FOUND', status: 404 } });
     expect((answer.json as { message: string }).message).toContain(LAST);
   });
 
-  test.each(operations)('%s: one more is no int64', async (on) => {
+  test.each(operations)('%s: one more is not an int64', async (on) => {
     const { status, json } = await send(gateway, on.replace('{}', BEYOND), bodyOf(on));
     expect(status).toBe(400);
     expect(json).toMatchObject(badInput({ path: parameterOf(on), message: ID }));
@@ -161,7 +161,7 @@ describe('query parameters', () => {
     ['PUT /pets/1?x=1', { name: 'Mia', categoryId: 1 }],
     ['PATCH /pets/1?x=1', {}],
     ['DELETE /pets/3?x=1', undefined],
-  ])('%s knows none', async (on, body) => {
+  ])('%s takes none', async (on, body) => {
     const { status, json } = await send(gateway, on, body);
     expect(status).toBe(400);
     expect(json).toMatchObject(badInput(unknown('x')));
@@ -210,7 +210,7 @@ describe('bodies', () => {
     ['PUT /store/inventory/1', {}, given('quantity')],
     ['PUT /store/inventory/1', { quantity: null }, notNull('quantity')],
     ['PUT /store/inventory/1', { quantity: 1, status: 'sold' }, noField('status', 'InventoryUpdate')],
-    // names that objects have
+    // names of built-in properties
     ['POST /categories', '{"name":"x","__proto__":{"description":"y"}}', noField('__proto__', 'NewCategory')],
     [
       'POST /categories',
@@ -330,7 +330,7 @@ describe('bodies', () => {
     ['POST /store/orders', { shipDate: '2026-12-01T09:30:00' }, date('shipDate')],
     ['POST /store/orders', { shipDate: '2026-12-01' }, date('shipDate')],
     ['PATCH /store/orders/1', { shipDate: '2026-13-01T00:00:00Z' }, date('shipDate')],
-    // no objects
+    // not objects
     ['POST /pets', '[]', { path: 'body', message: 'must be a JSON object' }],
     ['POST /pets', 'null', { path: 'body', message: 'must be a JSON object' }],
     ['POST /pets', '"Mia"', { path: 'body', message: 'must be a JSON object' }],
@@ -344,7 +344,7 @@ describe('bodies', () => {
     expect(json).toMatchObject(badInput(...details));
   });
 
-  test('an unknown categoryId beyond 2^53 is that very number', async () => {
+  test('an unknown categoryId beyond 2^53 is reported exactly', async () => {
     const { status, json } = await send(gateway, 'POST /pets', `{"name":"Mia","categoryId":${LAST}}`);
     expect(status).toBe(422);
     expect(json).toMatchObject({ code: 'UNKNOWN_REFERENCE', message: `Category ${LAST} does not exist.` });
@@ -367,7 +367,7 @@ describe('bodies', () => {
     expect(json).toMatchObject({ code: 'BAD_REQUEST', message: 'The body is not valid JSON.', status: 400 });
   });
 
-  test('bytes that are no UTF-8 are malformed', async () => {
+  test('bytes that are not UTF-8 are malformed', async () => {
     const bytes = Buffer.from('{"name":"M\xfcller"}', 'latin1');
     expect(await send(gateway, 'POST /categories', bytes)).toMatchObject({
       status: 400,
@@ -375,13 +375,13 @@ describe('bodies', () => {
     });
   });
 
-  test.each(['POST /pets', 'PUT /pets/1', 'PATCH /pets/1'])('%s needs a body', async (on) => {
+  test.each(['POST /pets', 'PUT /pets/1', 'PATCH /pets/1'])('%s requires a body', async (on) => {
     const empty = { status: 400, json: { code: 'BAD_REQUEST', message: 'The body must not be empty.' } };
     expect(await send(gateway, on)).toMatchObject(empty);
     expect(await send(gateway, on, '')).toMatchObject(empty);
   });
 
-  test('an answer to a flood of unknown fields stays small', async () => {
+  test('the response to a flood of unknown fields stays small', async () => {
     const fields = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`field${index}`, 1]));
     const { status, text, json } = await send(gateway, 'PATCH /pets/1', fields);
     expect(status).toBe(400);

@@ -4,13 +4,13 @@ export interface Answer {
   status: number;
   headers: Record<string, string | undefined>;
   text: string;
-  /** The parsed JSON; `undefined` where there is no body. */
+  /** The parsed JSON; `undefined` without a body. */
   json: unknown;
 }
 
 /**
- * Sends a REST request: `GET /pets/1`. A body that is no string is sent as JSON.
- * @param headers beside the content type, which a body has unless they say `undefined`.
+ * Sends a REST request: `GET /pets/1`. A body that is not a string is sent as JSON.
+ * @param headers besides the content type of a body, which they may override with `undefined`.
  */
 export async function send(
   gateway: Gateway,
@@ -40,7 +40,7 @@ export async function send(
   };
 }
 
-/** An error body with these details; what else it holds is not looked at. */
+/** An error body with these details; its other fields are not checked. */
 export function badInput(...details: { path: string; message: string }[]) {
   return {
     code: 'BAD_USER_INPUT',
@@ -67,7 +67,7 @@ export async function fillShop(gateway: Gateway): Promise<void> {
   }
 }
 
-/** Everything that the shop holds, to see that a refused request has changed nothing. */
+/** Everything in the shop, to check that a refused request has changed nothing. */
 export async function contentOf(gateway: Gateway): Promise<string> {
   const paths = ['/categories', '/pets', '/store/orders', '/store/inventory'];
   const answers = await Promise.all(paths.map((path) => send(gateway, `GET ${path}`)));

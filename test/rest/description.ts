@@ -3,7 +3,7 @@ import type { OpenAPIV3 } from 'openapi-types';
 
 export type Operation = OpenAPIV3.OperationObject<Record<string, unknown>>;
 
-/** An OpenAPI document with every reference replaced by what it refers to. */
+/** An OpenAPI document with every reference resolved. */
 export class Description {
   private constructor(private readonly whole: OpenAPIV3.Document) {}
 
@@ -13,7 +13,7 @@ export class Description {
     );
   }
 
-  /** Every operation, by `GET /pets`. */
+  /** Every operation, by method and path: `GET /pets`. */
   get operations(): Map<string, Operation> {
     return new Map(
       Object.entries(this.whole.paths).flatMap(([path, item]) =>
@@ -44,7 +44,7 @@ export class Description {
   }
 }
 
-/** The schema of the JSON in a body. */
+/** The schema of a JSON body. */
 export function jsonSchema(
   body: OpenAPIV3.ResponseObject | OpenAPIV3.RequestBodyObject,
 ): OpenAPIV3.SchemaObject {

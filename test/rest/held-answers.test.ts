@@ -7,7 +7,7 @@ import { holdWhatWasHeard } from '../helper/connections';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { exchange } from '../helper/wire';
 
-/** A page of pets that has neither its headers nor its fields. */
+/** A page of pets without the headers and fields that it must have. */
 const WRONG = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n[{"id":1}]';
 const FAULTS = [
   'GET /pets 200: X-RateLimit-Limit is missing',
@@ -28,19 +28,19 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** A server. @returns its URL. */
+/** Starts a server. @returns its URL. */
 async function listening(server: Server): Promise<string> {
   servers.push(server.listen(0, '127.0.0.1'));
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A server that answers `text`, whatever it is told. */
+/** A server that responds `text` to anything. */
 function answering(text: string): Promise<string> {
   return listening(createTcpServer((socket) => void socket.once('data', () => socket.end(text))));
 }
 
-/** What the suite finds wrong with what was said since this was asked last. */
+/** What the suite has found wrong in responses since the last call. */
 function faults(): string[] {
   try {
     holdWhatWasHeard();
@@ -62,21 +62,21 @@ const CLIENTS: [string, (from: string) => Promise<unknown>][] = [
       await once(response.resume(), 'end');
     },
   ],
-  ['bytes', (from) => exchange(from, 'GET /pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')],
+  ['raw bytes', (from) => exchange(from, 'GET /pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')],
   [
-    'a client of another process',
+    'a client in another process',
     (from) => promisify(execFile)(process.execPath, ['-e', `fetch('${from}/pets').then((r) => r.text())`]),
   ],
 ];
 
-describe('what breaks the document is found in an answer to', () => {
+describe('a response that violates the document is detected for', () => {
   test.each(CLIENTS.slice(0, 3))('%s', async (_name, ask) => {
     await ask(await answering(WRONG));
     expect(faults()).toEqual(expect.arrayContaining(FAULTS));
     expect(faults()).toEqual([]);
   });
 
-  test.each(CLIENTS)('%s, of a server in this process', async (_name, ask) => {
+  test.each(CLIENTS)('%s, from a server in this process', async (_name, ask) => {
     const server = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).write('[{"id"');
       response.end(':1}]'); // in chunks
@@ -97,13 +97,13 @@ describe('what breaks the document is found in an answer to', () => {
       `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n${WRONG}`,
     ],
     ['a request without its body', 'GET /pets HTTP/1.1\r\nContent-Length: 3\r\n\r\n', WRONG],
-    ['a request of HTTP/1.0', 'GET /pets HTTP/1.0\r\n\r\n', WRONG.replace('Content-Length: 10\r\n', '')],
+    ['an HTTP/1.0 request', 'GET /pets HTTP/1.0\r\n\r\n', WRONG.replace('Content-Length: 10\r\n', '')],
   ])('%s', async (_name, text, answer) => {
     await exchange(await answering(answer), text);
     expect(faults()).toEqual(expect.arrayContaining(FAULTS));
   });
 
-  test('what is no HTTP', async () => {
+  test('a request that is not HTTP', async () => {
     const answer = WRONG.replace('200 OK', '400 Bad Request');
     await exchange(await answering(answer), 'GARBAGE\r\n\r\n');
     expect(faults()).toEqual(
@@ -115,17 +115,17 @@ describe('what breaks the document is found in an answer to', () => {
   });
 });
 
-test('a status that is not declared is found', async () => {
+test('an undeclared status is detected', async () => {
   await byFetch(await answering(WRONG.replace('200 OK', '418 Teapot')));
   expect(faults()).toEqual(['GET /pets declares no 418']);
 });
 
-test.each(CLIENTS)('nothing is wrong with what the gateway answers %s', async (_name, ask) => {
+test.each(CLIENTS)('responses of the gateway to %s are valid', async (_name, ask) => {
   await ask(url);
   expect(faults()).toEqual([]);
 });
 
-test('nothing is wrong with what is no operation of the document, or no HTTP', async () => {
+test('requests outside the document, and anything but HTTP, are not checked', async () => {
   await fetch(`${url}/livez`);
   await exchange(await answering('PONG GET /pets HTTP/1.1\r\n\r\n'), 'PING\r\n\r\n');
   expect(faults()).toEqual([]);

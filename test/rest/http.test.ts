@@ -28,7 +28,7 @@ const READS = [
 
 describe('validators', () => {
   test.each(READS)(
-    'GET %s carries a strong ETag, and answers 304 to a client that has the body',
+    'GET %s has a strong ETag, and responds 304 to a client that has the body',
     async (path) => {
       const first = await send(gateway, `GET ${path}`);
       const etag = String(first.headers.etag);
@@ -103,7 +103,7 @@ describe('methods', () => {
   };
   const others = METHODS.filter((method) => method !== 'CONNECT' && method !== 'QUERY');
 
-  test.each(Object.entries(ALLOWED))('%s allows %s, and answers 405 to all others', async (path, allow) => {
+  test.each(Object.entries(ALLOWED))('%s allows %s, and responds 405 to all others', async (path, allow) => {
     const before = await contentOf(gateway);
     for (const method of others.filter((each) => !allow.split(', ').includes(each))) {
       const { status, headers, json } = await send(gateway, `${method} ${path}`);
@@ -113,13 +113,13 @@ describe('methods', () => {
     expect(await contentOf(gateway)).toBe(before);
   });
 
-  test('405 comes before what is wrong with the body', async () => {
+  test('405 comes before errors in the body', async () => {
     expect(await send(gateway, 'PUT /pets', '<pet/>', { 'content-type': 'text/xml' })).toMatchObject({
       status: 405,
     });
   });
 
-  test.each(Object.entries(ALLOWED))('OPTIONS %s says %s', async (path, allow) => {
+  test.each(Object.entries(ALLOWED))('OPTIONS %s returns %s', async (path, allow) => {
     expect(await send(gateway, `OPTIONS ${path}`)).toMatchObject({
       status: 204,
       text: '',
@@ -127,7 +127,7 @@ describe('methods', () => {
     });
   });
 
-  test('OPTIONS says which patches are accepted', async () => {
+  test('OPTIONS lists the accepted patch formats', async () => {
     const { headers } = await send(gateway, 'OPTIONS /pets/1');
     expect(headers['accept-patch']).toBe('application/json, application/merge-patch+json');
     expect((await send(gateway, 'OPTIONS /pets')).headers['accept-patch']).toBeUndefined();
@@ -165,7 +165,7 @@ describe('Accept', () => {
     'application/json; charset=utf-8',
     'text/html;q=0.9,*/*;q=0.1',
     '',
-  ])('%j is served JSON', async (accept) => {
+  ])('%j gets JSON', async (accept) => {
     expect(await send(gateway, 'GET /pets/1', undefined, { accept })).toMatchObject({
       status: 200,
       json: { id: 1 },
@@ -200,7 +200,7 @@ describe('Content-Type', () => {
     'application/json;charset="UTF-8"',
     'Application/JSON',
     'application/json; charset=utf8; x=y',
-  ])('%s is read', async (type) => {
+  ])('%s is accepted', async (type) => {
     expect(await send(gateway, 'POST /categories', json, { 'content-type': type })).toMatchObject({
       status: 201,
     });
@@ -210,7 +210,7 @@ describe('Content-Type', () => {
   });
 
   test.each(['application/merge-patch+json', 'application/merge-patch+json; charset=utf-8'])(
-    '%s is read in a PATCH alone',
+    '%s is accepted in PATCH only',
     async (type) => {
       const headers = { 'content-type': type };
       expect(await send(gateway, 'PATCH /pets/1', json, headers)).toMatchObject({ status: 200 });
@@ -250,14 +250,14 @@ describe('Content-Type', () => {
     });
   });
 
-  test('a DELETE may say that it has JSON, and have none', async () => {
+  test('a DELETE may declare JSON without a body', async () => {
     await send(gateway, 'POST /pets', { name: 'Mia', categoryId: 1 });
     expect(await send(gateway, 'DELETE /pets/4', '', { 'content-type': 'application/json' })).toMatchObject({
       status: 204,
     });
   });
 
-  test('a body of 100 KiB is read, a larger one is 413', async () => {
+  test('a body of 100 KiB is accepted, a larger one is 413', async () => {
     const bytes = (size: number) => `{"name":"Mia"}`.padEnd(size);
     expect(await send(gateway, 'PATCH /pets/1', bytes(102_400))).toMatchObject({ status: 200 });
     expect(await send(gateway, 'PATCH /pets/1', bytes(102_401))).toMatchObject({
@@ -267,7 +267,7 @@ describe('Content-Type', () => {
   });
 });
 
-test('on the wire: HEAD, 204 and 304 have no body, and the connection stays', async () => {
+test('on the wire: HEAD, 204 and 304 have no body, and the connection stays open', async () => {
   await gateway.server.listen({ port: 0, host: '127.0.0.1' });
   const { port } = gateway.server.server.address() as AddressInfo;
   const { Agent } = await import('node:http');

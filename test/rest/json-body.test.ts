@@ -2,12 +2,12 @@ import * as fc from 'fast-check';
 import { isLosslessNumber } from 'lossless-json';
 import { parseJson } from '../../src/rest/json-body';
 
-/** Numbers as they are written, whichever way they were read. */
+/** Numbers as they are written, however they were parsed. */
 function written(value: unknown): string {
   return isLosslessNumber(value) ? value.value : String(value);
 }
 
-test('every int64 is read as it is written', () => {
+test('every int64 is read exactly', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (id) => {
       const { categoryId } = parseJson(`{"name":"1.5","categoryId": ${id}}`) as { categoryId: unknown };
@@ -16,7 +16,7 @@ test('every int64 is read as it is written', () => {
   );
 });
 
-test('all else is what JSON.parse makes of it', () => {
+test('everything else is read as by JSON.parse', () => {
   const plain = (value: unknown): unknown => {
     if (isLosslessNumber(value)) return Number(value.value);
     if (Array.isArray(value)) return value.map(plain);
@@ -36,14 +36,14 @@ test('all else is what JSON.parse makes of it', () => {
 });
 
 test.each(['{"a":1,"a":2}', '{"a":1234567890123456,"a":2}'])(
-  'of a key that comes twice in %s the last counts',
+  'the last of two equal keys wins in %s',
   (text) => {
     expect(written((parseJson(text) as { a: unknown }).a)).toBe('2');
   },
 );
 
 test.each(['{"__proto__":{"x":1}}', '{"__proto__":{"x":1},"n":1234567890123456}'])(
-  '%s reaches no prototype',
+  '%s does not reach the prototype',
   (text) => {
     const body = parseJson(text) as Record<string, unknown>;
     expect(Object.getPrototypeOf(body)).toBe(Object.getPrototypeOf(parseJson('{}')));

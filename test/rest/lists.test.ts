@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** The ids of a list, in its order. */
+/** The ids of a list, in order. */
 async function idsOf(path: string): Promise<number[]> {
   const { status, json } = await send(gateway, `GET ${path}`);
   expect(status).toBe(200);
@@ -88,7 +88,7 @@ describe('pages', () => {
     expect(seen).toEqual(ids);
   });
 
-  test('the link keeps every other parameter', async () => {
+  test('the link keeps all other parameters', async () => {
     const { headers } = await send(gateway, 'GET /pets?name=e&status=available&status=pending&limit=1');
     const next = new URL(nextOf(headers.link) ?? '', 'http://localhost');
     expect(next.pathname).toBe('/pets');
@@ -104,7 +104,7 @@ describe('pages', () => {
     expect((await send(gateway, 'GET /pets?limit=3')).headers.link).toBeUndefined();
   });
 
-  test('a page holds 20 unless the client says otherwise, and 100 at most', async () => {
+  test('a page has 20 items by default, and 100 at most', async () => {
     for (let index = 0; index < 105; index++)
       await send(gateway, 'POST /categories', { name: `Kind ${index}` });
     expect(await idsOf('/categories')).toHaveLength(20);
@@ -116,7 +116,7 @@ describe('pages', () => {
     '/pets?limit=1&sort=-id',
     '/categories?limit=1',
     '/store/orders?limit=1',
-  ])('a cursor of %s is none of /pets by id', async (path) => {
+  ])('a cursor of %s is refused by /pets sorted by id', async (path) => {
     const { headers } = await send(gateway, `GET ${path}`);
     const cursor = new URL(nextOf(headers.link) ?? '', 'http://localhost').searchParams.get('cursor') ?? '';
     for (const foreign of [cursor, cursor.slice(0, -1), `${cursor}A`, cursor.toUpperCase()]) {

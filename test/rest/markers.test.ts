@@ -19,10 +19,10 @@ describe('GET /pets/{petId} is deprecated', () => {
     ['GET /pets/x', 400],
     ['GET /pets/1?x=1', 400],
     ['GET /pets/1', 406, { accept: 'text/html' }],
-  ])('%s says so with its %i', async (on, status, sent = {}) => {
+  ])('%s says so in its %i', async (on, status, sent = {}) => {
     const { status: got, headers } = await send(gateway, on, undefined, sent);
     expect(got).toBe(status);
-    // RFC 9745: a Date of structured fields. RFC 8594: an HTTP-date.
+    // RFC 9745: a structured field Date. RFC 8594: an HTTP-date.
     expect(headers.deprecation).toBe(`@${Date.UTC(2026, 10, 1) / 1000}`);
     expect(headers.sunset).toBe('Mon, 01 Nov 2027 00:00:00 GMT');
     const id = /\/pets\/(\w+)/.exec(on)?.[1];
@@ -32,13 +32,13 @@ describe('GET /pets/{petId} is deprecated', () => {
     ]);
   });
 
-  test('the successor answers the same pet', async () => {
+  test('the successor returns the same pet', async () => {
     const pet = await send(gateway, 'GET /pets/1');
     const successor = /^<([^>]*)>; rel="successor-version"/.exec(pet.headers.link ?? '')?.[1];
     expect((await send(gateway, `GET ${successor}`)).json).toEqual([pet.json]);
   });
 
-  test('what a path holds cannot become headers', async () => {
+  test('the path cannot inject headers', async () => {
     const { status, headers } = await send(gateway, 'GET /pets/1%0D%0AX-Evil:%201%3E');
     expect(status).toBe(400);
     expect(headers['x-evil']).toBeUndefined();

@@ -5,7 +5,7 @@ import { send } from './client';
 
 const LINTERS = join(__dirname, 'openapi-linters.mjs');
 
-/** What Redocly's recommended rules find, warnings too, and the errors of Spectral's after OWASP's API Security Top 10. */
+/** What Redocly's recommended rules find, warnings included, and the errors of Spectral's for OWASP's API Security Top 10. */
 function lint(document: string): { redocly: string[]; owasp: string[] } {
   return JSON.parse(execFileSync(process.execPath, [LINTERS], { input: document, encoding: 'utf8' }));
 }
@@ -21,7 +21,7 @@ test('linters find nothing wrong with the document', () => {
   expect(lint(source)).toEqual({ redocly: [], owasp: [] });
 });
 
-test('they would find an operation without an id, an example that does not fit, a list without bounds', () => {
+test('they would find an operation without an id, an invalid example, an unbounded list', () => {
   const document = JSON.parse(source);
   delete document.paths['/pets'].get.operationId;
   document.components.schemas.Pet.example.id = 'one';

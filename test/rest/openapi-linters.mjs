@@ -1,4 +1,4 @@
-// What linters find in the OpenAPI document on the standard input, as JSON. They are ES modules, which Jest does not load.
+// What linters find in the OpenAPI document on standard input, as JSON. They are ES modules, which Jest does not load.
 import { text } from 'node:stream/consumers';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectral from '@stoplight/spectral-core';
@@ -16,7 +16,7 @@ linter.setRuleset({
   rules: {
     // The specification has int64 ids.
     'owasp:api1:2023-no-numeric-ids': 'off',
-    // It wants one of two families of headers, and takes both together for neither; openapi.test.ts asks for both.
+    // It requires one of two families of headers, and takes both for neither; openapi.test.ts requires both.
     'owasp:api4:2023-rate-limit': 'off',
   },
 });

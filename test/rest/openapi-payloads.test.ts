@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 describe('payloads', () => {
-  // The specification, section 2: fields with their types, and those that are required.
+  // The specification, section 2: fields with their types, and the required ones.
   test.each<[string, Record<string, string>, string[]]>([
     ['NewPet', { name: 'string', categoryId: 'int64', status: 'PetStatus' }, ['name', 'categoryId']],
     [
@@ -46,7 +46,7 @@ describe('payloads', () => {
     expect(actual).toEqual(required);
   });
 
-  test('the Error has the three fields of the specification, and two more', () => {
+  test('Error has the three fields of the specification, and two more', () => {
     expect(description.schema('Error').required).toEqual(['code', 'message', 'status']);
     expect(Object.keys(description.schema('Error').properties ?? {})).toEqual([
       'code',
@@ -77,7 +77,7 @@ describe('payloads', () => {
     ['POST /categories', '/categories', { name: 'Birds', description: 'Loud' }],
     ['POST /store/orders', '/store/orders', { petId: 1, quantity: 1, shipDate: '2026-12-01T00:00:00Z' }],
     ['PUT /store/inventory/{petId}', '/store/inventory/2', { quantity: 1 }],
-  ])('%s answers what is documented', async (on, path, body) => {
+  ])('%s returns what is documented', async (on, path, body) => {
     const { status, json } = await send(gateway, on.replace(/ .*/, ` ${path}`), body);
     const documented = jsonSchema(description.response(on, status));
     const isList = documented.type === 'array';
@@ -92,7 +92,7 @@ describe('payloads', () => {
     }
   });
 
-  test('what a body may hold is what the operation takes', async () => {
+  test('a body may have exactly the fields that the operation takes', async () => {
     for (const [on, { requestBody }] of description.operations) {
       if (!requestBody) continue;
       const body = requestBody as OpenAPIV3.RequestBodyObject;
@@ -101,7 +101,7 @@ describe('payloads', () => {
       );
       const { properties = {}, additionalProperties } = jsonSchema(body);
       expect([on, additionalProperties]).toEqual([on, false]);
-      // Values of no type at all: every field that is known is told so by its own rule, any other that it is none.
+      // Values of no valid type: each known field fails by its own rule, any other as unknown.
       const wrong = Object.fromEntries([...Object.keys(properties), 'colour'].map((name) => [name, [[]]]));
       const { json } = await send(gateway, on.replace(/\{\w+\}/, '1'), wrong);
       const details = (json as { details: { path: string; message: string }[] }).details;

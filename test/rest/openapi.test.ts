@@ -20,14 +20,14 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-test('the document is valid OpenAPI 3.0.3 of version 1.0.0', async () => {
+test('the document is valid OpenAPI 3.0.3, in version 1.0.0', async () => {
   await expect(SwaggerParser.validate(structuredClone(document))).resolves.toMatchObject({
     openapi: '3.0.3',
     info: { version: '1.0.0' },
   });
 });
 
-test('its largest int64 is exact, which no number of JavaScript is', async () => {
+test('its largest int64 is exact, beyond the numbers of JavaScript', async () => {
   for (const path of ['/openapi.json', '/openapi.yaml']) {
     const { text } = await send(gateway, `GET ${path}`);
     expect(text).toMatch(/maximum"?: 9223372036854775807\b/);
@@ -35,7 +35,7 @@ test('its largest int64 is exact, which no number of JavaScript is', async () =>
   }
 });
 
-test('the YAML says the same', async () => {
+test('the YAML is equivalent', async () => {
   const { text, headers } = await send(gateway, 'GET /openapi.yaml');
   expect(headers['content-type']).toBe('application/yaml; charset=utf-8');
   const directory = await mkdtemp(join(tmpdir(), 'openapi-'));
@@ -95,7 +95,7 @@ const OPERATIONS: [on: string, id: string, tag: string, statuses: string][] = [
   ],
 ];
 
-test('every operation of the contract is in it, with its statuses', () => {
+test('it has every operation of the specification, with its statuses', () => {
   const found = [...description.operations].map(([on, { operationId, tags, responses }]) => [
     on,
     operationId,
@@ -107,7 +107,7 @@ test('every operation of the contract is in it, with its statuses', () => {
   expect(found.sort()).toEqual([...OPERATIONS].sort());
 });
 
-test('what is documented is what is routed', async () => {
+test('it has exactly the methods that are routed', async () => {
   for (const path of Object.keys(document.paths)) {
     const { headers } = await send(gateway, `OPTIONS ${path.replace(/\{\w+\}/, '1')}`);
     const routed = headers.allow?.split(', ').filter((method) => method !== 'HEAD' && method !== 'OPTIONS');
@@ -118,7 +118,7 @@ test('what is documented is what is routed', async () => {
   }
 });
 
-test('what generators of clients go by is there: names, texts, examples, scopes', () => {
+test('it has what client generators need: names, texts, examples, scopes', () => {
   const ids = new Set<string>();
   for (const [on, operation] of description.operations) {
     const {
@@ -174,7 +174,7 @@ describe('parameters', () => {
     }
   });
 
-  test('bounds, defaults and repetition are told', () => {
+  test('bounds, defaults and repetition are documented', () => {
     const parameters = description.parameters('GET /pets');
     const schemaOf = (name: string) => parameters.find((each) => each.name === name)?.schema;
     expect(schemaOf('limit')).toMatchObject({ type: 'integer', minimum: 1, maximum: 100, default: 20 });
@@ -189,7 +189,7 @@ describe('parameters', () => {
     });
   });
 
-  test('those of paths are int64', () => {
+  test('in paths are int64', () => {
     for (const [on, { parameters }] of description.operations) {
       const inPath = (parameters as OpenAPIV3.ParameterObject[]).filter((each) => each.in === 'path');
       expect(inPath.map(({ name }) => `{${name}}`)).toEqual(on.match(/\{\w+\}/g) ?? []);
@@ -203,7 +203,7 @@ describe('parameters', () => {
 });
 
 describe('headers', () => {
-  test('every answer carries the limits and the request id, every error the Error object', () => {
+  test('every response has the limits and the request id, every error the Error object', () => {
     for (const [on, { responses }] of description.operations) {
       for (const [status, value] of Object.entries(responses)) {
         const response = value as OpenAPIV3.ResponseObject;
@@ -241,7 +241,7 @@ describe('headers', () => {
     ['DELETE /store/inventory/{petId}', 204, ['X-Stability']],
     ['DELETE /store/inventory/{petId}', 404, ['X-Stability']],
     ['POST /pets', 422, ['Idempotent-Replayed', 'X-Stability']],
-  ])('%s %i carries %j', (on, status, expected) => {
+  ])('%s %i has %j', (on, status, expected) => {
     expect(Object.keys(description.response(on, status).headers ?? {})).toEqual(
       expect.arrayContaining(expected),
     );
@@ -249,7 +249,7 @@ describe('headers', () => {
 });
 
 describe('markers', () => {
-  test('GET /pets/{petId} alone is deprecated, with its sunset', () => {
+  test('only GET /pets/{petId} is deprecated, with its sunset', () => {
     const deprecated = [...description.operations].filter(([, each]) => each.deprecated || each['x-sunset']);
     expect(deprecated.map(([on, each]) => [on, each.deprecated, each['x-sunset']])).toEqual([
       ['GET /pets/{petId}', true, '2027-11-01'],
@@ -259,7 +259,7 @@ describe('markers', () => {
     );
   });
 
-  test('what may still change says so', () => {
+  test('what may still change is marked', () => {
     const marked = [...description.operations].flatMap(([on, each]) => [
       ...(each['x-stability'] ? [[on, each['x-stability']]] : []),
       ...description

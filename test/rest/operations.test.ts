@@ -19,7 +19,7 @@ const CATS = { id: 2, name: 'Cats' };
 const ORDER = { id: 1, petId: 1, quantity: 2, complete: false };
 const STOCK = { petId: 1, quantity: 3, status: 'available' };
 
-describe('what each operation answers', () => {
+describe('each operation responds', () => {
   test.each<[string, unknown, number, unknown]>([
     ['GET /pets?limit=1', undefined, 200, [REX]],
     [
@@ -80,7 +80,7 @@ describe('what each operation answers', () => {
     ['POST /pets', { name: 'Mia', categoryId: 2 }, '/pets/4'],
     ['POST /categories', { name: 'Birds' }, '/categories/3'],
     ['POST /store/orders', {}, '/store/orders/2'],
-  ])('%s says where the new resource stands', async (on, body, location) => {
+  ])('%s returns the location of the new resource', async (on, body, location) => {
     const { headers, json } = await send(gateway, on, body);
     expect(headers.location).toBe(location);
     expect((await send(gateway, `GET ${location}`)).json).toEqual(json);
@@ -136,17 +136,17 @@ describe('PUT replaces, PATCH changes', () => {
       { petId: null, quantity: null, shipDate: null, complete: null },
       { id: 2, complete: false },
     ],
-  ])('%s takes null for an optional field as absence', async (on, body, payload) => {
+  ])('%s treats null in an optional field as absent', async (on, body, payload) => {
     expect((await send(gateway, on, body)).json).toStrictEqual(payload);
   });
 });
 
-describe('the identity in a body', () => {
+describe('an id in a body', () => {
   test.each<[string, unknown]>([
     ['POST /pets', { id: 99, name: 'Mia', categoryId: 2 }],
     ['POST /categories', { id: 'x', name: 'Birds' }],
     ['POST /store/orders', { id: null }],
-  ])('%s %j ignores it', async (on, body) => {
+  ])('%s %j: is ignored', async (on, body) => {
     const { status, json } = await send(gateway, on, body);
     expect(status).toBe(201);
     expect((json as { id: number }).id).toBeLessThan(10);
@@ -158,7 +158,7 @@ describe('the identity in a body', () => {
     ['PUT /categories/1', { id: 1, name: 'Dogs' }],
     ['PATCH /store/orders/1', { id: 1, petId: 1 }],
     ['PUT /store/inventory/1', { petId: 1, quantity: 1 }],
-  ])('%s %j takes the one of the path', async (on, body) => {
+  ])('%s %j: is accepted if it is that of the path', async (on, body) => {
     expect(await send(gateway, on, body)).toMatchObject({ status: 200 });
   });
 
@@ -170,7 +170,7 @@ describe('the identity in a body', () => {
     ['PATCH /store/orders/1', { id: 2 }, 'id'],
     ['PUT /store/inventory/1', { petId: 2, quantity: 1 }, 'petId'],
     ['PUT /pets/1', '{ "id": 1.0, "name": "Rex", "categoryId": 1 }', 'id'],
-  ])('%s %j refuses another', async (on, body, path) => {
+  ])('%s %j: is refused if it is another', async (on, body, path) => {
     expect(await send(gateway, on, body)).toMatchObject({
       status: 400,
       json: { code: 'BAD_USER_INPUT', details: [{ path }] },
@@ -211,7 +211,7 @@ describe('identifiers beyond 2^53 are exact', () => {
     expect((await send(gateway, on, body)).text).toBe(text);
   });
 
-  test('the next number is another', async () => {
+  test('the next number is another id', async () => {
     const body = '{"id":9223372036854775807}';
     expect(await send(gateway, `PATCH /pets/${ID}`, body)).toMatchObject({
       status: 400,
@@ -220,7 +220,7 @@ describe('identifiers beyond 2^53 are exact', () => {
   });
 });
 
-describe('what the rules of the shop refuse', () => {
+describe('the rules of the shop', () => {
   test.each<[string, unknown, object]>([
     [
       'POST /pets',
@@ -294,7 +294,7 @@ describe('what the rules of the shop refuse', () => {
       undefined,
       { code: 'NOT_FOUND', status: 404, message: 'Pet 2 has no inventory entry.' },
     ],
-  ])('%s %j', async (on, body, error) => {
+  ])('%s %j is refused', async (on, body, error) => {
     const { status, json, headers } = await send(gateway, on, body);
     expect(json).toMatchObject({ ...error, message: expect.any(String), requestId: headers['x-request-id'] });
     expect(json).toMatchObject(error);
@@ -309,14 +309,14 @@ describe('what the rules of the shop refuse', () => {
     });
   });
 
-  test('of two deletes at once one is told that there is nothing', async () => {
+  test('the second of two concurrent deletes is 404', async () => {
     const answers = await Promise.all([send(gateway, 'DELETE /pets/2'), send(gateway, 'DELETE /pets/2')]);
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 404]);
   });
 });
 
 describe('GET /rate_limit', () => {
-  test('tells where the caller stands, and is free', async () => {
+  test('reports the quota of the caller, and is free', async () => {
     const ask = () => gateway.server.inject({ url: '/rate_limit' });
     const { statusCode, body } = await ask();
     expect(statusCode).toBe(200);

@@ -17,7 +17,7 @@ function row(on: Operation['on'], document: string, more: Partial<Operation> = {
   return { id: 'test', on, ok: [200, 'Pet'], tag: 'Pets', summary: '', description: '', document, ...more };
 }
 
-describe('a broken row stops the start', () => {
+describe('an invalid row fails the start', () => {
   test.each<[string, Operation]>([
     ['Syntax Error', row('GET /pets/{id}', 'query ($id: ID!) { pet(id: $id) {')],
     [
@@ -39,7 +39,7 @@ describe('a broken row stops the start', () => {
   });
 });
 
-describe('a row is read off its document', () => {
+describe('a row is derived from its document', () => {
   const list = prepare(
     SCHEMA,
     row(
@@ -48,14 +48,14 @@ describe('a row is read off its document', () => {
     ),
   );
 
-  test('errors speak of what REST calls it', () => {
+  test('errors use the names of REST', () => {
     expect([...list.errorPaths]).toEqual([
       ['first', 'limit'],
       ['filter.ids', 'id'],
     ]);
   });
 
-  test('a list is a page of its nodes', () => {
+  test('a list is the nodes of its page', () => {
     expect(list.isPage).toBe(true);
     expect(
       list.write([
@@ -65,7 +65,7 @@ describe('a row is read off its document', () => {
     ).toBe('[{"id":9223372036854775807,"name":"Rex \\"the dog\\" \u2028"},{"id":2,"name":""}]');
   });
 
-  test('payloads are written at any depth, without what is null', () => {
+  test('payloads are written at any depth, without nulls', () => {
     const get = prepare(
       SCHEMA,
       row('GET /pets/{id}', 'query ($id: ID!) { pet(id: $id) { age id tags { id text } } }'),
@@ -84,7 +84,7 @@ describe('a row is read off its document', () => {
     expect(get.write({ age: 1.5, id: '1', tags: null })).toBe('{"age":1.5,"id":1}');
   });
 
-  test('any text is written as JSON.stringify writes it', () => {
+  test('any text is written as by JSON.stringify', () => {
     const get = prepare(SCHEMA, row('GET /pets/{id}', 'query ($id: ID!) { pet(id: $id) { name } }'));
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) => {
