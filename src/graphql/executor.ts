@@ -187,11 +187,12 @@ export class Executor {
 
 /** Why this caller may not run an operation with this demand; `undefined` if it may. */
 function deny(caller: Caller, demand: Demand): ProblemError | undefined {
-  const { scopes, quota } = caller;
-  const missing = demand.scopes.find((scope) => !scopes.has(scope));
-  if (missing) return refuseScope(caller, missing);
-  if (!isTooExpensive(demand.cost, quota)) return undefined;
-  const { perMinute, perDay } = quota;
+  for (const scope of demand.scopes) {
+    const refused = refuseScope(caller, scope);
+    if (refused) return refused;
+  }
+  if (!isTooExpensive(demand.cost, caller.quota)) return undefined;
+  const { perMinute, perDay } = caller.quota;
   const most = perDay < perMinute ? `${perDay} requests a day` : `${perMinute} requests a minute`;
   const message = `The operation has ${demand.cost} counted root fields, more than the ${most} of this plan.`;
   return new ProblemError('OPERATION_TOO_COMPLEX', message);

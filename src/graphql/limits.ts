@@ -32,15 +32,11 @@ export function problemOfStanding({ verdict, inForce, retryAfterMs = 0 }: Standi
   const retry = `Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`;
   return verdict === 'banned'
     ? { code: 'KEY_BANNED', status: 429, message: `Banned after too many refused requests. ${retry}` }
-    : {
-        code: 'RATE_LIMITED',
-        status: 429,
-        message: `${EXCEEDED[inForce.name]} ${inForce.limit} requests per ${inForce.name === 'day' ? 'day' : 'minute'}. ${retry}`,
-      };
+    : { code: 'RATE_LIMITED', status: 429, message: `${EXCEEDED[inForce.name](inForce.limit)} ${retry}` };
 }
 
 const EXCEEDED = {
-  minute: 'This plan allows',
-  day: 'This plan allows',
-  uncounted: 'Operations that use no quota are limited to',
+  minute: (limit: number) => `This plan allows ${limit} requests per minute.`,
+  day: (limit: number) => `This plan allows ${limit} requests per day.`,
+  uncounted: (limit: number) => `Requests that use no quota are limited to ${limit} per minute.`,
 };
