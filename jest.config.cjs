@@ -1,23 +1,39 @@
+const { availableParallelism } = require('node:os');
+const { dependencies, devDependencies } = require('./package.json');
+
 // Far from UTC, where a date that is read in the wrong zone shows.
 process.env.TZ = 'America/New_York';
 
-/** @type {import('jest').Config} */
-module.exports = {
+/** What tests may import, but for what Jest itself is made of. */
+const packages = Object.keys({ ...dependencies, ...devDependencies }).filter(
+  (name) => !/jest|swc/.test(name),
+);
+
+const common = {
   rootDir: __dirname,
   roots: ['<rootDir>/test'],
-  globalSetup: '<rootDir>/test/helper/build.cjs',
+  globalSetup: '<rootDir>/test/helper/global-setup.cjs',
+  globalTeardown: '<rootDir>/test/helper/global-teardown.cjs',
   testEnvironment: '<rootDir>/test/helper/environment.cjs',
-  setupFilesAfterEnv: ['<rootDir>/test/helper/every-answer.ts'],
+  setupFilesAfterEnv: ['<rootDir>/test/helper/every-test.ts'],
   transform: {
-    '\\.ts$': ['@swc/jest', require('./test/helper/swc.cjs')],
-    // An ES module that CommonJS packages require; Jest cannot.
-    'content-disposition/.*\\.js$': [
-      '@swc/jest',
-      { jsc: { target: 'es2023' }, module: { type: 'commonjs' } },
-    ],
+    '/test/.*\\.ts$': ['@swc/jest', require('./test/helper/swc.cjs')],
+    [`/(src|node_modules/(${packages.join('|')}))/`]: '<rootDir>/test/helper/module.cjs',
   },
-  transformIgnorePatterns: ['/node_modules/(?!content-disposition/)'],
-  maxWorkers: 2,
+  transformIgnorePatterns: [],
+};
+
+/** @type {import('jest').Config} */
+module.exports = {
+  projects: [
+    { ...common, displayName: 'unit', testMatch: ['**/*.unit.test.ts'] },
+    { ...common, displayName: 'gateway', testMatch: ['**/!(*.unit|*.process|*.full).test.ts'] },
+    { ...common, displayName: 'process', testMatch: ['**/*.process.test.ts'] },
+    { ...common, displayName: 'full', testMatch: ['**/*.full.test.ts'] },
+  ],
+  reporters: ['default', '<rootDir>/test/helper/reporter.cjs'],
+  // Each has a database of its own, of some 300 MB if it is embedded.
+  maxWorkers: Math.min(Math.max(2, availableParallelism()), 8),
   // Creating a data directory and starting a browser take seconds, and many on a busy machine.
   testTimeout: 120_000,
 };

@@ -17,9 +17,8 @@ import {
 import { statement } from '../../src/database/statement';
 import { routeOf } from '../../src/rest/operation';
 import { OPERATIONS } from '../../src/rest/operations';
-import { emptyDatabase } from '../helper/database';
+import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
-import { fillShop } from '../rest/client';
 
 const SCHEMA = buildSchema(readFileSync(join(__dirname, '..', '..', 'schema.graphql'), 'utf8'));
 
@@ -94,8 +93,7 @@ let callers: Map<string, Caller>;
 let victim: string;
 beforeAll(async () => {
   gateway = await startGateway();
-  await emptyDatabase(gateway.database);
-  await fillShop(gateway);
+  await fillShop(gateway.database);
   instances = new Map();
   for (const access of ['none', 'read', 'write'])
     instances.set(access, await gateway.another({ ANONYMOUS_ACCESS: access }));

@@ -3,7 +3,6 @@ import { hashSecret, newKey } from '../../src/access/secret';
 import type { Database } from '../../src/database/database';
 import type { ApiKey } from '../../src/database/generated/client';
 import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
-import { until } from '../helper/until';
 
 let here: Gateway;
 let there: Gateway;
@@ -19,6 +18,11 @@ afterAll(async () => {
 const REVOKE = 'mutation ($id: ID!) { revokeApiKey(id: $id) { revokedAt } }';
 const UPDATE = 'mutation ($id: ID!, $input: ApiKeyUpdate!) { updateApiKey(id: $id, input: $input) { id } }';
 
+/** Moves the clock on by the five seconds for which an instance trusts what it has looked up. */
+function later(): void {
+  jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 5_001);
+}
+
 async function read(gateway: Gateway, { headers }: TestKey) {
   const { statusCode, headers: answered } = await gateway.server.inject({ url: '/pets', headers });
   return [statusCode, answered['x-ratelimit-limit']];
@@ -29,7 +33,8 @@ test('a revocation takes effect at once where it is made, and within seconds on 
   for (const instance of [here, there]) expect(await read(instance, key)).toEqual([200, '300']);
   await here.data(REVOKE, { id: key.id });
   expect(await read(here, key)).toEqual([401, '60']);
-  await until(async () => (await read(there, key))[0] === 401, 8);
+  later();
+  expect(await read(there, key)).toEqual([401, '60']);
 });
 
 test('so does a change of plan', async () => {
@@ -37,7 +42,8 @@ test('so does a change of plan', async () => {
   for (const instance of [here, there]) expect(await read(instance, key)).toEqual([200, '60']);
   await here.data(UPDATE, { id: key.id, input: { plan: 'BUSINESS' } });
   expect(await read(here, key)).toEqual([200, '1000']);
-  await until(async () => (await read(there, key))[1] === '1000', 8);
+  later();
+  expect(await read(there, key)).toEqual([200, '1000']);
 });
 
 test('a key created on one instance is accepted by another, even if it was refused there before', async () => {
@@ -47,7 +53,8 @@ test('a key created on one instance is accepted by another, even if it was refus
   await here.database.prisma.apiKey.create({
     data: { id, secretHash: hashSecret(secret), name: 'late', plan: 'FREE', scopes: ['READ'] },
   });
-  await until(async () => (await read(there, key))[0] === 200, 8);
+  later();
+  expect(await read(there, key)).toEqual([200, '60']);
 });
 
 test('a look-up in progress during a revocation is not trusted afterwards', async () => {

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { CommandError } from '../../src/cli/gateway-client';
 import { runKeys } from '../../src/cli/keys';
+import { command } from '../helper/command';
 import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
 
 let gateway: Gateway;
@@ -238,8 +238,8 @@ describe('errors are readable', () => {
 
 describe('the process', () => {
   const start = async (...args: string[]) => {
-    const path = join(__dirname, '..', '..', 'dist', 'keys.js');
-    const child = spawn(process.execPath, [path, ...args], { env: environment, cwd: tmpdir() });
+    const [program, ...options] = command('keys');
+    const child = spawn(program, [...options, ...args], { env: environment, cwd: tmpdir() });
     const output = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const)
       child[name].setEncoding('utf8').on('data', (text: string) => {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { PROJECT, TYPESCRIPT } from './command';
 
 /** A child process that runs a TypeScript file. */
 export class Child {
@@ -61,9 +62,9 @@ export class Child {
  * @param file relative to the project.
  */
 export function runTypeScript(file: string, args: string[], environment: Record<string, string> = {}): Child {
-  const project = join(__dirname, '..', '..');
+  const [node, ...options] = TYPESCRIPT;
   return new Child(
-    spawn(process.execPath, ['-r', join(__dirname, 'typescript.cjs'), join(project, file), ...args], {
+    spawn(node, [...options, join(PROJECT, file), ...args], {
       env: { PATH: process.env.PATH ?? '', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),

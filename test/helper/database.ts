@@ -4,46 +4,82 @@ import type { Database } from '../../src/database/database';
 import { EmbeddedDatabase } from '../../src/database/embedded';
 import { openDatabase } from '../../src/database/open';
 import { statement } from '../../src/database/statement';
-import { startMigrated } from './template';
+import { perWorker } from './per-worker';
+import { startMigrated } from './prepared';
 
 /** URL of a real PostgreSQL to run the suite on, for a role that may create databases. If unset: embedded. */
 export const TEST_DATABASE_URL = process.env.TEST_DATABASE_URL;
 
-/** Creates a migrated, empty database for a test file; `drop` removes it. */
+/** Empty databases that no test file uses now: an embedded engine, or a database on the server, takes long to create. */
+const idle = perWorker('databases', () => ({ embedded: [] as Database[], urls: [] as string[] }));
+
+/** A migrated, empty database for a test file; `drop` gives it back. */
 export async function createDatabase(): Promise<{ database: Database; url?: string; drop(): Promise<void> }> {
-  if (!TEST_DATABASE_URL) {
-    const database = new EmbeddedDatabase(await startMigrated(), 'embedded, in memory');
-    return { database, drop: () => database.close() };
-  }
-  const name = `petstore_test_${randomBytes(6).toString('hex')}`;
-  await administer(`create database ${name}`);
-  const url = new URL(TEST_DATABASE_URL);
-  url.pathname = `/${name}`;
-  const database = await openDatabase({ url: url.href, directory: '' });
+  return TEST_DATABASE_URL ? onServer(TEST_DATABASE_URL) : embedded();
+}
+
+async function embedded() {
+  const database = idle.embedded.pop() ?? new EmbeddedDatabase(await startMigrated(), 'embedded, in memory');
   return {
     database,
-    url: url.href,
     drop: async () => {
-      await database.close();
-      await administer(`drop database ${name} with (force)`);
+      await truncate(database);
+      idle.embedded.push(database);
     },
   };
 }
 
-/** Empties every table except `api_keys`, and restarts the ids. */
-export async function emptyDatabase(database: Database): Promise<void> {
-  await database.query(
-    statement('truncate orders, inventory, pets, categories, idempotency_keys restart identity'),
-    [],
-  );
+async function onServer(server: string) {
+  const url = idle.urls.pop() ?? (await createOn(server));
+  const database = await openDatabase({ url, directory: '' });
+  return {
+    database,
+    url,
+    drop: async () => {
+      await truncate(database);
+      await database.close();
+      idle.urls.push(url);
+    },
+  };
 }
 
-async function administer(sql: string): Promise<void> {
-  const client = new Client({ connectionString: TEST_DATABASE_URL });
+/** Creates a database on the server; the end of the run drops it. */
+async function createOn(server: string): Promise<string> {
+  const name = `${process.env.TEST_DATABASE_PREFIX}${randomBytes(6).toString('hex')}`;
+  const client = new Client({ connectionString: server });
   await client.connect();
   try {
-    await client.query(sql);
+    await client.query(`create database ${name}`);
   } finally {
     await client.end();
   }
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** Empties every table, so that the next test file finds the database as new. */
+function truncate(database: Database): Promise<unknown[]> {
+  const tables = 'orders, inventory, pets, categories, idempotency_keys, api_keys';
+  return database.query(statement(`truncate ${tables} restart identity`), []);
+}
+
+/** Deletes every row except of `api_keys`, and restarts the ids: a tenth of the time of `truncate` on few rows. */
+export async function emptyDatabase(database: Database): Promise<void> {
+  const tables = ['orders', 'inventory', 'pets', 'categories', 'idempotency_keys'];
+  const deletes = tables.map((table) => `d_${table} as (delete from ${table})`);
+  const restarts = ['orders', 'pets', 'categories'].map((table) => `setval('${table}_id_seq', 1, false)`);
+  await database.query(statement(`with ${deletes.join(', ')} select ${restarts.join(', ')}`), []);
+}
+
+/** Two categories, three pets (1 to 3), stock of 5 for pet 1, of which an order (1) has taken two. Nothing else. */
+export async function fillShop(database: Database): Promise<void> {
+  await emptyDatabase(database);
+  for (const rows of [
+    "categories (name, description) values ('Dogs', 'Loyal'), ('Cats', null)",
+    "pets (name, category_id, status) values ('Rex', 1, default), ('Bello', 1, 'pending'), ('Tom', 2, 'sold')",
+    'inventory (pet_id, quantity) values (1, 3)',
+    'orders (pet_id, quantity, reserved) values (1, 2, 2)',
+  ])
+    await database.query(statement(`insert into ${rows}`), []);
 }

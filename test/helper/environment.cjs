@@ -1,13 +1,28 @@
-// Jest evaluates modules in a VM context, where PGlite's WebAssembly crashes the process: the real module is loaded
-// here, outside it, and passed in.
+// Each test file runs in a VM context of its own, but the product and the packages are loaded by Node itself, once for
+// each of Jest's workers: to load them anew for every file takes seconds, and PGlite's WebAssembly crashes there.
+// `module.cjs` is what a test's import of such a module becomes.
+require('./typescript.cjs');
 const { TestEnvironment } = require('jest-environment-node');
+
+const values = { Boolean, Date, JSON, Map, Number, Promise, RegExp, Set, String };
+const errors = { AggregateError, Error, RangeError, SyntaxError, TypeError, URIError };
+
+/** What tests compare with, hand to or observe of the product: that of the product's realm, not of the test file's. */
+const shared = { ...values, ...errors, process };
+
+/** What helpers keep from one test file to the next: see `per-worker.ts`. */
+const worker = new Map();
+
+// PGlite never stops a timer of PostgreSQL's, which would keep a worker that has finished.
+const { setTimeout } = globalThis;
+globalThis.setTimeout = Object.assign((work, ms, ...args) => {
+  const timer = setTimeout(work, ms, ...args);
+  return ms < 5000 ? timer : timer.unref();
+}, setTimeout);
 
 module.exports = class extends TestEnvironment {
   async setup() {
     await super.setup();
-    this.global.pgliteModule = {
-      ...(await import('@electric-sql/pglite')),
-      ...(await import('@electric-sql/pglite/contrib/pg_trgm')),
-    };
+    Object.assign(this.global, shared, { loadByNode: require, worker });
   }
 };

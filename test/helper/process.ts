@@ -1,13 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { command, PROJECT } from './command';
 import { ask } from './load';
 
-const PROJECT = join(__dirname, '..', '..');
-const MAIN = [process.execPath, join(PROJECT, 'dist', 'main.js')];
 /** The command from the README. */
-export const NPM_START = ['npm', '--prefix', PROJECT, 'start'];
+export const NPM_START: [string, ...string[]] = ['npm', '--prefix', PROJECT, 'start'];
 
 /** How a process ended, and its output. */
 export interface Ending {
@@ -33,7 +31,10 @@ export class GatewayProcess {
   isEnded = false;
   private readonly child: ChildProcess;
 
-  constructor(environment: Record<string, string>, [program = '', ...args] = MAIN) {
+  constructor(
+    environment: Record<string, string>,
+    [program = '', ...args]: readonly string[] = command('main'),
+  ) {
     this.child = spawn(program, args, {
       env: environment,
       cwd: tmpdir(), // has no .env
@@ -53,8 +54,8 @@ export class GatewayProcess {
   }
 
   /** Starts one on a free port and waits until it reports its URL. @throws Error if it ends first. */
-  static async start(environment: Record<string, string>, command = MAIN): Promise<GatewayProcess> {
-    const started = new GatewayProcess({ PORT: '0', ...environment }, command);
+  static async start(environment: Record<string, string>, by = command('main')): Promise<GatewayProcess> {
+    const started = new GatewayProcess({ PORT: '0', ...environment }, by);
     while (!started.url) {
       if (started.isEnded) throw new Error(`It ended: ${JSON.stringify(await started.ended)}`);
       await new Promise((resolve) => setTimeout(resolve, 10));

@@ -1,15 +1,39 @@
-// With `node -r` and this file, a test's child process runs TypeScript as the tests do.
-const { readFileSync } = require('node:fs');
-const { transformSync } = require('@swc/core');
-const options = require('./swc.cjs');
+// Lets Node load the product's TypeScript, in Jest's workers and, with `node -r`, in the processes that tests start. What
+// has been compiled is kept, by its source.
+const { createHash } = require('node:crypto');
+const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
+const { join } = require('node:path');
+const { version } = require('@swc/core/package.json');
+const swc = require('./swc.cjs');
 
-require.extensions['.ts'] = (module, filename) => {
-  const { code } = transformSync(readFileSync(filename, 'utf8'), {
-    ...options,
-    module: { ...options.module, ignoreDynamic: true },
-    configFile: false,
-    swcrc: false,
-    filename,
-  });
-  module._compile(code, filename);
-};
+const CACHE = join(__dirname, '..', '..', 'node_modules', '.cache', 'petstore-test', 'compiled');
+const options = { ...swc, module: { ...swc.module, ignoreDynamic: true }, configFile: false, swcrc: false };
+mkdirSync(CACHE, { recursive: true });
+
+function compile(source, filename) {
+  const { code } = require('@swc/core').transformSync(source, { ...options, filename });
+  return (
+    code
+      // There is no JavaScript file to import.
+      .replace(/\bimport\(("|')(\.[^"']+)\.js\1\)/g, 'Promise.resolve().then(() => require("$2"))')
+      // A test may replace an export: `jest.spyOn(module, 'name', 'get')`.
+      .replaceAll('enumerable: true,', 'enumerable: true, configurable: true,')
+  );
+}
+
+function compiled(filename) {
+  const source = readFileSync(filename, 'utf8');
+  const key = JSON.stringify([version, options, String(compile), filename, source]);
+  const file = join(CACHE, createHash('sha1').update(key).digest('hex'));
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    const code = compile(source, filename);
+    const unfinished = `${file}.${process.pid}`;
+    writeFileSync(unfinished, code);
+    renameSync(unfinished, file);
+    return code;
+  }
+}
+
+require.extensions['.ts'] = (module, filename) => module._compile(compiled(filename), filename);

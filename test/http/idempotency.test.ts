@@ -1,9 +1,10 @@
+import { ExpiredAnswers } from '../../src/database/expired-answers';
 import { statement } from '../../src/database/statement';
-import { emptyDatabase, TEST_DATABASE_URL } from '../helper/database';
+import { fillShop, TEST_DATABASE_URL } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { toldBy } from '../helper/standing';
 import { until } from '../helper/until';
-import { type Answer, contentOf, fillShop, send } from '../rest/client';
+import { type Answer, contentOf, send } from '../rest/client';
 
 const START = Date.UTC(2026, 10, 21);
 const HOUR = 3_600_000;
@@ -15,8 +16,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   now = START;
-  await emptyDatabase(gateway.database);
-  await fillShop(gateway);
+  await fillShop(gateway.database);
 });
 afterAll(() => gateway.close());
 
@@ -81,8 +81,7 @@ describe('the same request with the same key gets the same response, and changes
     ['POST /pets', { name: 'Lost', categoryId: 99 }, 422],
   ])('%s %j: %i', async (on, body, status) => {
     const plain = await send(gateway, on, body);
-    await emptyDatabase(gateway.database);
-    await fillShop(gateway);
+    await fillShop(gateway.database);
 
     const first = await send(gateway, on, body, keyed('k'));
     const content = await contentOf(gateway);
@@ -325,8 +324,7 @@ describe('a mutation of several root fields', () => {
   test('has the same effect as without a key: a failed field does not undo those before it', async () => {
     await post(query, undefined, {});
     const withoutKey = await contentOf(gateway);
-    await emptyDatabase(gateway.database);
-    await fillShop(gateway);
+    await fillShop(gateway.database);
     const first = await post(query, undefined, keyed('k'));
     expect([first.status, codes(first)]).toEqual([200, ['INSUFFICIENT_STOCK']]);
     const content = await contentOf(gateway);
@@ -466,20 +464,13 @@ describe('after 24 hours', () => {
   });
 
   test('the stored response is deleted', async () => {
-    jest.useFakeTimers({
-      doNotFake: [
-        'nextTick',
-        'setImmediate',
-        'clearImmediate',
-        'setTimeout',
-        'clearTimeout',
-        'Date',
-        'queueMicrotask',
-        'performance',
-        'hrtime',
-      ],
+    const cleaning = new ExpiredAnswers(gateway.database, {
+      now: () => now,
+      onError: (error) => {
+        throw error;
+      },
+      every: 10,
     });
-    const another = await gateway.another({}, () => now);
     try {
       await gateway.database.query(
         statement(`insert into idempotency_keys select 'x', g::text, decode(repeat('00', 32), 'hex'), '{}', $1::timestamptz
@@ -489,12 +480,10 @@ describe('after 24 hours', () => {
       now += HOUR;
       await ask('A');
       now += 23 * HOUR;
-      jest.advanceTimersByTime(600_000);
       await until(async () => (await count('idempotency_keys')) === 1);
       expect(replayed(await ask('A'))).toBe('true');
     } finally {
-      await another.server.close();
-      jest.useRealTimers();
+      await cleaning.stop();
     }
   });
 });

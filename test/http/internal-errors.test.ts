@@ -3,14 +3,13 @@ import { Executor } from '../../src/graphql/executor';
 import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
 import { socketClient } from '../helper/live';
 
-const mockLines: Record<string, unknown>[] = [];
-jest.mock('../../src/http/logger', () => ({
-  createLogger: () => pino({}, { write: (line) => mockLines.push(JSON.parse(line)) }),
-}));
+const lines: Record<string, unknown>[] = [];
+const destination = { write: (line: Buffer) => lines.push(JSON.parse(String(line))) };
 
 let gateway: Gateway;
 beforeAll(async () => {
-  gateway = await startGateway();
+  jest.spyOn(pino, 'destination').mockReturnValue(destination as never);
+  gateway = await startGateway({ LOG_LEVEL: 'error' });
 });
 afterEach(() => jest.restoreAllMocks());
 afterAll(() => gateway.close());
@@ -34,7 +33,7 @@ test.each([
     await gateway.app.inject({ ...post, payload });
     const bug = new Error('a bug');
     jest.spyOn(Executor.prototype, 'run').mockRejectedValue(bug);
-    mockLines.length = 0;
+    lines.length = 0;
     const answer = await gateway.app.inject(request);
     const body = answer.json();
     const { code, requestId } = body.errors ? body.errors[0].extensions : body;
@@ -44,7 +43,7 @@ test.each([
       answer.headers['x-request-id'],
     ]);
     expect(answer.body).not.toContain('a bug');
-    expect(mockLines.filter(({ err }) => err)).toEqual([
+    expect(lines.filter(({ err }) => err)).toEqual([
       expect.objectContaining({
         requestId,
         err: expect.objectContaining({ message: 'a bug', stack: bug.stack }),
@@ -56,12 +55,12 @@ test.each([
 test('over WebSocket too', async () => {
   const client = socketClient(await gateway.listen(), { 'x-api-key': ADMIN_KEY });
   jest.spyOn(Executor.prototype, 'run').mockRejectedValue(new Error('a bug'));
-  mockLines.length = 0;
+  lines.length = 0;
   const { error } = await client.subscribe('{ pets { totalCount } }').untilOver();
   client.close();
   const [{ extensions }] = error as [{ extensions: Record<string, unknown> }];
   expect(extensions).toMatchObject({ code: 'INTERNAL_SERVER_ERROR', requestId: expect.any(String) });
-  expect(mockLines.filter(({ err }) => err)).toEqual([
+  expect(lines.filter(({ err }) => err)).toEqual([
     expect.objectContaining({
       requestId: extensions.requestId,
       err: expect.objectContaining({ message: 'a bug' }),

@@ -1,12 +1,9 @@
 import { type GraphQLSchema, isEnumType, isInputObjectType, isObjectType, Kind, parse } from 'graphql';
+import * as schemas from '../../src/graphql/schema';
 import { emptyDatabase } from '../helper/database';
 import { ADMIN_KEY, type Gateway, type Json, startGateway } from '../helper/gateway';
 
-// Nothing in the product's schema is deprecated yet, so some of it is here.
-jest.mock('../../src/graphql/schema', () => {
-  const { buildSchema } = jest.requireActual('../../src/graphql/schema');
-  return { buildSchema: (services: unknown) => deprecateSome(buildSchema(services)) };
-});
+const { buildSchema } = schemas;
 
 function deprecateSome(schema: GraphQLSchema): GraphQLSchema {
   const [pet, filter, status] = ['Pet', 'PetFilter', 'PetStatus'].map((name) => schema.getType(name));
@@ -49,6 +46,10 @@ const SOLD = { coordinate: 'PetStatus.sold', reason: 'No longer supported' };
 
 let gateway: Gateway;
 beforeAll(async () => {
+  // Nothing in the product's schema is deprecated yet, so some of it is here.
+  jest
+    .spyOn(schemas as { buildSchema: unknown }, 'buildSchema', 'get')
+    .mockReturnValue((services: schemas.Services) => deprecateSome(buildSchema(services)));
   gateway = await startGateway();
   await emptyDatabase(gateway.database);
   await gateway.data(`mutation {

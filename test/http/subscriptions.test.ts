@@ -1,9 +1,8 @@
 import { statement } from '../../src/database/statement';
-import { emptyDatabase } from '../helper/database';
+import { fillShop } from '../helper/database';
 import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
 import { type Received, running, type Subscriber, socketClient, streamClient } from '../helper/live';
 import { until } from '../helper/until';
-import { fillShop } from '../rest/client';
 
 let gateway: Gateway;
 let url: string;
@@ -13,8 +12,7 @@ beforeAll(async () => {
   url = await gateway.listen();
 });
 beforeEach(async () => {
-  await emptyDatabase(gateway.database);
-  await fillShop(gateway);
+  await fillShop(gateway.database);
 });
 afterEach(async () => {
   for (const client of clients.splice(0)) client.close();

@@ -1,13 +1,12 @@
-import { emptyDatabase } from '../helper/database';
+import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
-import { badInput, contentOf, fillShop, send } from './client';
+import { badInput, contentOf, send } from './client';
 
 let gateway: Gateway;
 let before: string;
 beforeAll(async () => {
   gateway = await startGateway();
-  await emptyDatabase(gateway.database);
-  await fillShop(gateway);
+  await fillShop(gateway.database);
   before = await contentOf(gateway);
 });
 // Refused requests have changed nothing.

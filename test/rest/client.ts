@@ -50,23 +50,6 @@ export function badInput(...details: { path: string; message: string }[]) {
   };
 }
 
-/** Two categories, three pets (1 to 3), stock of 5 for pet 1, an order (1) for two of them. */
-export async function fillShop(gateway: Gateway): Promise<void> {
-  const rows: [string, object][] = [
-    ['POST /categories', { name: 'Dogs', description: 'Loyal' }],
-    ['POST /categories', { name: 'Cats' }],
-    ['POST /pets', { name: 'Rex', categoryId: 1 }],
-    ['POST /pets', { name: 'Bello', categoryId: 1, status: 'pending' }],
-    ['POST /pets', { name: 'Tom', categoryId: 2, status: 'sold' }],
-    ['PUT /store/inventory/1', { quantity: 5 }],
-    ['POST /store/orders', { petId: 1, quantity: 2 }],
-  ];
-  for (const [on, body] of rows) {
-    const { status, text } = await send(gateway, on, body);
-    if (status >= 300) throw new Error(`${on}: ${text}`);
-  }
-}
-
 /** Everything in the shop, to check that a refused request has changed nothing. */
 export async function contentOf(gateway: Gateway): Promise<string> {
   const paths = ['/categories', '/pets', '/store/orders', '/store/inventory'];

@@ -1,14 +1,13 @@
 import { METHODS, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { emptyDatabase } from '../helper/database';
+import { fillShop } from '../helper/database';
 import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
-import { contentOf, fillShop, send } from './client';
+import { contentOf, send } from './client';
 
 let gateway: Gateway;
 beforeAll(async () => {
   gateway = await startGateway();
-  await emptyDatabase(gateway.database);
-  await fillShop(gateway);
+  await fillShop(gateway.database);
 });
 afterAll(() => gateway.close());
 

@@ -1,12 +1,11 @@
-import { emptyDatabase } from '../helper/database';
+import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
-import { fillShop, send } from './client';
+import { send } from './client';
 
 let gateway: Gateway;
 beforeAll(async () => {
   gateway = await startGateway();
-  await emptyDatabase(gateway.database);
-  await fillShop(gateway);
+  await fillShop(gateway.database);
   await send(gateway, 'PUT /store/inventory/3', { quantity: 0 });
   await send(gateway, 'POST /store/orders', { petId: 2, complete: true, shipDate: '2026-12-01T00:00:00Z' });
   await send(gateway, 'POST /store/orders', { shipDate: '2026-11-01T00:00:00Z' });

@@ -1,15 +1,14 @@
 import type { OpenAPIV3 } from 'openapi-types';
-import { emptyDatabase } from '../helper/database';
+import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
-import { fillShop, send } from './client';
+import { send } from './client';
 import { Description, jsonSchema } from './description';
 
 let gateway: Gateway;
 let description: Description;
 beforeAll(async () => {
   gateway = await startGateway();
-  await emptyDatabase(gateway.database);
-  await fillShop(gateway);
+  await fillShop(gateway.database);
   description = await Description.of((await send(gateway, 'GET /openapi.json')).json as OpenAPIV3.Document);
 });
 afterAll(() => gateway.close());

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import SwaggerParser from '@apidevtools/swagger-parser';
 import type { OpenAPIV3 } from 'openapi-types';
-import { emptyDatabase } from '../helper/database';
+import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
-import { fillShop, send } from './client';
+import { send } from './client';
 import { Description, jsonSchema } from './description';
 
 let gateway: Gateway;
@@ -13,8 +13,7 @@ let document: OpenAPIV3.Document;
 let description: Description;
 beforeAll(async () => {
   gateway = await startGateway();
-  await emptyDatabase(gateway.database);
-  await fillShop(gateway);
+  await fillShop(gateway.database);
   document = (await send(gateway, 'GET /openapi.json')).json as OpenAPIV3.Document;
   description = await Description.of(document);
 });

@@ -1,15 +1,14 @@
 import { statement } from '../../src/database/statement';
-import { emptyDatabase } from '../helper/database';
+import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
-import { fillShop, send } from './client';
+import { send } from './client';
 
 let gateway: Gateway;
 beforeAll(async () => {
   gateway = await startGateway();
 });
 beforeEach(async () => {
-  await emptyDatabase(gateway.database);
-  await fillShop(gateway);
+  await fillShop(gateway.database);
 });
 afterAll(() => gateway.close());
 

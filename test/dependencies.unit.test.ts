@@ -61,7 +61,7 @@ function packageOf(specifier: string): string {
 function packagesOf(imports: readonly Import[]): string[] {
   return imports
     .map(({ from }) => from)
-    .filter((from) => !/^(src|test|bench|prisma|dist)\/|^[./]/.test(from) && !isBuiltin(from))
+    .filter((from) => !/^(src|test|bench|prisma|dist)\/|^[./]|^package\.json$/.test(from) && !isBuiltin(from))
     .map(packageOf);
 }
 

@@ -6,4 +6,6 @@ afterEach(holdWhatWasHeard);
 afterAll(() => {
   holdWhatWasHeard();
   stopListening();
+  // The product is the same for the next test file.
+  jest.restoreAllMocks();
 });

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { fillShop } from '../helper/database';
 import { ADMIN_KEY, type Gateway, type Json, startGateway } from '../helper/gateway';
-import { fillShop } from '../rest/client';
 
 const ROOT = join(__dirname, '..', '..');
 const APP = join(__dirname, 'app');
@@ -18,7 +18,7 @@ let said: { types: string[]; schema: string[]; relay: { status: number; said: st
 beforeAll(async () => {
   gateway = await startGateway();
   url = await gateway.listen();
-  await fillShop(gateway);
+  await fillShop(gateway.database);
   const cache = join(ROOT, 'node_modules', '.cache');
   mkdirSync(cache, { recursive: true });
   directory = mkdtempSync(join(cache, 'clients-'));

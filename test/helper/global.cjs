@@ -1,0 +1,21 @@
+// Before and after each run. In processes of their own: Jest would load their modules as those of tests.
+const { spawnSync } = require('node:child_process');
+const { join } = require('node:path');
+
+const PROJECT = join(__dirname, '..', '..');
+
+function run(...args) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: PROJECT, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`node ${args.join(' ')}:\n${stdout}${stderr}`);
+}
+
+exports.setup = () => {
+  // The full suite runs the build.
+  if (process.env.TEST_FULL) run(join(PROJECT, 'node_modules', 'typescript', 'bin', 'tsc'), '-b');
+  run('-r', join(__dirname, 'typescript.cjs'), join(__dirname, 'prepare.ts'));
+  process.env.TEST_DATABASE_PREFIX = `petstore_test_${process.pid}_`;
+};
+
+exports.teardown = () => {
+  if (process.env.TEST_DATABASE_URL) run(join(__dirname, 'drop-databases.cjs'));
+};

@@ -1,0 +1,4 @@
+import { prepare } from './prepared';
+
+// Its own process: `global-setup.cjs` cannot load TypeScript.
+void prepare();

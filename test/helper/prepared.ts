@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { PGlite } from '@electric-sql/pglite';
+import { EmbeddedDatabase, migrateOn } from '../../src/database/embedded';
+import { startEngine } from '../../src/database/engine';
+import { MIGRATIONS_DIRECTORY } from '../../src/database/migrations';
+import { PROJECT } from './command';
+
+const CACHE = join(PROJECT, 'node_modules', '.cache', 'petstore-test');
+
+/** An empty, migrated data directory, and an image of it. To create one takes seconds, so it is kept. */
+const DIRECTORY = join(CACHE, `data-${keyOfEverything()}`);
+const IMAGE = join(DIRECTORY, 'image.tar');
+
+/** Creates the data directory if there is none for these migrations, in place of those for others. */
+export async function prepare(): Promise<void> {
+  if (existsSync(IMAGE)) return;
+  mkdirSync(CACHE, { recursive: true });
+  for (const name of readdirSync(CACHE))
+    if (name.startsWith('data-')) rmSync(join(CACHE, name), { recursive: true });
+  await (await EmbeddedDatabase.open(DIRECTORY)).close();
+  const engine = await startEngine(join(DIRECTORY, 'postgres'));
+  const image = Buffer.from(await (await engine.dumpDataDir('none')).arrayBuffer());
+  await engine.close();
+  writeFileSync(`${IMAGE}.unfinished`, image);
+  renameSync(`${IMAGE}.unfinished`, IMAGE);
+}
+
+/** Starts a migrated, empty embedded database in memory. */
+export async function startMigrated(): Promise<PGlite> {
+  const engine = await startEngine(undefined, new Blob([new Uint8Array(readFileSync(IMAGE))]));
+  await migrateOn(engine);
+  return engine;
+}
+
+/** Makes `directory` a data directory, as an earlier start has left it. */
+export function copyData(directory: string): void {
+  cpSync(join(DIRECTORY, 'postgres'), join(directory, 'postgres'), { recursive: true });
+}
+
+/** A hash of what the data directory depends on. */
+function keyOfEverything(): string {
+  const files = readdirSync(MIGRATIONS_DIRECTORY, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+    .map((name) => join(MIGRATIONS_DIRECTORY, name));
+  const hash = createHash('sha256');
+  for (const file of [...files, join(PROJECT, 'package-lock.json')]) hash.update(readFileSync(file));
+  return hash.digest('hex').slice(0, 16);
+}
