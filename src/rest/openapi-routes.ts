@@ -8,21 +8,25 @@ import { answerOtherMethods } from './methods';
 /** RFC 9512. */
 const YAML_TYPE = 'application/yaml; charset=utf-8';
 
-/** The OpenAPI document, as JSON and as YAML. */
+/** The OpenAPI document, as JSON and as YAML; each is written when it is first asked for. */
 export async function openApiRoutes(
   app: FastifyInstance,
   { document }: { document: OpenAPIV3.Document },
 ): Promise<void> {
   const formats = [
-    { url: '/openapi.json', text: exactJson(document, null, 2) ?? '', type: JSON_TYPE },
-    { url: '/openapi.yaml', text: yaml(document, { aliasDuplicateObjects: false }), type: YAML_TYPE },
+    { url: '/openapi.json', type: JSON_TYPE, write: () => exactJson(document, null, 2) ?? '' },
+    { url: '/openapi.yaml', type: YAML_TYPE, write: () => yaml(document, { aliasDuplicateObjects: false }) },
   ];
-  for (const { url, text, type } of formats) {
+  for (const { url, type, write } of formats) {
+    let text: string | undefined;
     app.route({
       method: ['GET', 'HEAD'],
       url,
       config: { metering: 'free', operation: 'docs' },
-      handler: (request, reply) => sendRead(request, reply, text, type),
+      handler: (request, reply) => {
+        text ??= write();
+        return sendRead(request, reply, text, type);
+      },
     });
     answerOtherMethods(app, url, ['GET', 'HEAD']);
   }

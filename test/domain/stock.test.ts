@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { statement } from '../../src/database/statement';
 import { emptyDatabase } from '../helper/database';
+import { runs } from '../helper/full';
 import { type Gateway, startGateway } from '../helper/gateway';
 
 let gateway: Gateway;
@@ -173,7 +174,7 @@ describe('any mix of concurrent changes', () => {
       expect(await gateway.database.query(statement(wrong), [])).toEqual([]);
     };
     const steps = fc.array(step, { minLength: 120, maxLength: 160, size: 'max' });
-    await fc.assert(fc.asyncProperty(steps, run), { numRuns: 6, endOnFailure: true });
+    await fc.assert(fc.asyncProperty(steps, run), { ...runs(2, 10), endOnFailure: true });
   });
 });
 

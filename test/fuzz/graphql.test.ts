@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSchema } from 'graphql';
+import { runs } from '../helper/full';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { faultsOfGraphQL } from './answers';
 import { graphqlRequests } from './graphql';
@@ -17,8 +18,11 @@ afterAll(() => gateway.close());
 test(
   'any GraphQL request is answered as the schema says',
   async () => {
-    const statuses = await fuzz(gateway, graphqlRequests(SCHEMA), 70, (request, response) =>
-      faultsOfGraphQL(SCHEMA, request, response),
+    const statuses = await fuzz(
+      gateway,
+      graphqlRequests(SCHEMA),
+      runs(25, 300).numRuns,
+      (request, response) => faultsOfGraphQL(SCHEMA, request, response),
     );
     // They are a mix of valid and invalid ones.
     for (const status of [200, 400, 401, 405, 406])

@@ -20,26 +20,26 @@ export const FUZZ_TIMEOUT_MS = Math.max(60, MINUTES * 60 + 120) * 1000;
 /**
  * Sends sequences of requests, each to the same small shop, and fails with the shortest one it can find that gets a wrong
  * response. The seed and path that it then prints reproduce it: `FUZZ_SEED=… FUZZ_PATH=… npm run fuzz`.
- * @param runs the number of sequences in the suite, with some twenty requests each
+ * @param sequences their number in the suite, with some twenty requests each
  * @param faultsOf the faults of a response; empty if there are none
  * @returns the number of responses by status
  */
 export async function fuzz(
   gateway: Gateway,
   requests: fc.Arbitrary<FuzzedRequest>,
-  runs: number,
+  sequences: number,
   faultsOf: (request: FuzzedRequest, response: Awaited<ReturnType<Gateway['server']['inject']>>) => string[],
 ): Promise<Map<number, number>> {
   const statuses = new Map<number, number>();
-  const sequences = fc.array(requests, { minLength: 1, maxLength: TOGETHER, size: 'max' });
+  const sequence = fc.array(requests, { minLength: 1, maxLength: TOGETHER, size: 'max' });
   let running: Promise<void> = Promise.resolve();
-  const property = fc.asyncProperty(sequences, (sequence) => {
-    running = send(sequence);
+  const property = fc.asyncProperty(sequence, (some) => {
+    running = send(some);
     return running;
   });
-  const send = async (sequence: FuzzedRequest[]) => {
+  const send = async (some: FuzzedRequest[]) => {
     await openShop(gateway.database);
-    for (const request of sequence) {
+    for (const request of some) {
       const response = await gateway.server.inject(request as never);
       const faults = faultsOf(request, response);
       if (faults.length)
@@ -54,8 +54,7 @@ export async function fuzz(
   await fc.assert(property, {
     seed: SEED,
     ...(PATH && { path: PATH }),
-    ...(MINUTES && { interruptAfterTimeLimit: MINUTES * 60_000, numRuns: 1e9 }),
-    ...(!MINUTES && { numRuns: runs }),
+    ...(MINUTES ? { interruptAfterTimeLimit: MINUTES * 60_000, numRuns: 1e9 } : { numRuns: sequences }),
   });
   // When its time is up, fast-check does not wait for the last sequence.
   await running;

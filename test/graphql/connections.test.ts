@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { emptyDatabase } from '../helper/database';
+import { runs } from '../helper/full';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { byId, LISTS, type List, queryOf, readPage } from '../helper/lists';
 import { refusalOf } from '../helper/refusal';
@@ -35,7 +36,7 @@ function casesOf(world: World): fc.Arbitrary<Case[]> {
 
 const shops = worlds.chain((world) => fc.tuple(fc.constant(world), casesOf(world)));
 const sizes = fc.array(fc.integer({ min: 1, max: 15 }), { minLength: 1, maxLength: 4 });
-const RUNS = { numRuns: 30 };
+const RUNS = runs(8, 60);
 
 describe('any connection, in any order, with any filter', () => {
   test('paged forward in any page sizes shows every row once, in order', async () => {
@@ -121,7 +122,7 @@ describe('any connection, in any order, with any filter', () => {
         expect((await readPage(gateway, list, { ...args, ...bounds })).ids).toEqual(between.slice(0, 20));
       }
     };
-    await fc.assert(fc.asyncProperty(shops, range, look), { numRuns: 10 });
+    await fc.assert(fc.asyncProperty(shops, range, look), runs(4, 20));
   });
 });
 
@@ -145,7 +146,7 @@ test('no connection accepts a size below 1 or above 100, or both first and last'
       paths: [last],
     });
   };
-  await fc.assert(fc.asyncProperty(fc.constantFrom(...LISTS), bad, refuse), { numRuns: 60 });
+  await fc.assert(fc.asyncProperty(fc.constantFrom(...LISTS), bad, refuse), runs(30, 120));
 });
 
 describe('a page', () => {

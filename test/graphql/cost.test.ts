@@ -4,6 +4,7 @@ import { estimateCost } from '../../src/graphql/cost';
 import { estimateAt } from '../../src/graphql/estimate';
 import { buildSchema, type Services } from '../../src/graphql/schema';
 import { OPERATIONS } from '../../src/rest/operations';
+import { runs } from '../helper/full';
 import { type Gateway, type Json, startGateway } from '../helper/gateway';
 import { queries } from '../helper/queries';
 import { fill, worlds } from '../helper/world';
@@ -150,9 +151,9 @@ test('no response holds more values than estimated', async () => {
       // The top-level object of a response is not a field.
       expect(valuesIn(data) - 1).toBeLessThanOrEqual(costOf(text, variables));
     }),
-    { numRuns: 150, seed: 20261121 },
+    runs(40, 300),
   );
-  expect(answered).toBeGreaterThan(50);
+  expect(answered).toBeGreaterThan(20);
   await instance.close();
 });
 

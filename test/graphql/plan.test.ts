@@ -16,6 +16,7 @@ import { buildSchema, type Services } from '../../src/graphql/schema';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { Meter } from '../../src/rate-limit/meter';
 import { createDatabase } from '../helper/database';
+import { runs } from '../helper/full';
 import { queries } from '../helper/queries';
 import { fill, worlds } from '../helper/world';
 
@@ -100,11 +101,11 @@ test('answers byte for byte as graphql-js does, and gives up exactly where graph
         expect(planned).toBe(expected.answer);
       }
     }),
-    { numRuns: 300, seed: 20261121 },
+    runs(80, 600),
   );
   // The queries are a mix of valid and invalid ones.
-  expect(seen.same).toBeGreaterThan(50);
-  expect(seen.refused).toBeGreaterThan(20);
+  expect(seen.same).toBeGreaterThan(20);
+  expect(seen.refused).toBeGreaterThan(5);
 }, 120_000);
 
 describe('in rows that are read together,', () => {

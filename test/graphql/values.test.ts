@@ -9,12 +9,14 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await emptyDatabase(gateway.database);
-  await gateway.data(`mutation {
-    createCategory(input: { name: "Dogs" }) { id }
-    createPet(input: { name: "Rex", categoryId: 1 }) { id }
-    setInventory(petId: 1, input: { quantity: 5 }) { quantity }
-    placeOrder(input: {}) { id }
-  }`);
+  await gateway.database.query(
+    statement(`with
+      c as (insert into categories (name) values ('Dogs') returning id),
+      p as (insert into pets (name, category_id) select 'Rex', id from c returning id),
+      i as (insert into inventory (pet_id, quantity) select id, 5 from p)
+      insert into orders default values`),
+    [],
+  );
 });
 afterAll(() => gateway.close());
 

@@ -75,11 +75,14 @@ export async function emptyDatabase(database: Database): Promise<void> {
 /** Two categories, three pets (1 to 3), stock of 5 for pet 1, of which an order (1) has taken two. Nothing else. */
 export async function fillShop(database: Database): Promise<void> {
   await emptyDatabase(database);
-  for (const rows of [
-    "categories (name, description) values ('Dogs', 'Loyal'), ('Cats', null)",
-    "pets (name, category_id, status) values ('Rex', 1, default), ('Bello', 1, 'pending'), ('Tom', 2, 'sold')",
-    'inventory (pet_id, quantity) values (1, 3)',
-    'orders (pet_id, quantity, reserved) values (1, 2, 2)',
-  ])
-    await database.query(statement(`insert into ${rows}`), []);
+  await database.query(
+    statement(`with
+      c as (insert into categories (id, name, description) values (1, 'Dogs', 'Loyal'), (2, 'Cats', null)),
+      p as (insert into pets (id, name, category_id, status)
+        values (1, 'Rex', 1, default), (2, 'Bello', 1, 'pending'), (3, 'Tom', 2, 'sold')),
+      i as (insert into inventory (pet_id, quantity) values (1, 3)),
+      o as (insert into orders (id, pet_id, quantity, reserved) values (1, 1, 2, 2))
+      select setval('categories_id_seq', 2), setval('pets_id_seq', 3), setval('orders_id_seq', 1)`),
+    [],
+  );
 }

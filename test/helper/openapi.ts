@@ -7,6 +7,7 @@ import { buildSchema, type Services } from '../../src/graphql/schema';
 import { openApiDocument } from '../../src/rest/openapi';
 import { OPERATIONS } from '../../src/rest/operations';
 import { prepare } from '../../src/rest/prepare';
+import { perWorker } from './per-worker';
 
 /** A REST response, with its request. */
 export interface RestAnswer {
@@ -23,8 +24,7 @@ export interface RestAnswer {
  * does not match its schema, a missing required header. Empty if the request matches no operation of the document.
  */
 export function faultsOf(answer: RestAnswer): string[] {
-  description ??= new Description();
-  return description.faultsOf(answer);
+  return perWorker('description', () => new Description()).faultsOf(answer);
 }
 
 /** Checks responses against the OpenAPI document. @throws Error that lists all deviations. */
@@ -32,9 +32,6 @@ export function holdToDescription(answers: readonly RestAnswer[]): void {
   const faults = new Set(answers.flatMap(faultsOf));
   if (faults.size) throw new Error(`The OpenAPI document does not have this:\n${[...faults].join('\n')}`);
 }
-
-/** Created for the first response; each schema is compiled once. */
-let description: Description | undefined;
 
 /** Refusals by HTTP itself: the only responses that `default` covers. */
 const REFUSED_BY_HTTP = [408, 414, 431];

@@ -1,0 +1,79 @@
+// Starts the built gateway under other versions of Node: `node .ci/smoke.mjs 22 24 26`. The binaries come from npm.
+import { strict as assert } from 'node:assert';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const PACKAGE = `node-${process.platform}-${process.arch}`;
+
+/** @returns the path of the binary; `undefined` where it cannot be had. */
+function install(version, directory) {
+  const options = ['--prefix', directory, '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'];
+  try {
+    execFileSync('npm', ['install', ...options, `${PACKAGE}@${version}`], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    return join(directory, 'node_modules', PACKAGE, 'bin', 'node');
+  } catch {
+    return undefined;
+  }
+}
+
+/** The gateway's first minute: its banner, a write and a read of both interfaces, and its end. */
+async function check(node, directory) {
+  const gateway = spawn(node, [MAIN], {
+    cwd: directory,
+    env: { PORT: '0', DATA_DIR: join(directory, 'data'), LOG_LEVEL: 'warn' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let banner = '';
+  gateway.stdout.setEncoding('utf8').on('data', (text) => {
+    banner += text;
+  });
+  const ended = once(gateway, 'exit');
+  try {
+    const urlIn = () => /^ {2}GraphQL +(http:\S+)\/graphql/m.exec(banner)?.[1];
+    for (let waited = 0; !urlIn() && waited < 30_000 && gateway.exitCode === null; waited += 50)
+      await sleep(50);
+    const url = urlIn();
+    assert.ok(url, `It does not start: ${banner}`);
+    const post = (path, body) =>
+      fetch(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    assert.equal((await fetch(`${url}/readyz`)).status, 200);
+    assert.equal((await post('/categories', { name: 'Dogs' })).status, 201);
+    const mutation = 'mutation { createPet(input: { name: "Rex", categoryId: 1 }) { id category { name } } }';
+    const { data } = await (await post('/graphql', { query: mutation })).json();
+    assert.deepEqual(data, { createPet: { id: '1', category: { name: 'Dogs' } } });
+    const pet = await fetch(`${url}/pets/1`);
+    assert.deepEqual(await pet.json(), { id: 1, name: 'Rex', status: 'available', categoryId: 1 });
+    assert.equal(pet.headers.get('x-ratelimit-limit'), '60');
+    gateway.kill('SIGTERM');
+    assert.deepEqual(await ended, [0, null]);
+  } finally {
+    gateway.kill('SIGKILL');
+  }
+}
+
+for (const version of process.argv.slice(2)) {
+  const directory = mkdtempSync(join(tmpdir(), 'petstore-smoke-'));
+  try {
+    const node = install(version, directory);
+    if (!node) {
+      console.log(`!! Node ${version}: ${PACKAGE}@${version} cannot be had here; LEFT OUT`);
+      continue;
+    }
+    await check(node, directory);
+    console.log(`Node ${execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()}: passed`);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
