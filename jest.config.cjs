@@ -23,13 +23,15 @@ const common = {
   transformIgnorePatterns: [],
 };
 
+const full = { ...common, displayName: 'full', testMatch: ['**/*.full.test.ts'] };
+
 /** @type {import('jest').Config} */
 module.exports = {
   projects: [
     { ...common, displayName: 'unit', testMatch: ['**/*.unit.test.ts'] },
     { ...common, displayName: 'gateway', testMatch: ['**/!(*.unit|*.process|*.full).test.ts'] },
     { ...common, displayName: 'process', testMatch: ['**/*.process.test.ts'] },
-    { ...common, displayName: 'full', testMatch: ['**/*.full.test.ts'] },
+    ...(process.env.TEST_FULL ? [full] : []),
   ],
   reporters: ['default', '<rootDir>/test/helper/reporter.cjs'],
   // Each has a database of its own, of some 300 MB if it is embedded.

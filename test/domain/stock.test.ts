@@ -13,13 +13,13 @@ afterAll(() => gateway.close());
 
 /** Creates pets 1, 2, … with these stocks. */
 async function stock(...quantities: number[]): Promise<void> {
-  await gateway.data('mutation { createCategory(input: { name: "Fish" }) { id } }');
-  for (const [index, quantity] of quantities.entries()) {
-    await gateway.data(`mutation {
-      createPet(input: { name: "Nemo", categoryId: 1 }) { id }
-      setInventory(petId: ${index + 1}, input: { quantity: ${quantity} }) { quantity }
-    }`);
-  }
+  await gateway.database.query(
+    statement(`with
+      c as (insert into categories (name) values ('Fish') returning id),
+      p as (insert into pets (name, category_id) select 'Nemo', id from c, unnest($1::int[]) returning id)
+      insert into inventory (pet_id, quantity) select id, ($1::int[])[id] from p`),
+    [quantities],
+  );
 }
 
 interface OrderAnswer {
@@ -30,20 +30,27 @@ interface OrderAnswer {
 }
 
 /** Runs an order mutation. Anything but an order must be one of the allowed errors. */
-async function change(mutation: string, ...allowed: string[]): Promise<OrderAnswer | string> {
-  const { data, errors } = await gateway.graphql<Record<string, OrderAnswer>>(
-    `mutation { order: ${mutation} { id petId quantity complete } }`,
-  );
+async function change(
+  mutation: string,
+  variables: object,
+  ...allowed: string[]
+): Promise<OrderAnswer | string> {
+  const { data, errors } = await gateway.graphql<Record<string, OrderAnswer>>(mutation, variables);
   const code = String(errors[0]?.extensions?.code);
   if (errors.length && !allowed.includes(code)) throw new Error(JSON.stringify(errors));
   return data?.order ?? code;
 }
 
-const place = (petId: number, quantity: number) =>
-  change(`placeOrder(input: { petId: ${petId}, quantity: ${quantity} })`, 'INSUFFICIENT_STOCK');
-const update = (id: number | string, input: string) =>
-  change(`updateOrder(id: ${id}, input: { ${input} })`, 'INSUFFICIENT_STOCK', 'ORDER_COMPLETE', 'NOT_FOUND');
-const cancel = (id: number | string) => change(`cancelOrder(id: ${id})`, 'NOT_FOUND');
+const ORDER = '{ id petId quantity complete }';
+const PLACE = `mutation ($input: NewOrder!) { order: placeOrder(input: $input) ${ORDER} }`;
+const UPDATE = `mutation ($id: ID!, $input: OrderUpdate!) { order: updateOrder(id: $id, input: $input) ${ORDER} }`;
+const CANCEL = `mutation ($id: ID!) { order: cancelOrder(id: $id) ${ORDER} }`;
+
+const place = (petId: number, quantity: number, ...allowed: string[]) =>
+  change(PLACE, { input: { petId, quantity } }, 'INSUFFICIENT_STOCK', ...allowed);
+const update = (id: number | string, input: object) =>
+  change(UPDATE, { id, input }, 'INSUFFICIENT_STOCK', 'ORDER_COMPLETE', 'NOT_FOUND');
+const cancel = (id: number | string) => change(CANCEL, { id }, 'NOT_FOUND');
 
 /** What is left of each pet, and what its orders hold: read from the tables, not from the service. */
 async function books(): Promise<{ petId: bigint; left: number; held: number }[]> {
@@ -86,7 +93,7 @@ describe('hundreds of concurrent orders for fewer units', () => {
     for (let index = 0; index < 20; index++) await place(1, 1);
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, index) =>
-        index % 2 ? place(1, 1) : update(1 + ((index / 2) % 20), 'quantity: 3'),
+        index % 2 ? place(1, 1) : update(1 + ((index / 2) % 20), { quantity: 3 }),
       ),
     );
     expect(answers).toContain('INSUFFICIENT_STOCK');
@@ -101,7 +108,7 @@ describe('orders moved between two pets', () => {
     await stock(40, 40);
     for (let index = 0; index < 20; index++) await place(1 + (index % 2), 2);
     const moves = Array.from({ length: 160 }, (_, index) =>
-      update(1 + (index % 20), `petId: ${1 + ((index + (index >> 4)) % 2)}`),
+      update(1 + (index % 20), { petId: 1 + ((index + (index >> 4)) % 2) }),
     );
     expect(await Promise.all(moves)).not.toContain('NOT_FOUND');
     const [first, second] = await books();
@@ -114,10 +121,10 @@ describe('orders moved between two pets', () => {
     await place(1, 5);
     for (let round = 0; round < 10; round++) {
       await Promise.all([
-        update(1, 'petId: 1'),
-        update(1, 'petId: 2'),
-        update(1, 'petId: 1'),
-        update(1, 'petId: 2'),
+        update(1, { petId: 1 }),
+        update(1, { petId: 2 }),
+        update(1, { petId: 1 }),
+        update(1, { petId: 2 }),
       ]);
       const lefts = (await books()).map(({ left }) => left).sort();
       expect(lefts).toEqual([0, 5]);
@@ -138,18 +145,18 @@ describe('any mix of concurrent changes', () => {
     { weight: 4, arbitrary: fc.tuple(pet, quantity).map(([p, q]) => changes(() => place(p, q))) },
     {
       weight: 3,
-      arbitrary: fc.tuple(order, quantity).map(([o, q]) => changes(() => update(o, `quantity: ${q}`))),
+      arbitrary: fc.tuple(order, quantity).map(([o, q]) => changes(() => update(o, { quantity: q }))),
     },
-    { weight: 3, arbitrary: fc.tuple(order, pet).map(([o, p]) => changes(() => update(o, `petId: ${p}`))) },
+    { weight: 3, arbitrary: fc.tuple(order, pet).map(([o, p]) => changes(() => update(o, { petId: p }))) },
     {
       weight: 2,
       arbitrary: fc
         .tuple(order, pet, quantity)
-        .map(([o, p, q]) => changes(() => update(o, `petId: ${p}, quantity: ${q}`))),
+        .map(([o, p, q]) => changes(() => update(o, { petId: p, quantity: q }))),
     },
-    { weight: 1, arbitrary: order.map((o) => changes(() => update(o, 'petId: null'))) },
-    { weight: 1, arbitrary: order.map((o) => changes(() => update(o, 'quantity: null, shipDate: null'))) },
-    { weight: 1, arbitrary: order.map((o) => changes(() => update(o, 'complete: true'))) },
+    { weight: 1, arbitrary: order.map((o) => changes(() => update(o, { petId: null }))) },
+    { weight: 1, arbitrary: order.map((o) => changes(() => update(o, { quantity: null, shipDate: null }))) },
+    { weight: 1, arbitrary: order.map((o) => changes(() => update(o, { complete: true }))) },
     { weight: 2, arbitrary: order.map((o) => ({ cancels: true, take: () => cancel(o) })) },
   );
 
@@ -184,7 +191,7 @@ describe('while orders for a pet are placed', () => {
     await stock(...Array(12).fill(9));
     return Promise.all(
       Array.from({ length: 12 }, async (_, index) => {
-        const placeOne = () => change(`placeOrder(input: { petId: ${index + 1}, quantity: 1 })`, ...allowed);
+        const placeOne = () => place(index + 1, 1, ...allowed);
         const before = Array.from({ length: index % 3 }, placeOne);
         const answer = gateway.graphql(mutation(index + 1));
         const after = Array.from({ length: 6 - before.length }, placeOne);

@@ -116,7 +116,7 @@ async function compose(
   now: () => number,
 ): Promise<FastifyInstance> {
   const config = readConfig({
-    LOG_LEVEL: 'silent',
+    LOG_LEVEL: process.env.LOG_LEVEL ?? 'silent',
     NODE_ENV: 'test',
     ADMIN_API_KEY: ADMIN_KEY,
     // The test shares the process: its own CPU use must not count as overload.

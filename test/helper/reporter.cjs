@@ -4,13 +4,18 @@ const { dirname, join, relative } = require('node:path');
 const PROJECT = join(__dirname, '..', '..');
 const DURATIONS = join(PROJECT, 'node_modules', '.cache', 'petstore-test', 'durations.json');
 
-/** Ends a run with what it left out and why, and keeps how long each file took for `npm run test:slowest`. */
+/** Ends a run of the whole suite with what it left out and why, and keeps how long each file took. */
 module.exports = class {
+  constructor({ nonFlagArgs, testNamePattern }) {
+    this.isWhole = !nonFlagArgs.length && !testNamePattern;
+  }
+
   onRunComplete(_contexts, { testResults, numPendingTests }) {
     const durations = testResults.map(({ testFilePath, perfStats: { start, end } }) => ({
       file: relative(PROJECT, testFilePath),
       seconds: (end - start) / 1000,
     }));
+    if (!this.isWhole) return;
     mkdirSync(dirname(DURATIONS), { recursive: true });
     writeFileSync(DURATIONS, JSON.stringify(durations));
     process.stderr.write(`\n${leftOut(numPendingTests)}\n`);

@@ -12,9 +12,9 @@ afterAll(() => gateway.close());
 
 const PETS = '{ pets { totalCount } }';
 
-/** An operation with this number of counted root fields. */
+/** An operation with this number of counted root fields, none of which needs the database. */
 const fields = (count: number) =>
-  `{ ${Array.from({ length: count }, (_, i) => `f${i}: pet(id: 1) { id }`).join(' ')} }`;
+  `{ ${Array.from({ length: count }, (_, i) => `f${i}: pets { __typename }`).join(' ')} }`;
 
 /** Sends a request with a key, or anonymously from an address. */
 type Ask = (as: TestKey) => Promise<{ status: number; headers: Record<string, unknown>; code?: string }>;
