@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import { type Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg';
 
 export interface PoolBounds {
   /** Maximum number of connections. */
@@ -31,6 +31,8 @@ export class BoundedPool extends Pool {
       max: size,
       connectionTimeoutMillis: connectMs,
       onConnect: async (client) => {
+        // Each failure reaches the statement it concerns; without a listener the event would crash the process.
+        client.on('error', () => undefined);
         socketOf(client)
           .setTimeout(connectMs)
           .on('timeout', function (this: Socket) {
@@ -41,7 +43,7 @@ export class BoundedPool extends Pool {
     });
     this.on('acquire', (client) => socketOf(client).setTimeout(silenceMs));
     this.on('release', (_error, client) => socketOf(client).setTimeout(0));
-    // The pool replaces an idle connection that breaks; without a listener the error would crash the process.
+    // The pool replaces an idle connection that breaks; it reports that, too, with an event.
     this.on('error', () => undefined);
   }
 
@@ -63,7 +65,7 @@ function refuse(callback: Callback | undefined): Promise<PoolClient> | undefined
   return undefined;
 }
 
-/** Missing from node-postgres' type definitions. */
-function socketOf(client: object): Socket {
-  return (client as { connection: { stream: Socket } }).connection.stream;
+/** A pool's clients are all of this class, and so are their streams, unless its configuration says otherwise. */
+function socketOf(client: ClientBase): Socket {
+  return (client as Client).connection.stream as Socket;
 }
