@@ -1,11 +1,10 @@
-import { type ClientConfig, types } from 'pg';
+import { TypeOverrides } from 'pg';
 import { BoundedPool } from './bounded-pool';
 import { connectionTo, sessionOf } from './connection';
-import type { PoolLoad, Sharing, Statement } from './database';
-import { failureOf, isTransient } from './failures';
-import { PreparedQuery } from './prepared-query';
+import type { PoolLoad, Statement } from './database';
+import { isTransient } from './failures';
+import { runPrepared } from './prepared-query';
 import { SharedConnections } from './shared-connections';
-import { UndoneError } from './statement-group';
 
 export interface ConnectionsOptions {
   /** Maximum number of connections. */
@@ -16,97 +15,76 @@ export interface ConnectionsOptions {
   readonly statementMs: number;
   /** How long to wait for an idle or new connection, in milliseconds. */
   readonly connectMs: number;
-  /** Whether each statement is sent on its own, so that it has its own span. */
+  /** Whether each statement takes a connection of its own, so that its span does not include the wait for others. */
   readonly isTraced?: boolean;
 }
 
-/** Maximum numbers of connections shared by quick statements: with more, each would batch fewer statements. */
-const MAX_SHARED = { reads: 2, inserts: 1 };
-/** Their maximum share of all connections. */
-const SHARES = { reads: 0.2, inserts: 0.1 };
+/** Maximum number of connections shared by short reads, and their maximum share of all connections. */
+const MAX_SHARED = 2;
+const SHARE = 0.2;
 
-/**
- * How long a batched insert waits for a lock, in milliseconds; on its own it may wait as long as a statement may take.
- */
-const LOCK_MS = 50;
+/** Maximum time limit of a read on a shared connection, in milliseconds, and its share of a statement's time limit. */
+const MAX_READ_MS = 1_000;
+const READ_SHARE = 1 / 9;
 
 const INT8 = 20;
 
-const typeParsers = {
-  getTypeParser(oid: number, format?: 'text' | 'binary') {
-    return oid === INT8 ? BigInt : types.getTypeParser(oid, format);
-  },
-} as ClientConfig['types'];
+const types = new TypeOverrides();
+types.setTypeParser(INT8, BigInt);
 
-/** The connections to one server: those checked out one at a time, and those shared by quick statements. */
+/** The connections to one server: those checked out one at a time, and those shared by short reads. */
 export class Connections {
   readonly pool: BoundedPool;
-  private readonly shared: Readonly<Record<keyof typeof MAX_SHARED, SharedConnections>>;
+  private readonly shared: SharedConnections;
 
   constructor(url: string, { size, queue, statementMs, connectMs, isTraced }: ConnectionsOptions) {
-    const sharedBy = (kind: keyof typeof MAX_SHARED) =>
-      isTraced ? 0 : Math.min(MAX_SHARED[kind], Math.floor(size * SHARES[kind]));
+    const sharedSize = isTraced ? 0 : Math.min(MAX_SHARED, Math.floor(size * SHARE));
     const session = sessionOf(statementMs);
-    const config = { ...connectionTo(url), types: typeParsers };
+    const config = { ...connectionTo(url), types };
     this.pool = new BoundedPool(
       { ...config, idleTimeoutMillis: 30_000 },
-      { size: size - sharedBy('reads') - sharedBy('inserts'), queue, connectMs, ...session },
+      { size: size - sharedSize, queue, connectMs, ...session },
     );
-    const share = (kind: keyof typeof MAX_SHARED, lockMs?: number) =>
-      new SharedConnections(
-        { ...config, connectionTimeoutMillis: connectMs },
-        { size: sharedBy(kind), lockMs, ...session },
-      );
-    this.shared = { reads: share('reads'), inserts: share('inserts', LOCK_MS) };
+    this.shared = new SharedConnections(
+      { ...config, connectionTimeoutMillis: connectMs },
+      {
+        size: sharedSize,
+        readMs: Math.min(MAX_READ_MS, Math.ceil(statementMs * READ_SHARE)),
+        statementMs,
+        settings: session.settings,
+      },
+    );
   }
 
   get load(): PoolLoad {
     const { totalCount, idleCount, waitingCount } = this.pool;
-    const { reads, inserts } = this.shared;
-    return {
-      total: totalCount + reads.load.total + inserts.load.total,
-      idle: idleCount + reads.load.idle + inserts.load.idle,
-      waiting: waitingCount,
-    };
+    const { total, idle } = this.shared.load;
+    return { total: totalCount + total, idle: idleCount + idle, waiting: waitingCount };
   }
 
   /** Runs one prepared statement: see {@link Session.query}. */
-  async query<Row>(statement: Statement, values: readonly unknown[], sharing?: Sharing): Promise<Row[]> {
+  async query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]> {
     const exact = values.map(exactDate);
-    const shared = sharing && this.share(new PreparedQuery(statement, exact), sharing);
+    const shared = isShortRead ? this.shared.query<Row>(statement, exact) : undefined;
     try {
-      return (await (shared ?? this.run(statement, exact))) as Row[];
+      return await (shared ?? this.run<Row>(statement, exact));
     } catch (error) {
-      // A statement rolled back with its group or by a deadlock changed nothing; nor did a read that lost its
-      // connection.
-      if (
-        error instanceof UndoneError ||
-        isTransient(error) ||
-        (shared && sharing === 'read' && failureOf(error) !== 'timeout')
-      )
-        return (await this.run(statement, exact)) as Row[];
+      // A read may be repeated whatever happened to it, anything else only if PostgreSQL has rolled it back.
+      if (shared || isTransient(error)) return this.run(statement, exact);
       throw error;
     }
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.shared.reads.close(), this.shared.inserts.close()]);
+    await this.shared.close();
     // If Prisma used the pool, it may have ended it already; otherwise idle connections would keep the process alive.
     if (!this.pool.ended) await this.pool.end();
   }
 
-  private share(query: PreparedQuery, sharing: Sharing): Promise<unknown[]> | undefined {
-    const { reads, inserts } = this.shared;
-    return sharing === 'read' ? reads.query(query) : inserts.query(query, sharing.stockOf);
-  }
-
-  private run(statement: Statement, values: unknown[]): Promise<unknown[]> {
-    return new Promise((resolve, reject) => {
-      this.pool.query(new PreparedQuery(statement, values), (error, result) => {
-        if (error) reject(error);
-        else resolve(result.rows);
-      });
-    });
+  /** Runs it on a connection of its own. */
+  private async run<Row>(statement: Statement, values: unknown[]): Promise<Row[]> {
+    const client = await this.pool.connect();
+    return runPrepared<Row>(client, statement, values, (isSpent) => client.release(isSpent));
   }
 }
 

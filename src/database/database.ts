@@ -8,18 +8,6 @@ export interface Statement {
 }
 
 /**
- * Why a statement is quick, and may therefore share a transaction with others issued at the same time: it reads few
- * rows by an index, or it inserts, and changes at most one existing row.
- */
-export type Sharing = 'read' | Insertion;
-
-/** A statement that inserts. */
-export interface Insertion {
-  /** The pet whose stock it changes, or null. Statements that share a transaction lock stock in the order of these ids. */
-  readonly stockOf: bigint | null;
-}
-
-/**
  * Where a unit of work runs: directly on the database, or inside a transaction. Services take a session as their first
  * argument, so their callers decide what shares a transaction.
  */
@@ -28,10 +16,10 @@ export interface Session {
   readonly prisma: Prisma.TransactionClient;
   /**
    * Runs one prepared statement. Returns `int8` as `bigint`, `timestamptz` as `Date`.
-   * @param sharing what makes it quick, so that it may share a connection; omitted for other statements.
+   * @param isShortRead whether it only reads, and few rows by an index: it may share a connection, and be run twice.
    * @throws the driver's error: see {@link failureOf}.
    */
-  query<Row>(statement: Statement, values: readonly unknown[], sharing?: Sharing): Promise<Row[]>;
+  query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]>;
   /**
    * Runs `work` in one transaction (within a transaction: in a savepoint), which is rolled back if it throws.
    * Serialization failures and deadlocks are retried a few times, so `work` must have no other side effects.

@@ -1,4 +1,3 @@
-import type { Sharing } from './database';
 import type { Projection } from './projection';
 import type { Table } from './tables';
 
@@ -26,9 +25,8 @@ export interface PageQuery {
 export const SHORT = 500;
 
 /** Whether a page can be read quickly from an index: with a filter, any number of rows may have to be skipped. */
-export function sharingOf({ filters, limit }: PageQuery, parents = 1): Sharing | undefined {
-  const isShort = limit * parents <= SHORT && Object.values(filters).every((value) => value == null);
-  return isShort ? 'read' : undefined;
+export function isShort({ filters, limit }: PageQuery, parents = 1): boolean {
+  return limit * parents <= SHORT && Object.values(filters).every((value) => value == null);
 }
 
 /** Builds a page's statement; appends its values, the limit last. */

@@ -4,7 +4,7 @@ import { BoundedPool } from './bounded-pool';
 import { type Change, ChangeListeners } from './changes';
 import { connectionTo, placeOf, sessionOf } from './connection';
 import { Connections } from './connections';
-import type { Database, PoolLoad, Session, Sharing, Statement } from './database';
+import type { Database, PoolLoad, Session, Statement } from './database';
 import { reasonOf } from './failures';
 import { PrismaClient } from './generated/client';
 import { migrate } from './migrations';
@@ -72,8 +72,8 @@ export class PostgresDatabase implements Database {
     return this.connections.load;
   }
 
-  query<Row>(statement: Statement, values: readonly unknown[], sharing?: Sharing): Promise<Row[]> {
-    return this.connections.query(statement, values, sharing);
+  query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]> {
+    return this.connections.query(statement, values, isShortRead);
   }
 
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {

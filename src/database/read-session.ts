@@ -1,5 +1,5 @@
 import type { Change } from './changes';
-import type { Session, Sharing, Statement } from './database';
+import type { Session, Statement } from './database';
 import type { Prisma } from './generated/client';
 import type { Replica } from './replica';
 
@@ -20,17 +20,17 @@ export class ReadSession implements Session {
     return this.primary.prisma;
   }
 
-  async query<Row>(statement: Statement, values: readonly unknown[], sharing?: Sharing): Promise<Row[]> {
+  async query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]> {
     const replica = await this.replica;
     if (replica) {
       try {
-        return await replica.query<Row>(statement, values, sharing);
+        return await replica.query<Row>(statement, values, isShortRead);
       } catch {
         this.replica = undefined;
         this.onFailure();
       }
     }
-    return this.primary.query(statement, values, sharing);
+    return this.primary.query(statement, values, isShortRead);
   }
 
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {

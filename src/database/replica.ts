@@ -1,6 +1,6 @@
 import { placeOf } from './connection';
 import { Connections, type ConnectionsOptions } from './connections';
-import type { Sharing, Statement } from './database';
+import type { Statement } from './database';
 import { LogPosition } from './log-position';
 
 /** The primary's log position. `at`: a `performance.now()` timestamp taken before it was queried. */
@@ -63,11 +63,11 @@ export class Replica {
   }
 
   /** @throws the driver's error, or the reason why the replica was given up in the meantime. */
-  query<Row>(statement: Statement, values: readonly unknown[], sharing?: Sharing): Promise<Row[]> {
+  query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]> {
     return new Promise<Row[]>((resolve, reject) => {
       this.waiting.add(reject);
       this.connections
-        .query<Row>(statement, values, sharing)
+        .query<Row>(statement, values, isShortRead)
         .then((rows) => {
           this.answered += 1;
           resolve(rows);

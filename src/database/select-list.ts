@@ -1,5 +1,5 @@
 import type { Session } from './database';
-import { orderOf, type PageQuery, pageOf, sharingOf } from './page-statement';
+import { isShort, orderOf, type PageQuery, pageOf } from './page-statement';
 import { type Fields, projectionOf } from './projection';
 import { statement } from './statement';
 import type { Spelled, Table } from './tables';
@@ -39,7 +39,7 @@ export async function selectList<Row>(
 ): Promise<List> {
   const values: unknown[] = [];
   const select = statement(listOf(table, page, fields, values));
-  const [answer] = await session.query<Answer>(select, values, sharingOf(page));
+  const [answer] = await session.query<Answer>(select, values, isShort(page));
   return cut(answer as Answer, page, fields);
 }
 
@@ -58,7 +58,7 @@ export async function selectLists<Row>(
   const answers = await session.query<Answer & { parent: bigint }>(
     statement(text),
     values,
-    sharingOf(page, parents.length),
+    isShort(page, parents.length),
   );
   return new Map(answers.map((answer) => [answer.parent, cut(answer, page, fields)]));
 }

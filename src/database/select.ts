@@ -2,11 +2,11 @@ import type { Session, Statement } from './database';
 import {
   conditions,
   type Filters,
+  isShort,
   orderOf,
   type PageQuery,
   pageOf,
   SHORT,
-  sharingOf,
   where,
 } from './page-statement';
 import { type Fields, type Projection, projectionOf } from './projection';
@@ -23,11 +23,7 @@ export async function selectByIds<Row>(
   const projection = projectionOf(table, fields);
   const isOne = ids.length === 1;
   const select = (isOne ? byId : byIds)(table, projection);
-  const rows = await session.query<Row>(
-    select,
-    [isOne ? ids[0] : ids],
-    ids.length <= SHORT ? 'read' : undefined,
-  );
+  const rows = await session.query<Row>(select, [isOne ? ids[0] : ids], ids.length <= SHORT);
   return new Map(projection.shape(rows).map((row) => [table.idOf(row), row]));
 }
 
@@ -58,7 +54,7 @@ export async function selectPage<Row>(
   const values: unknown[] = [];
   const projection = projectionOf(table, fields, orderOf(table, page.order).field);
   const select = statement(pageOf(table, projection, page, values));
-  const rows = await session.query<Row>(select, values, sharingOf(page));
+  const rows = await session.query<Row>(select, values, isShort(page));
   return projection.shape(page.backward ? rows.reverse() : rows);
 }
 
@@ -80,7 +76,7 @@ export async function selectPages<Row>(
   // A lateral join is a nested loop, which preserves the order of each parent's rows.
   const lateral = pageOf(table, projection, page, values, `${table.columns[column]} = parent.id`);
   const text = `select page.* from unnest($1::bigint[]) as parent(id) cross join lateral (${lateral}) as page`;
-  const rows = await session.query<Row>(statement(text), values, sharingOf(page, parents.length));
+  const rows = await session.query<Row>(statement(text), values, isShort(page, parents.length));
   const pages = new Map<bigint, Row[]>();
   for (const row of projection.shape(rows)) {
     const parent = row[column as keyof Row] as bigint;

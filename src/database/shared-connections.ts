@@ -1,49 +1,43 @@
-import type { Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
-import { PreparedQuery } from './prepared-query';
-import { statement } from './statement';
-import { StatementGroup } from './statement-group';
+import type { Statement } from './database';
+import { runPrepared } from './prepared-query';
 
 /**
- * A connection that has been running one group for longer than this, in milliseconds, gets no more statements: they
- * would queue behind it.
+ * A connection that has been silent for this long, in milliseconds, gets no more reads: they would wait behind a slow
+ * one.
  */
-const STUCK_MS = 20;
-/** Nor does one whose outstanding statements would take longer than this at its recent pace. */
-const BUSY_MS = 10;
-/** The weight of the latest group in a connection's pace. */
-const LATEST = 1 / 8;
-/** This many statements are sent before the turn ends: the server can start on them while this process continues. */
-const ENOUGH = 8;
+const SLOW_MS = 20;
+/** Maximum number of reads waiting for one connection. */
+const MOST_WAITING = 100;
+/** A lost connection is replaced by the first read after this time, in milliseconds. */
 const RECONNECT_MS = 1_000;
 
 export interface SharedConnectionsOptions {
   readonly size: number;
-  /** How long the server may stay silent while it owes a response, in milliseconds. */
-  readonly silenceMs: number;
-  /**
-   * How long a statement may wait for a lock, in milliseconds, before it is rolled back with its group; by default as
-   * long as it may run.
-   */
-  readonly lockMs?: number;
+  /** How long a read may take here, in milliseconds, before its connection is given up. */
+  readonly readMs: number;
+  /** How long the server goes on with a statement whose connection was given up, in milliseconds. */
+  readonly statementMs: number;
   /** SQL that is run first on a new connection. */
   readonly settings: string;
 }
 
 /**
- * Connections shared by many quick statements. Statements issued in one turn of the event loop, or while a connection
- * is busy, are sent together as one transaction: one packet each way and one commit (group commit). For a process that
- * serves thousands of small requests, the socket write costs more than everything else it does for a statement; for the
- * server, the commit does.
+ * Connections that many short reads share: node-postgres sends each without waiting for the results of those before it
+ * (its `pipeline` option), and each still succeeds or fails alone. For a process that serves thousands of small
+ * requests, the socket write costs more than everything else it does for a read.
  *
- * Nothing depends on these connections: if none is ready, or all have enough or something slow to do (a disk that is
- * slow to commit, a lock), {@link query} declines and the statement takes its own connection. The same happens after
- * another statement in its transaction failed.
+ * Nothing depends on these connections: if none is ready, or all have enough or something slow to do, {@link query}
+ * declines, and the read takes a connection of its own. The same is to be done if it fails here: the reason may be
+ * another read, which was too slow, or a lost connection.
+ *
+ * The time limit of reads is the client's, not the server's `statement_timeout`: a pooler in between would pass such a
+ * setting on to other statements.
  */
 export class SharedConnections {
-  private readonly open: SharedConnection[] = [];
-  private connecting = 0;
-  private triedAt = Number.NEGATIVE_INFINITY;
+  private readonly connections = new Set<SharedConnection>();
+  /** When a connection may be opened again. */
+  private reopensAt = 0;
   private isClosed = false;
 
   constructor(
@@ -51,151 +45,121 @@ export class SharedConnections {
     private readonly options: SharedConnectionsOptions,
   ) {}
 
-  /** The number of connections, and of those with no outstanding statements. */
+  /** The number of connections, and of those with no outstanding reads. */
   get load(): { total: number; idle: number } {
-    const idle = this.open.filter(({ waiting }) => waiting === 0);
-    return { total: this.open.length, idle: idle.length };
+    const idle = [...this.connections].filter(({ isOpen, waiting }) => isOpen && waiting === 0);
+    return { total: this.connections.size, idle: idle.length };
   }
 
-  /**
-   * Returns the rows of a quick statement; `undefined` if it should take its own connection instead.
-   * @param place its position within the transaction: statements that lock rows in id order cannot deadlock.
-   * @throws UndoneError if the statement can be run again on its own.
-   */
-  query(query: PreparedQuery, place: bigint | null = null): Promise<unknown[]> | undefined {
-    const connection = this.least();
-    return connection?.isBusy ? undefined : connection?.query(query, place);
+  /** Returns the rows of a short read; `undefined` if it should take a connection of its own. */
+  query<Row>(statement: Statement, values: unknown[]): Promise<Row[]> | undefined {
+    const now = performance.now();
+    if (this.connections.size < this.options.size && now >= this.reopensAt && !this.isClosed) this.open();
+    return this.least(now)?.query(statement, values, now);
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
-    await Promise.all(this.open.map(({ client }) => client.end()));
+    await Promise.all([...this.connections].map((connection) => connection.close()));
   }
 
-  /** The connection whose next group is about to be sent, otherwise the one with the fewest outstanding statements. */
-  private least(): SharedConnection | undefined {
-    const now = performance.now();
-    if (this.open.length + this.connecting < this.options.size && now - this.triedAt > RECONNECT_MS)
-      void this.connect(now);
+  /** The connection that is about to send others, otherwise the one with the fewest outstanding reads. */
+  private least(now: number): SharedConnection | undefined {
     let least: SharedConnection | undefined;
-    for (const connection of this.open) {
-      if (connection.isStuck(now)) continue;
-      if (connection.isGathering && !connection.isAtWork) return connection;
+    for (const connection of this.connections) {
+      if (!connection.isReady(now)) continue;
+      if (connection.isGathering) return connection;
       if (!least || connection.waiting < least.waiting) least = connection;
     }
     return least;
   }
 
-  private async connect(now: number): Promise<void> {
-    this.triedAt = now;
-    this.connecting++;
-    const client = new Client(this.config);
-    // node-postgres rejects the waiting queries; without a listener the event would crash the process.
-    client.on('error', () => this.drop(client)).on('end', () => this.drop(client));
-    try {
-      await client.connect();
-      await client.query(this.options.settings);
-      if (this.isClosed) throw new Error('closed while connecting');
-      this.open.push(new SharedConnection(client, this.options));
-    } catch {
-      client.end().catch(() => undefined);
-    } finally {
-      this.connecting--;
-    }
+  private open(): void {
+    const { readMs, statementMs, settings } = this.options;
+    const config = { ...this.config, pipeline: true, query_timeout: readMs };
+    const connection = new SharedConnection(config, settings, () => {
+      this.connections.delete(connection);
+      const pause = connection.isGivenUp ? statementMs : RECONNECT_MS;
+      this.reopensAt = Math.max(this.reopensAt, performance.now() + pause);
+    });
+    this.connections.add(connection);
   }
-
-  private drop(client: Client): void {
-    const at = this.open.findIndex((connection) => connection.client === client);
-    if (at >= 0) this.open.splice(at, 1);
-  }
-}
-
-/** A statement to send. */
-interface Asked {
-  readonly query: PreparedQuery;
-  readonly place: bigint | null;
 }
 
 class SharedConnection {
-  /** Number of statements without a result yet. */
+  isOpen = false;
+  /** Whether reads are collected, to be sent at the end of this turn of the event loop. */
+  isGathering = false;
+  /** Whether a read took so long that the server may still be running it. */
+  isGivenUp = false;
+  /** Number of reads without a result yet. */
   waiting = 0;
-  /** Whether the server is running a group. */
-  isAtWork = false;
-  /** Statements not sent yet. */
-  private next: Asked[] = [];
-  /** When the current or last group was sent. */
-  private since = 0;
-  /** Moving average of the server's time per statement, in milliseconds. */
-  private pace = 0;
-  private readonly socket: Socket;
+  /** When the server last responded, or, if nothing was outstanding, was last sent something. */
+  private heardAt = 0;
+  private readonly client: Client;
+  private readonly opened: Promise<void>;
 
-  constructor(
-    readonly client: Client,
-    private readonly options: SharedConnectionsOptions,
-  ) {
-    // Missing from node-postgres' type definitions.
-    this.socket = (client as unknown as { connection: { stream: Socket } }).connection.stream;
-    this.socket.on('timeout', () => this.socket.destroy());
+  constructor(config: ClientConfig, settings: string, onEnd: () => void) {
+    this.client = new Client(config);
+    // node-postgres rejects the waiting reads; without a listener the event would crash the process.
+    this.client.on('error', () => this.retire());
+    this.client.on('end', () => {
+      this.retire();
+      onEnd();
+    });
+    this.opened = this.open(settings);
   }
 
-  get isGathering(): boolean {
-    return this.next.length > 0;
+  isReady(now: number): boolean {
+    const isSlow = this.waiting > 0 && now - this.heardAt > SLOW_MS;
+    return this.isOpen && !isSlow && this.waiting < MOST_WAITING;
   }
 
-  isStuck(now: number): boolean {
-    return this.isAtWork && now - this.since > STUCK_MS;
-  }
-
-  get isBusy(): boolean {
-    return this.waiting * this.pace > BUSY_MS;
-  }
-
-  query(query: PreparedQuery, place: bigint | null): Promise<unknown[]> {
-    return new Promise((resolve, reject) => {
-      query.callback = (error, result) => (error ? reject(error) : resolve(result.rows));
-      this.waiting++;
-      this.next.push({ query, place });
-      if (this.isAtWork) return;
-      if (this.next.length === 1) setImmediate(() => this.send());
-      if (this.next.length === ENOUGH) this.send();
+  query<Row>(statement: Statement, values: unknown[], now: number): Promise<Row[]> {
+    if (this.waiting === 0) this.heardAt = now;
+    this.waiting++;
+    this.gather();
+    return runPrepared<Row>(this.client, statement, values, (isSpent, failure) => {
+      this.waiting--;
+      this.heardAt = performance.now();
+      if (failure === 'timeout') this.isGivenUp = true;
+      if (isSpent) this.retire();
     });
   }
 
-  /** Sends what has been queued since the last group, unless the server is still running that one. */
-  private send(): void {
-    if (this.isAtWork || !this.isGathering) return;
-    this.isAtWork = true;
-    const group = this.next.sort(byPlace);
-    this.next = [];
-    this.since = performance.now();
-    this.socket.setTimeout(this.options.silenceMs);
-    const queries = group.map(({ query }) => query);
-    if (this.options.lockMs) queries.unshift(lockTimeout(this.options.lockMs));
-    this.client.query(new StatementGroup(this.client, queries, () => this.goOn(group.length)));
+  /** Waits for outstanding reads. */
+  async close(): Promise<void> {
+    await this.opened;
+    this.isOpen = false;
+    await this.client.end();
   }
 
-  /** @param done the number of statements in the last group. */
-  private goOn(done: number): void {
-    this.waiting -= done;
-    const latest = (performance.now() - this.since) / done;
-    // Network round-trip time is not the server's work, and hardly matters when several statements share it.
-    if (done > 1 || latest < this.pace) this.pace += (latest - this.pace) * LATEST;
-    this.isAtWork = false;
-    if (this.isGathering) this.send();
-    else this.socket.setTimeout(0);
+  private async open(settings: string): Promise<void> {
+    try {
+      await this.client.connect();
+      await this.client.query(settings);
+      this.isOpen = true;
+    } catch {
+      void this.client.end();
+    }
   }
-}
 
-const LOCK_TIMEOUT = statement("select set_config('lock_timeout', $1, true)");
+  /** Takes no more reads, and ends after the outstanding ones. */
+  private retire(): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    void this.client.end();
+  }
 
-/** Local to the transaction: a pooler in between would pass a session setting on to other clients. */
-function lockTimeout(ms: number): PreparedQuery {
-  const query = new PreparedQuery(LOCK_TIMEOUT, [String(ms)]);
-  query.callback = () => undefined;
-  return query;
-}
-
-function byPlace({ place: a }: Asked, { place: b }: Asked): number {
-  if (a === b || a === null) return a === b ? 0 : -1;
-  return b === null || a > b ? 1 : -1;
+  /** One write costs less than several. */
+  private gather(): void {
+    if (this.isGathering) return;
+    this.isGathering = true;
+    const { stream } = this.client.connection;
+    stream.cork();
+    setImmediate(() => {
+      this.isGathering = false;
+      stream.uncork();
+    });
+  }
 }

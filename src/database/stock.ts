@@ -68,8 +68,7 @@ export async function insertOrder(
   order: OrderContent,
 ): Promise<ReservingOrder | undefined> {
   const { petId, quantity, shipDate, complete } = order;
-  const place = () =>
-    session.query<ReservingOrder>(PLACE, [petId, quantity, shipDate, complete], { stockOf: petId });
+  const place = () => session.query<ReservingOrder>(PLACE, [petId, quantity, shipDate, complete]);
   const [placed] = await place();
   if (placed) return placed;
   // The row that was short of stock, or its pet, may have been deleted while the statement waited for the lock.

@@ -34,7 +34,7 @@ export async function insertPet(
   status: PetStatus,
   categoryId: bigint,
 ): Promise<PetRow> {
-  const [pet] = await session.query<PetRow>(INSERT, [name, status, categoryId], { stockOf: null });
+  const [pet] = await session.query<PetRow>(INSERT, [name, status, categoryId]);
   return pet as PetRow;
 }
 

@@ -10,12 +10,13 @@ export class FakeReplica {
   private constructor(
     readonly proxy: TcpProxy,
     private readonly direct: Client,
-    private readonly drop: () => Promise<void>,
+    private readonly restore: () => Promise<void>,
   ) {}
 
   /** @param name the name of its only category. */
   static async start(name: string): Promise<FakeReplica> {
     const { url = '', drop } = await createDatabase();
+    const database = new URL(url).pathname.slice(1);
     const direct = new Client({ connectionString: url });
     await direct.connect();
     await direct.query(`
@@ -25,8 +26,17 @@ export class FakeReplica {
       create function public.pg_is_in_recovery() returns boolean language sql as 'select true';
       create function public.pg_last_wal_replay_lsn() returns pg_lsn language sql
         as 'select coalesce(frozen_at, pg_catalog.pg_current_wal_lsn()) from public.replayed';
-      alter database ${new URL(url).pathname.slice(1)} set search_path = public, pg_catalog`);
-    return new FakeReplica(await TcpProxy.start(url), direct, drop);
+      alter database ${database} set search_path = public, pg_catalog`);
+    // The next test file gets the same database.
+    const restore = async () => {
+      await direct.query(`
+        drop function public.pg_is_in_recovery, public.pg_last_wal_replay_lsn;
+        drop table public.replayed;
+        alter database ${database} reset search_path`);
+      await direct.end();
+      await drop();
+    };
+    return new FakeReplica(await TcpProxy.start(url), direct, restore);
   }
 
   get url(): string {
@@ -54,8 +64,7 @@ export class FakeReplica {
   }
 
   async close(): Promise<void> {
-    await this.direct.end();
     await this.proxy.close();
-    await this.drop();
+    await this.restore();
   }
 }
