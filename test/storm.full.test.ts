@@ -11,6 +11,8 @@ import { until } from './helper/until';
 const STOCK = 100_000;
 const CLIENTS = 8;
 const KILLS = 3;
+/** Writes acknowledged before each kill. */
+const WRITES = 60;
 
 /** The units each order may hold, 0 if cancelled; more than one value after a request without a response. */
 type Possible = ReadonlySet<number>;
@@ -104,11 +106,15 @@ test('repeated kill -9 during a storm of writes: every acknowledged write is the
     const clients = Array.from({ length: CLIENTS }, () => new Client(() => gateway.url));
     const acknowledged = () => clients.reduce((sum, client) => sum + client.acknowledged, 0);
     for (let kill = 1; kill <= KILLS; kill++) {
-      const enough = acknowledged() + 60;
-      const ends = Promise.all(clients.map((client) => client.run()));
-      await Promise.race([ends, until(async () => acknowledged() >= enough, 30)]);
-      await gateway.stopAll('SIGKILL');
+      const before = acknowledged();
+      let unanswered = 0;
+      const ends = Promise.all(clients.map((client) => client.run().then(() => ++unanswered)));
+      await Promise.race([ends, until(async () => acknowledged() >= before + WRITES, 30)]);
+      expect(unanswered).toBe(0);
+      const ending = await gateway.stopAll('SIGKILL');
       await ends;
+      expect(acknowledged() - before).toBeGreaterThanOrEqual(WRITES);
+      expect(ending).toMatchObject({ code: null, signal: 'SIGKILL', stderr: '' });
       gateway = await GatewayProcess.start(environment);
 
       const { orders, stock } = await stateOf(gateway);

@@ -1,50 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Collector } from './helper/collector';
-import { createDatabase, TEST_DATABASE_URL } from './helper/database';
+import { TEST_DATABASE_URL } from './helper/database';
 import { ADMIN_KEY } from './helper/gateway';
-import { type Asked, ask } from './helper/load';
-import { GatewayProcess } from './helper/process';
+import { TEST_REDIS_URL } from './helper/production';
+import { TracedGateway } from './helper/traced';
 
-const directory = mkdtempSync(join(tmpdir(), 'petstore-'));
-const REDIS_URL = process.env.TEST_REDIS_URL ?? '';
 const SECRET = ADMIN_KEY.split('_')[2] ?? '';
-let environment: Record<string, string>;
-let drop: () => Promise<void>;
+
+let gateway: TracedGateway;
 beforeAll(async () => {
-  const created = TEST_DATABASE_URL ? await createDatabase() : undefined;
-  drop = async () => created?.drop();
-  environment = {
-    DATABASE_URL: created?.url ?? '',
-    DATA_DIR: join(directory, 'data'),
-    REDIS_URL,
-    ADMIN_API_KEY: ADMIN_KEY,
-  };
+  gateway = await TracedGateway.create();
 });
-afterAll(async () => {
-  await drop();
-  rmSync(directory, { recursive: true });
-});
-
-/** Starts a gateway with extra environment variables, sends it requests, and stops it. @returns its log, by line. */
-async function serve(more: Record<string, string>, ...requests: Asked[]) {
-  const gateway = await GatewayProcess.start({ ...environment, ...more });
-  const statuses = [];
-  for (const { headers, ...rest } of requests)
-    statuses.push((await ask(gateway.url, { headers: { ...KEY, ...headers }, ...rest })).status);
-  const stopped = performance.now();
-  const { code, stdout, stderr } = await gateway.stop('SIGTERM');
-  expect([code, stderr.replace(/^LOADED.*\n/m, '')]).toEqual([0, '']);
-  const lines = stdout.split('\n').filter((line) => line.startsWith('{'));
-  return { statuses, took: performance.now() - stopped, log: lines.map((line) => JSON.parse(line)), stderr };
-}
-
-const KEY = { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' };
+afterAll(() => gateway.remove());
 
 /** The trace that a client has begun, and the span of its request. */
 function parent(isSampled = true) {
@@ -63,7 +31,7 @@ describe('a collector', () => {
   beforeAll(async () => {
     collector = await Collector.start();
     const body = JSON.stringify({ query, variables: { name: 'a value' } });
-    const served = await serve(
+    const served = await gateway.serve(
       { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'shop' },
       { path: `/pets/7`, headers: { traceparent: rest.traceparent } },
       { path: '/graphql', method: 'POST', body, headers: { traceparent: graphql.traceparent } },
@@ -120,7 +88,7 @@ describe('a collector', () => {
       attributes: {
         'db.system.name': 'postgresql',
         'db.query.text': expect.stringContaining('VALUES ($1,$2)'),
-        'server.address': new URL(environment.DATABASE_URL ?? '').hostname,
+        'server.address': new URL(gateway.databaseUrl ?? '').hostname,
       },
     });
     for (const read of [rest, ...again]) {
@@ -133,7 +101,7 @@ describe('a collector', () => {
     }
   });
 
-  const onRedis = REDIS_URL ? test : test.skip;
+  const onRedis = TEST_REDIS_URL ? test : test.skip;
   onRedis('gets a span for each Redis command, without its arguments', () => {
     const commands = spansOf(graphql).filter(({ attributes }) => attributes['db.system.name'] === 'redis');
     expect(commands.map(({ attributes }) => attributes['db.query.text'])).toContain('evalsha');
@@ -163,29 +131,9 @@ describe('a collector', () => {
   });
 });
 
-test('a collector that does not respond delays no request, delays the exit by seconds at most, and is reported in the log', async () => {
-  const silent = createServer().listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  const { port } = silent.address() as AddressInfo;
-  const endpoint = `http://127.0.0.1:${port}`;
-  const { statuses, took, log } = await serve({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }, { path: '/pets' });
-  silent.close();
-  silent.closeAllConnections();
-  expect(statuses).toEqual([200]);
-  expect(took).toBeLessThan(8000);
-  expect(log).toContainEqual(expect.objectContaining({ level: 'warn', msg: 'traces could not be sent' }));
-});
-
 test('without a collector no tracing code is loaded (except the API, which prom-client depends on)', async () => {
-  const spy = join(directory, 'spy.cjs');
-  writeFileSync(
-    spy,
-    `process.on('exit', () => {
-      const loaded = Object.keys(require.cache);
-      process.stderr.write('LOADED ' + loaded.length + ' ' + loaded.filter((file) => /@opentelemetry.(?!api.)|dist.tracing/.test(file)) + '\\n');
-    });`,
-  );
-  const { statuses, stderr } = await serve({ NODE_OPTIONS: `--require ${spy}` }, { path: '/pets' });
+  const spy = `--require "${join(__dirname, 'helper', 'print-loaded.cjs')}"`;
+  const { statuses, stderr } = await gateway.serve({ NODE_OPTIONS: spy }, { path: '/pets' });
   expect(statuses).toEqual([200]);
   const [, count, names] = /^LOADED (\d+) (.*)$/m.exec(stderr) ?? [];
   expect(Number(count)).toBeGreaterThan(500);

@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { statement } from '../../src/database/statement';
 import { createDatabase } from '../helper/database';
 import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../helper/gateway';
+import { Installation } from '../helper/installation';
 import { socketClient } from '../helper/live';
-import { GatewayProcess } from '../helper/process';
 import { until } from '../helper/until';
 
 /** A key's secret, and every encoding of its hash that could leak. */
@@ -95,14 +92,12 @@ describe('in the application', () => {
 });
 
 describe('in the output of the process', () => {
-  let running: GatewayProcess;
+  let installation: Installation;
   let drop: (() => Promise<void>) | undefined;
-  const directory = mkdtempSync(join(tmpdir(), 'petstore-'));
   beforeAll(async () => {
     const created = process.env.TEST_DATABASE_URL ? await createDatabase() : undefined;
     drop = created?.drop;
-    running = await GatewayProcess.start({
-      DATA_DIR: join(directory, 'data'),
+    installation = new Installation({
       LOG_LEVEL: 'trace',
       NODE_ENV: 'production',
       ADMIN_API_KEY: ADMIN_KEY,
@@ -110,12 +105,12 @@ describe('in the output of the process', () => {
     });
   });
   afterAll(async () => {
-    await running.stop();
+    await installation.remove();
     await drop?.();
-    rmSync(directory, { recursive: true, force: true });
   });
 
   test('there is no secret, no hash, and no header that contains one', async () => {
+    const running = await installation.start();
     const admin = { 'x-api-key': ADMIN_KEY };
     const create = 'mutation { createApiKey(input: { name: "logged" }) { secret } }';
     const { data } = (await running.graphql(create, admin)) as { data: { createApiKey: { secret: string } } };

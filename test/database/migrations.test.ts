@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { Client } from 'pg';
-import { startEngine } from '../../src/database/engine';
 import { type MigrationConnection, migrate } from '../../src/database/migrations';
 import { TEST_DATABASE_URL } from '../helper/database';
+import { startMigrated } from '../helper/prepared';
 
 const DATABASE = `petstore_migrations_${process.pid}`;
 let engine: PGlite;
@@ -16,7 +16,7 @@ let directory: string;
 
 beforeAll(async () => {
   if (TEST_DATABASE_URL) await administer(`create database ${DATABASE}`);
-  else engine = await startEngine();
+  else engine = await startMigrated();
 });
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.end()));

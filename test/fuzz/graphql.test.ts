@@ -21,7 +21,7 @@ test(
     const statuses = await fuzz(
       gateway,
       graphqlRequests(SCHEMA),
-      runs(25, 300).numRuns,
+      runs(12, 300).numRuns,
       (request, response) => faultsOfGraphQL(SCHEMA, request, response),
     );
     // They are a mix of valid and invalid ones.

@@ -21,7 +21,7 @@ test(
     const statuses = await fuzz(
       gateway,
       restRequests(description),
-      runs(25, 300).numRuns,
+      runs(15, 300).numRuns,
       (request, response) => judge.faults(request, response),
     );
     // They are a mix of valid and invalid ones.

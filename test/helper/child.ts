@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PROJECT, TYPESCRIPT } from './command';
+import { quick } from './process';
 
 /** A child process that runs a TypeScript file. */
 export class Child {
@@ -62,7 +63,7 @@ export class Child {
  * @param file relative to the project.
  */
 export function runTypeScript(file: string, args: string[], environment: Record<string, string> = {}): Child {
-  const [node, ...options] = TYPESCRIPT;
+  const [node, ...options] = quick(TYPESCRIPT);
   return new Child(
     spawn(node, [...options, join(PROJECT, file), ...args], {
       env: { PATH: process.env.PATH ?? '', ...environment },

@@ -1,6 +1,8 @@
 // Each test file runs in a VM context of its own, but the product and the packages are loaded by Node itself, once for
 // each of Jest's workers: to load them anew for every file takes seconds, and PGlite's WebAssembly crashes there.
 // `module.cjs` is what a test's import of such a module becomes.
+// PGlite's PostgreSQL is compiled once, quickly, rather than a second time while it runs.
+require('node:v8').setFlagsFromString('--liftoff-only');
 require('./typescript.cjs');
 const { TestEnvironment } = require('jest-environment-node');
 

@@ -45,15 +45,17 @@ const lift = async (caller: string) =>
 
 describe('a caller that continues after 20 refusals within a window', () => {
   let key: TestKey;
-  beforeAll(async () => {
-    key = await gateway.createKey();
-    await askTimes(60, key.headers);
-    await askTimes(19, key.headers);
+  let last: Awaited<ReturnType<typeof ask>>;
+  beforeEach(async () => {
+    key = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 2, perDay: 1000 });
+    expect(await askTimes(2, key.headers)).toBe('undefined');
+    expect(await askTimes(19, key.headers)).toBe('RATE_LIMITED');
+    clock += 30_000;
+    last = await ask(key.headers);
   });
 
-  test('is told by the last one that it is banned for 60 seconds', async () => {
-    clock += 30_000;
-    expect(await ask(key.headers)).toMatchObject({ code: 'RATE_LIMITED', retryAfter: 60 });
+  test('is told by the last one that it is banned for 60 seconds', () => {
+    expect(last).toMatchObject({ code: 'RATE_LIMITED', retryAfter: 60 });
   });
 
   test.each<
@@ -109,7 +111,7 @@ describe('a caller that continues after 20 refusals within a window', () => {
     expect(body.message ?? body.errors[0].message).toBe(
       'Banned after too many refused requests. Try again in 60 seconds.',
     );
-    expect(toldBy(response.headers)).toMatchObject({ limit: 60, remaining: 0, retryAfter: 60 });
+    expect(toldBy(response.headers)).toMatchObject({ limit: 2, remaining: 0, retryAfter: 60 });
   });
 
   test('leaves no file open, and learns nothing about the file', async () => {
@@ -131,7 +133,7 @@ describe('a caller that continues after 20 refusals within a window', () => {
     expect(await askTimes(50, key.headers)).toBe('KEY_BANNED');
     expect(await ask(key.headers)).toMatchObject({ retryAfter: 1 });
     clock += 1;
-    expect(await ask(key.headers)).toMatchObject({ status: 200, remaining: 59 });
+    expect(await ask(key.headers)).toMatchObject({ status: 200, remaining: 1 });
   });
 });
 

@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient as createSocketClient, type SubscribePayload } from 'graphql-ws';
 import { WebSocket } from 'ws';
+import { createApp } from '../../src/app';
+import { readConfig } from '../../src/config';
 import { buildSchema, type Services } from '../../src/graphql/schema';
 import { TrustedDocuments } from '../../src/graphql/trusted-documents';
 import { emptyDatabase } from '../helper/database';
-import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
+import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../helper/gateway';
 import { Received, running } from '../helper/live';
-import { GatewayProcess } from '../helper/process';
 import { until } from '../helper/until';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -185,6 +186,7 @@ describe('automatic persisted queries', () => {
   test('work alongside trusted documents', async () => {
     const unknown = await post(open, { extensions: apollo(sha256(text)) });
     expect([unknown.status, unknown.code]).toEqual([200, 'PERSISTED_QUERY_NOT_FOUND']);
+    expect(unknown.body).toContain('"status":200');
     expect((await post(open, { query: text, extensions: apollo(sha256(text)) })).status).toBe(200);
     expect((await post(open, { extensions: apollo(sha256(text)) })).body).toContain('"status":"available"');
   });
@@ -203,7 +205,8 @@ describe('automatic persisted queries', () => {
     const unknown = await post(closed, { extensions: apollo(sha256(text)) });
     expect([unknown.status, unknown.code]).toEqual([404, 'PERSISTED_QUERY_NOT_IN_LIST']);
     const kept = await post(closed, { query: text, extensions: apollo(sha256(text)) });
-    expect(kept.code).toBe('PERSISTED_QUERY_NOT_SUPPORTED');
+    expect([kept.status, kept.code]).toEqual([200, 'PERSISTED_QUERY_NOT_SUPPORTED']);
+    expect(kept.body).toContain('"status":200');
   });
 });
 
@@ -369,14 +372,18 @@ describe('a start with a manifest', () => {
     );
   });
 
-  test('that does not exist stops the process in one line, before it has created an admin key', async () => {
-    const DATA_DIR = join(directory, 'data');
-    const TRUSTED_DOCUMENTS = join(directory, 'nowhere.json');
-    const { code, stdout, stderr } = await new GatewayProcess({ DATA_DIR, TRUSTED_DOCUMENTS }).ended;
-    expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^petstore-gateway: TRUSTED_DOCUMENTS [^\n]*nowhere\.json: ENOENT[^\n]+\n$/);
-    const next = await GatewayProcess.start({ DATA_DIR });
-    expect(next.stdout).toContain('Admin key');
-    await next.stop();
+  // main.full.test.ts has the same for the process.
+  test('that does not exist fails in one line, before it has created an admin key', async () => {
+    const { apiKey } = plain.database.prisma;
+    const keys = await apiKey.count();
+    const config = readConfig({
+      LOG_LEVEL: 'silent',
+      ADMIN_API_KEY: ADMIN_KEY.replace('testadmin000', 'otheradmin00'),
+      TRUSTED_DOCUMENTS: join(directory, 'nowhere.json'),
+    });
+    await expect(createApp(config, plain.database)).rejects.toThrow(
+      /^TRUSTED_DOCUMENTS [^\n]*nowhere\.json: ENOENT[^\n]+$/,
+    );
+    expect(await apiKey.count()).toBe(keys);
   });
 });

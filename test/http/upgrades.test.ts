@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { emptyDatabase } from '../helper/database';
 import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
 import { until } from '../helper/until';
 
@@ -8,6 +9,7 @@ beforeAll(async () => {
   gateway = await startGateway();
   port = Number(new URL(await gateway.listen()).port);
 });
+beforeEach(() => emptyDatabase(gateway.database));
 afterAll(() => gateway.close());
 
 /** Sends bytes piece by piece, and returns what comes back once `done` accepts it. */

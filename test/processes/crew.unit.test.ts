@@ -1,40 +1,38 @@
-import cluster, { type Worker } from 'node:cluster';
-import { EventEmitter } from 'node:events';
+import cluster from 'node:cluster';
+import { join } from 'node:path';
 import pino from 'pino';
 import { Crew } from '../../src/processes/crew';
+import { PROJECT } from '../helper/command';
 import { until } from '../helper/until';
 
-afterEach(() => jest.restoreAllMocks());
+const lines: unknown[] = [];
+const logger = pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) });
+const crew = new Crew(1, logger);
+const pids = () => [...crew.workers].map(({ pid }) => pid);
 
-/** A worker that reports at once that it accepts connections. */
-function servingWorker(pid: number): Worker {
-  const worker = Object.assign(new EventEmitter(), {
-    process: { pid, kill: () => true },
-    isConnected: () => true,
-    send: () => true,
-  });
-  const serving = { t: 'q', m: 'serving', a: [{}] };
-  setImmediate(() => worker.emit('message', serving));
-  return worker as unknown as Worker;
-}
+afterAll(() => {
+  delete process.env.TOO_LONG;
+  crew.isStopping = true;
+  crew.kill();
+});
 
 test('starting a worker is retried until the machine has memory for it', async () => {
-  const workers = [servingWorker(1), servingWorker(2)];
-  const starts: (Worker | Error)[] = [workers[0] as Worker, new Error('spawn ENOMEM'), workers[1] as Worker];
-  const fork = jest.spyOn(cluster, 'fork').mockImplementation(() => {
-    const next = starts.shift();
-    if (next instanceof Error) throw next;
-    return next as Worker;
-  });
-  const lines: unknown[] = [];
-  const crew = new Crew(1, pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) }));
+  cluster.setupPrimary({ exec: join(__dirname, 'serving-worker.cjs'), cwd: PROJECT });
   await crew.start(() => undefined);
-  workers[0]?.emit('exit', null, 'SIGKILL');
-  await until(async () => fork.mock.calls.length === 3);
-  expect(lines).toMatchObject([
-    { worker: 1, cause: 'a worker exited with SIGKILL', againInMs: 100 },
-    { cause: 'spawn ENOMEM', againInMs: 200 },
+  const [first = 0] = pids();
+  // An environment with no room in the new process makes Node throw, as a lack of memory does.
+  process.env.TOO_LONG = 'x'.repeat(1_000_000);
+  process.kill(first, 'SIGKILL');
+  await until(async () => lines.length === 3);
+  expect(pids()).toEqual([]);
+  delete process.env.TOO_LONG;
+  await until(async () => pids().length === 1);
+  const [next = 0] = pids();
+  expect(next).not.toBe(first);
+  expect(await [...crew.workers][0]?.report).toEqual({});
+  expect(lines.slice(0, 3)).toMatchObject([
+    { worker: first, cause: 'a worker exited with SIGKILL', againInMs: 100 },
+    { cause: 'spawn E2BIG', againInMs: 200 },
+    { cause: 'spawn E2BIG', againInMs: 400 },
   ]);
-  expect([...crew.workers].map(({ pid }) => pid)).toEqual([2]);
-  crew.isStopping = true;
 });

@@ -1,117 +1,21 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { PLANS } from '../../src/rate-limit/plans';
 import { RedisStore } from '../../src/rate-limit/redis-store';
-import { STATE_FIELDS, type State } from '../../src/rate-limit/state';
+import { until } from '../helper/until';
+import { ClockedRedis } from './clocked-redis';
 import { BANS } from './scenarios';
 import { closeAll, newPrefix, REDIS_URLS } from './stores';
 
 const subject = { id: 'caller', quota: PLANS.FREE };
-/** How each command begins. */
-const LIMITS = [
-  PLANS.FREE.perMinute,
-  PLANS.FREE.perDay,
-  BANS.banAfter,
-  BANS.banSeconds * 1000,
-  BANS.banMaxSeconds * 1000,
-];
-
-/** A client that answers every script with one request counted just now, by a clock that the test sets. */
-class OneRequest extends Redis {
-  clock = 0;
-  bannedUntil = 0;
-
-  constructor() {
-    super({ lazyConnect: true });
-  }
-
-  override async quit(): Promise<'OK'> {
-    return 'OK';
-  }
-
-  override defineCommand(name: string): void {
-    const fields: Partial<State> = {
-      minuteUsed: 1,
-      minuteEnds: 1_000_060_000,
-      dayUsed: 1,
-      dayEnds: 1_086_400_000,
-    };
-    const answer = async () => [
-      this.clock,
-      ...STATE_FIELDS.map((field) => (field === 'bannedUntil' ? this.bannedUntil : (fields[field] ?? 0))),
-    ];
-    Object.assign(this, { [name]: answer });
-  }
-}
-
-test('the requests of two turns of the event loop make one command per caller', async () => {
-  const redis = new OneRequest();
-  const store = new RedisStore(redis, { bans: BANS, now: () => 0 });
-  const take = jest.spyOn(redis as unknown as { rateLimitTake(): void }, 'rateLimitTake');
-  const ask = (id: string) => store.take({ ...subject, id }, 1, 'counted');
-  const asked = [ask('a'), ask('b')];
-  await new Promise(setImmediate);
-  asked.push(ask('a'));
-  await Promise.all(asked);
-  expect(take.mock.calls).toEqual([
-    ['ratelimit:a', [...LIMITS, 1, 1]],
-    ['ratelimit:b', [...LIMITS, 1]],
-  ]);
-  await store.close();
-});
-
-describe('the clock', () => {
-  let local = 0;
-  let redis: OneRequest;
-  let store: RedisStore;
-  beforeEach(() => {
-    redis = new OneRequest();
-    store = new RedisStore(redis, { bans: BANS, now: () => local });
-  });
-  afterEach(() => store.close());
-
-  async function resetAt(): Promise<number> {
-    return (await store.take(subject, 1, 'counted')).windows[0].resetAt;
-  }
-
-  test.each([-3_600_000, 0, 3_600_000])(
-    'of an instance may be off by %d ms: moments are reported in its time',
-    async (off) => {
-      redis.clock = 1_000_000_000;
-      local = redis.clock + off;
-      expect(await resetAt()).toBe(1_000_060_000 + off);
-      expect((await store.peek(subject)).windows[1].resetAt).toBe(1_086_400_000 + off);
-      redis.bannedUntil = redis.clock + 5000;
-      expect(await store.peek(subject)).toMatchObject({ bannedUntil: local + 5000, retryAfterMs: 5000 });
-    },
-  );
-
-  test('does not make the end of a window vary with the response time', async () => {
-    for (const [elapsed, latency] of [
-      [0, 2],
-      [100, 40],
-      [200, 9],
-    ] as const) {
-      redis.clock = 1_000_000_000 + elapsed;
-      local = redis.clock + latency;
-      expect(await resetAt()).toBe(1_000_060_002);
-    }
-  });
-
-  test('is followed when it is set', async () => {
-    redis.clock = 1_000_000_000;
-    local = redis.clock;
-    expect(await resetAt()).toBe(1_000_060_000);
-    local = redis.clock + 5000;
-    expect(await resetAt()).toBe(1_000_065_000);
-    local = redis.clock - 5000;
-    expect(await resetAt()).toBe(1_000_055_000);
-  });
-});
 
 test('requests without an answer in time fail, all of one turn together', async () => {
-  const silent = new OneRequest();
-  silent.defineCommand = (name) => Object.assign(silent, { [name]: () => new Promise(() => undefined) });
-  const store = new RedisStore(silent, { bans: BANS, now: Date.now, timeoutMs: 20 });
+  const silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const redis = new Redis({ port, disconnectTimeout: 10 });
+  const store = new RedisStore(redis, { bans: BANS, now: Date.now, timeoutMs: 20 });
   const asked = [
     store.take(subject, 1, 'counted'),
     store.take(subject, 1, 'free'),
@@ -121,10 +25,67 @@ test('requests without an answer in time fail, all of one turn together', async 
   for (const outcome of await Promise.allSettled(asked)) {
     expect(outcome).toMatchObject({ status: 'rejected', reason: { message: 'no answer within 20 ms' } });
   }
-  await store.close();
+  redis.disconnect();
+  silent.close();
 });
 
 for (const url of REDIS_URLS) {
+  describe('the clock', () => {
+    const START = 1_000_000_000;
+    let local: number;
+    let redis: ClockedRedis;
+    let prefix: string;
+    let store: RedisStore;
+    beforeEach(async () => {
+      redis = new ClockedRedis(url);
+      prefix = newPrefix();
+      store = new RedisStore(redis, { bans: BANS, now: () => local, prefix });
+      await redis.setClock(START);
+    });
+    afterEach(() => closeAll([store], url, prefix));
+
+    /** When the minute ends, in which the first call is the first request. */
+    async function resetAt(): Promise<number> {
+      return (await store.take(subject, 1, 'counted')).windows[0].resetAt;
+    }
+
+    test.each([-3_600_000, 0, 3_600_000])(
+      'of an instance may be off by %d ms: moments are reported in its time',
+      async (off) => {
+        local = START + off;
+        expect(await resetAt()).toBe(START + 60_000 + off);
+        expect((await store.peek(subject)).windows[1].resetAt).toBe(START + 86_400_000 + off);
+        const offender = { id: 'offender', quota: { perMinute: 1, perDay: 1000 } };
+        for (let i = 0; i < 1 + 20; i++) await store.take(offender, 1, 'counted');
+        await redis.setClock(START + 1000);
+        local += 1000;
+        expect(await store.peek(offender)).toMatchObject({
+          bannedUntil: START + 60_000 + off,
+          retryAfterMs: 59_000,
+        });
+      },
+    );
+
+    test('does not make the end of a window vary with the response time', async () => {
+      for (const [elapsed, latency] of [
+        [0, 2],
+        [100, 40],
+        [200, 9],
+      ] as const) {
+        await redis.setClock(START + elapsed);
+        local = START + elapsed + latency;
+        expect(await resetAt()).toBe(START + 60_002);
+      }
+    });
+
+    test('is followed when it is set', async () => {
+      for (const ahead of [0, 5000, -5000]) {
+        local = START + ahead;
+        expect(await resetAt()).toBe(START + 60_000 + ahead);
+      }
+    });
+  });
+
   describe('with Redis', () => {
     const redis = new Redis(url);
     const prefix = newPrefix();
@@ -188,27 +149,43 @@ for (const url of REDIS_URLS) {
       expect(await redis.exists(`${prefix}stranger`)).toBe(0);
     });
 
-    test('requests of one turn of the event loop are sent together', async () => {
-      const stream = redis.stream as unknown as Record<'_write' | '_writev', () => void>;
-      const one = jest.spyOn(stream, '_write');
-      const many = jest.spyOn(stream, '_writev');
-      await Promise.all(['a', 'b', 'c'].map((id) => store.take({ ...subject, id }, 1, 'counted')));
-      expect([one.mock.calls.length, many.mock.calls.length]).toEqual([0, 1]);
-      one.mockRestore();
-      many.mockRestore();
-    });
+    describe('the commands that Redis gets', () => {
+      /** The commands of `work` on this test's keys, each as `NAME key`. */
+      async function commandsOf(work: () => Promise<unknown>): Promise<string[]> {
+        const monitor = await redis.monitor();
+        const got: string[] = [];
+        monitor.on('monitor', (_time, args: string[], source: string) => {
+          const on = args.find((argument) => argument.startsWith(prefix));
+          if (on && source !== 'lua') got.push(`${args[0]?.toUpperCase()} ${on.slice(prefix.length)}`);
+        });
+        await work();
+        await redis.echo(`${prefix}end`);
+        await until(async () => got.at(-1) === 'ECHO end');
+        monitor.disconnect();
+        return got.slice(0, -1);
+      }
 
-    test('an operation is one round trip', async () => {
-      await store.take(subject, 1, 'counted');
-      await store.peek(subject);
-      await store.liftBan(subject.id);
-      const sent = jest.spyOn(redis, 'sendCommand');
-      await store.take(subject, 1, 'counted');
-      await store.peek(subject);
-      await store.liftBan(subject.id);
-      const names = sent.mock.calls.map(([{ name }]) => name);
-      sent.mockRestore();
-      expect(names).toEqual(['evalsha', 'evalsha', 'evalsha']);
+      test('are one per caller for its requests of two turns of the event loop', async () => {
+        const take = (id: string) => store.take({ ...subject, id }, 1, 'counted');
+        const taken = async () => {
+          const asked = [take('one'), take('other')];
+          await new Promise(setImmediate);
+          asked.push(take('one'));
+          expect((await Promise.all(asked)).map(({ windows }) => windows[0].remaining)).toEqual([59, 59, 58]);
+        };
+        await take('warm');
+        expect(await commandsOf(taken)).toEqual(['EVALSHA one', 'EVALSHA other']);
+      });
+
+      test('are one per operation', async () => {
+        const operate = async () => {
+          await store.take(subject, 1, 'counted');
+          await store.peek(subject);
+          await store.liftBan(subject.id);
+        };
+        await operate();
+        expect(await commandsOf(operate)).toEqual(Array(3).fill(`EVALSHA ${subject.id}`));
+      });
     });
 
     test('scripts that Redis has forgotten are sent again', async () => {

@@ -1,3 +1,4 @@
+import { statement } from '../../src/database/statement';
 import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { send } from './client';
@@ -5,12 +6,19 @@ import { send } from './client';
 let gateway: Gateway;
 beforeAll(async () => {
   gateway = await startGateway();
+});
+beforeEach(async () => {
   await fillShop(gateway.database);
-  await send(gateway, 'PUT /store/inventory/3', { quantity: 0 });
-  await send(gateway, 'POST /store/orders', { petId: 2, complete: true, shipDate: '2026-12-01T00:00:00Z' });
-  await send(gateway, 'POST /store/orders', { shipDate: '2026-11-01T00:00:00Z' });
+  await insert('inventory (pet_id, quantity) values (3, 0)');
+  await insert(
+    "orders (pet_id, complete, ship_date) values (2, true, '2026-12-01T00:00:00Z'), (null, false, '2026-11-01T00:00:00Z')",
+  );
 });
 afterAll(() => gateway.close());
+
+function insert(rows: string): Promise<unknown[]> {
+  return gateway.database.query(statement(`insert into ${rows}`), []);
+}
 
 /** The ids of a list, in order. */
 async function idsOf(path: string): Promise<number[]> {
@@ -104,8 +112,7 @@ describe('pages', () => {
   });
 
   test('a page has 20 items by default, and 100 at most', async () => {
-    for (let index = 0; index < 105; index++)
-      await send(gateway, 'POST /categories', { name: `Kind ${index}` });
+    await insert("categories (name) select 'Kind ' || i from generate_series(1, 105) i");
     expect(await idsOf('/categories')).toHaveLength(20);
     expect(await idsOf('/categories?limit=100')).toHaveLength(100);
   });
