@@ -13,7 +13,7 @@ import { type ErrorCode, type Problem, problemOf } from './errors';
 import type { OperationRunner } from './executor';
 import { idempotencyHeaders } from './idempotency-headers';
 import type { KnownDocuments } from './known-documents';
-import { extensionsOf, type Outcome, refuseDocument } from './outcome';
+import { extensionsOf, type Outcome, refusal, refuseDocument } from './outcome';
 import { examine, reworded } from './read-document';
 
 /**
@@ -62,7 +62,10 @@ export async function createApollo(
             const faults = examine(executor.schema, documents, sent, limits, contextValue);
             const outcome: Outcome = faults.length
               ? refuseDocument(faults, contextValue)
-              : await executor.run(document, operationName, variables, contextValue);
+              : await executor
+                  .run(document, operationName, variables, contextValue)
+                  // Apollo's own answer to an unexpected error would lack the request id.
+                  .catch((error: unknown) => refusal(error, contextValue));
             const { status, body } = outcome;
             // Idempotency keys are experimental, the lowest level, so their x-stability may override the notice's.
             const headers = { ...contextValue.notice?.headers, ...idempotencyHeaders(outcome) };
