@@ -2,8 +2,8 @@ import { TypeOverrides } from 'pg';
 import { BoundedPool } from './bounded-pool';
 import { connectionTo, sessionOf } from './connection';
 import type { PoolLoad, Statement } from './database';
-import { isTransient } from './failures';
 import { runPrepared } from './prepared-query';
+import { retrying } from './retries';
 import { SharedConnections } from './shared-connections';
 
 export interface ConnectionsOptions {
@@ -63,16 +63,12 @@ export class Connections {
   }
 
   /** Runs one prepared statement: see {@link Session.query}. */
-  async query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]> {
+  query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]> {
     const exact = values.map(exactDate);
     const shared = isShortRead ? this.shared.query<Row>(statement, exact) : undefined;
-    try {
-      return await (shared ?? this.run<Row>(statement, exact));
-    } catch (error) {
-      // A read may be repeated whatever happened to it, anything else only if PostgreSQL has rolled it back.
-      if (shared || isTransient(error)) return this.run(statement, exact);
-      throw error;
-    }
+    const run = () => retrying(() => this.run<Row>(statement, exact));
+    // A read may be repeated whatever happened to it, anything else only if PostgreSQL has rolled it back.
+    return shared ? shared.catch(run) : run();
   }
 
   async close(): Promise<void> {

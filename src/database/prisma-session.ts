@@ -1,9 +1,7 @@
 import type { Change, ChangeListener } from './changes';
 import type { Session, Statement } from './database';
-import { isTransient } from './failures';
 import type { Prisma, PrismaClient } from './generated/client';
-
-const ATTEMPTS = 4;
+import { retrying } from './retries';
 
 /**
  * Runs `work` in a transaction of `client`, and retries it on deadlocks and serialization failures.
@@ -14,17 +12,13 @@ export async function transaction<T>(
   tell: ChangeListener,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
+  const { result, changes } = await retrying(async () => {
     const changes: Change[] = [];
-    try {
-      const result = await client.$transaction((tx) => work(new TransactionSession(tx, changes)));
-      changes.forEach(tell);
-      return result;
-    } catch (error) {
-      if (attempt === ATTEMPTS || !isTransient(error)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * attempt));
-    }
-  }
+    const result = await client.$transaction((tx) => work(new TransactionSession(tx, changes)));
+    return { result, changes };
+  });
+  changes.forEach(tell);
+  return result;
 }
 
 /** A session inside an open transaction. A nested transaction is a savepoint. */

@@ -19,10 +19,11 @@ update pets set
 from before where pets.id = before.id
 returning ${PET}, before.status as "statusBefore", before.category_id as "categoryBefore"`);
 
+// Locks the stock before the pet, as an order for it does: otherwise each could wait for the other.
 const DELETE = statement(`with stock as (
-  select quantity from inventory where pet_id = $1
+  select quantity from inventory where pet_id = $1 for update
 ), pets as (
-  delete from pets where id = $1 returning id, name, status, category_id
+  delete from pets where id = $1 and (select count(*) from stock) >= 0 returning id, name, status, category_id
 )
 select ${PET}, stock.quantity, categories.name as "categoryName", categories.description
 from pets left join stock on true left join categories on categories.id = pets.category_id`);

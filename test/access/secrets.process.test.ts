@@ -122,19 +122,22 @@ describe('in the output of the process', () => {
     await running.graphql('{ pets { totalCount } }', { 'x-api-key': wrong });
     await running.graphql('{ pets { totalCount } }', { authorization: `Basic ${whole}` });
     await running.graphql('{', { 'x-api-key': whole });
+    // The process waits a second for idle connections when it stops.
+    const headers = { 'x-api-key': whole, connection: 'close' };
     for (const path of [`/pets?api_key=${whole}`, `/pets/${'1'.repeat(30)}?${whole}`, '/nothing', '/%zz'])
-      await fetch(running.url + path, { headers: { 'x-api-key': whole } });
+      await fetch(running.url + path, { headers });
     await fetch(`${running.url}/pets`, {
       method: 'POST',
       body: '{',
-      headers: { 'x-api-key': whole, 'content-type': 'application/json' },
+      headers: { ...headers, 'content-type': 'application/json' },
     });
     // A caller that connects by WebSocket before it is banned.
     const client = socketClient(running.url, { apiKey: whole });
     client.subscribe('subscription { petChanged { id } }');
-    await until(async () =>
-      (await (await fetch(`${running.url}/metrics`)).text()).includes('petstore_subscriptions 1\n'),
-    );
+    await until(async () => {
+      const metrics = await fetch(`${running.url}/metrics`, { headers: { connection: 'close' } });
+      return (await metrics.text()).includes('petstore_subscriptions 1\n');
+    });
     for (let i = 0; i < 85; i++)
       await running.graphql('{ __typename pets { totalCount } }', { 'x-api-key': whole });
     for (let i = 0; i < 10; i++) {

@@ -102,11 +102,11 @@ export class GatewayProcess {
     return this.ended;
   }
 
-  /** Runs a GraphQL operation. */
+  /** Runs a GraphQL operation, on a connection of its own: the process waits a second for idle ones when it stops. */
   async graphql<Answer = unknown>(query: string, headers: Record<string, string> = {}): Promise<Answer> {
     const response = await fetch(`${this.url}/graphql`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
+      headers: { 'content-type': 'application/json', connection: 'close', ...headers },
       body: JSON.stringify({ query }),
     });
     return response.json() as Promise<Answer>;
