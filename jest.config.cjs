@@ -34,8 +34,8 @@ module.exports = {
     ...(process.env.TEST_FULL ? [full] : []),
   ],
   reporters: ['default', '<rootDir>/test/helper/reporter.cjs'],
-  // Each has a database of its own, of some 300 MB if it is embedded.
-  maxWorkers: Math.min(Math.max(2, availableParallelism()), 8),
+  // One more than cores, since tests also wait. Each takes about a gigabyte.
+  maxWorkers: Math.min(availableParallelism() + 1, 8),
   // Creating a data directory and starting a browser take seconds, and many on a busy machine.
   testTimeout: 120_000,
 };
