@@ -34,8 +34,8 @@ module.exports = {
     ...(process.env.TEST_FULL ? [full] : []),
   ],
   reporters: ['default', '<rootDir>/test/helper/reporter.cjs'],
-  // One more than cores, since tests also wait. Each takes about a gigabyte.
-  maxWorkers: Math.min(availableParallelism() + 1, 8),
+  // One more than cores, since tests also wait, but not where outages are timed. Each takes about a gigabyte.
+  maxWorkers: Math.min(availableParallelism() + (process.env.TEST_FULL ? 0 : 1), 8),
   // Creating a data directory and starting a browser take seconds, and many on a busy machine.
   testTimeout: 120_000,
 };
