@@ -19,7 +19,7 @@ afterAll(() => {
 test('starting a worker is retried until the machine has memory for it', async () => {
   cluster.setupPrimary({ exec: join(__dirname, 'serving-worker.cjs'), cwd: PROJECT });
   await crew.start(() => undefined);
-  const [first = 0] = pids();
+  const [first = Number.NaN] = pids();
   // An environment with no room in the new process makes Node throw, as a lack of memory does.
   process.env.TOO_LONG = 'x'.repeat(1_000_000);
   process.kill(first, 'SIGKILL');
@@ -27,7 +27,7 @@ test('starting a worker is retried until the machine has memory for it', async (
   expect(pids()).toEqual([]);
   delete process.env.TOO_LONG;
   await until(async () => pids().length === 1);
-  const [next = 0] = pids();
+  const [next = Number.NaN] = pids();
   expect(next).not.toBe(first);
   expect(await [...crew.workers][0]?.report).toEqual({});
   expect(lines.slice(0, 3)).toMatchObject([

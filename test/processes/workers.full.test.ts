@@ -66,7 +66,7 @@ onServers('two workers', () => {
       const counts = body.matchAll(/^petstore_request_duration_seconds_count\{.*\} (\d+)$/gm);
       return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
     };
-    const [lost = 0, other = 0] = gateway.workers;
+    const [lost = Number.NaN, other = Number.NaN] = gateway.workers;
     const before = await requests();
     process.kill(lost, 'SIGKILL');
     await until(async () => gateway.workers.length === 2 && !gateway.workers.includes(lost), 20);
@@ -121,7 +121,7 @@ onServers('two workers', () => {
         for (const pid of gateway.workers) seen.add(pid);
         await sleep(5);
       }
-      process.kill([...seen][nth - 1] ?? 0, 'SIGKILL');
+      process.kill([...seen][nth - 1] ?? Number.NaN, 'SIGKILL');
       const { code, stderr } = await gateway.ended;
       expect({ code, stderr }).toEqual({
         code: 1,
@@ -161,9 +161,9 @@ onServers('three workers on an empty database', () => {
 
       const { workers } = gateway;
       // One that does not respond is reported as it last was.
-      process.kill(workers[0] ?? 0, 'SIGSTOP');
+      process.kill(workers[0] ?? Number.NaN, 'SIGSTOP');
       expect(await scrape()).toContain('{operation="getPet",status="4xx"} 12');
-      process.kill(workers[0] ?? 0, 'SIGCONT');
+      process.kill(workers[0] ?? Number.NaN, 'SIGCONT');
 
       void gateway.stop('SIGTERM');
       await until(async () => (await ask(gateway.url, { path: '/readyz' })).status === 503);
