@@ -62,20 +62,20 @@ export async function createApp(
   };
   const events = await createEvents(config, database, services, logger);
   const schema = buildSchema({ ...services, apiKeys, limits, events: events.hub });
-  const executor = new Executor(schema, now, costLimits(config));
   const documents = createDocuments(config, schema);
   const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT ? await import('./tracing/tracing.js') : undefined;
   tracing?.reportTo(logger);
   const replicas = await openReplicas(config, database, logger);
-  const reader = replicas
-    ? new ReplicaReads(executor, replicas, new RecentWriters(config.REPLICA_MAX_LAG_MS, redis))
-    : executor;
-  const runner = tracing?.traced(reader) ?? reader;
+  const executor = new Executor(schema, {
+    now,
+    costs: costLimits(config),
+    replicas: replicas && new ReplicaReads(replicas, new RecentWriters(config.REPLICA_MAX_LAG_MS, redis)),
+    trace: tracing?.traceOperation,
+  });
   // After everything that may make startup fail, because the key is shown only once.
   const newAdminKey = await apiKeys.bootstrap(database, config.ADMIN_API_KEY);
   const live = new LiveOperations({
     executor,
-    runner,
     documents,
     documentLimits: documentLimits(config),
     keys,
@@ -91,8 +91,7 @@ export async function createApp(
   const anonymousAccess = config.ANONYMOUS_ACCESS ?? defaultAccess(config);
   const server = await createServer({
     database,
-    executor: runner,
-    uses,
+    executor,
     documents,
     live,
     keys,

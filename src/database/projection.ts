@@ -1,48 +1,39 @@
-import { jsonOf, type Shape } from './row-json';
+import { jsonOf } from './row-json';
+import { NOTHING, type Selection } from './selection';
 import type { Table } from './tables';
-
-/**
- * The requested fields of each row, by name; for relations, the requested fields of the related row. Names that are
- * neither columns nor relations are ignored.
- */
-export interface Fields extends ReadonlyMap<string, Fields> {
-  /** The JSON to serialise the row as, if the requester can use that in place of fields. */
-  readonly shape?: Shape;
-}
 
 /** How a selection is read from a table: the columns, the joins, and how a joined row becomes a row of the table. */
 export interface Projection {
   readonly columns: string;
   readonly from: string;
   /** Whether rows are returned as JSON. */
-  readonly isSpelled: boolean;
+  readonly isJson: boolean;
   /** Moves joined columns to their place: `category.name` under `category`. Modifies and returns `rows`. */
   shape<Row>(rows: Row[]): Row[];
 }
 
-/** Fields are the same objects on every execution of a document, so projections are cached by them. */
-const projections = new WeakMap<Fields, Map<string, Projection>>();
-const EVERYTHING: Fields = new Map();
-const NOTHING: Fields = new Map();
+/** A document has the same selections in every run, so projections are cached by them. */
+const projections = new WeakMap<Selection, Map<string, Projection>>();
+const EVERYTHING: Selection = { fields: new Map() };
 
 /**
- * Reads `fields` (all columns if undefined), plus the id and `needed`. A relation to one other row is joined, with its
+ * Reads the selection (all columns if undefined), plus the id and `needed`. A relation to one other row is joined, with its
  * own columns only; anything nested deeper is left to loaders.
  */
 export function projectionOf<Row>(
   table: Table<Row>,
-  fields: Fields | undefined,
+  selection: Selection | undefined,
   ...needed: (string | undefined)[]
 ): Projection {
   const key = `${table.name} ${needed.join(' ')}`;
-  let known = projections.get(fields ?? EVERYTHING);
+  let known = projections.get(selection ?? EVERYTHING);
   if (!known) {
     known = new Map();
-    projections.set(fields ?? EVERYTHING, known);
+    projections.set(selection ?? EVERYTHING, known);
   }
   let projection = known.get(key);
   if (!projection) {
-    projection = project(table, fields, new Set(needed));
+    projection = project(table, selection, new Set(needed));
     known.set(key, projection);
   }
   return projection;
@@ -50,24 +41,24 @@ export function projectionOf<Row>(
 
 function project<Row>(
   table: Table<Row>,
-  fields: Fields | undefined,
+  selection: Selection | undefined,
   needed: ReadonlySet<string | undefined>,
 ): Projection {
-  const json = fields?.shape && jsonOf(table, fields.shape);
+  const json = selection?.json && jsonOf(table, selection.json);
   if (json) {
     const columns = namesOf(table, NOTHING, needed).map((name) => `${table.columns[name]} as "${name}"`);
     return {
-      columns: [...columns, `${json.text} as "json"`].join(', '),
+      columns: [...columns, `${json.text} as "$json"`].join(', '),
       from: fromOf(table, json.relations),
-      isSpelled: true,
+      isJson: true,
       shape: (rows) => rows,
     };
   }
-  const joined = Object.entries(table.relations).filter(([name]) => fields?.has(name));
-  const columns = namesOf(table, fields, needed).map((name) => `${table.columns[name]} as "${name}"`);
+  const joined = Object.entries(table.relations).filter(([name]) => selection?.fields.has(name));
+  const columns = namesOf(table, selection, needed).map((name) => `${table.columns[name]} as "${name}"`);
   const nests = joined.map(([name, relation]) => {
     const other = relation.table();
-    const inner = namesOf(other, fields?.get(name), new Set());
+    const inner = namesOf(other, selection?.fields.get(name), new Set());
     columns.push(...inner.map((field) => `${other.columns[field]} as "${name}.${field}"`));
     return nest(name, other.idField, inner);
   });
@@ -77,7 +68,7 @@ function project<Row>(
       table,
       joined.map(([name]) => name),
     ),
-    isSpelled: false,
+    isJson: false,
     shape: (rows) => {
       if (nests.length)
         for (const row of rows) for (const each of nests) each(row as Record<string, unknown>);
@@ -107,11 +98,12 @@ function nest(name: string, idField: string, fields: readonly string[]) {
 /** The columns to read: the requested ones, the id, the keys of relations, and `needed`. */
 function namesOf<Row>(
   table: Table<Row>,
-  fields: Fields | undefined,
+  selection: Selection | undefined,
   needed: ReadonlySet<string | undefined>,
 ): string[] {
   const names = Object.keys(table.columns);
-  if (!fields) return names;
+  if (!selection) return names;
+  const { fields } = selection;
   const keys = Object.entries(table.relations).map(([name, { field }]) =>
     fields.has(name) ? field : undefined,
   );

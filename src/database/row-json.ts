@@ -1,22 +1,21 @@
 import type { Kind, OptionalKind, Table } from './tables';
 
-/**
- * A row as JSON, with its members in order. The two interfaces serialise rows differently: GraphQL has string ids and
- * null for missing values; REST has integer ids and omits missing values.
- */
-export interface Shape {
-  readonly spelling: Spelling;
-  readonly members: readonly Member[];
-  /** Whether only an array of rows is requested. */
-  readonly isList?: boolean;
+/** How rows are serialized. */
+export interface JsonFormat {
+  readonly ids: 'string' | 'number';
+  /** Whether members without a value are null or left out. */
+  readonly nulls: 'null' | 'omitted';
 }
 
-export type Spelling = 'graphql' | 'rest';
+/** A row as JSON, with its members in order. */
+export interface RowJson extends JsonFormat {
+  readonly members: readonly Member[];
+}
 
 /** A member and its key: a constant, a column, or a relation to one other row. */
 export type Member =
   | { readonly key: string; readonly constant: string }
-  | { readonly key: string; readonly field: string; readonly shape?: Shape };
+  | { readonly key: string; readonly field: string; readonly json?: RowJson };
 
 /** Maximum number of values of `format` besides its template (PostgreSQL's FUNC_MAX_ARGS is 100). */
 const MAX_VALUES = 99;
@@ -27,10 +26,10 @@ const MAX_VALUES = 99;
  */
 export function jsonOf<Row>(
   table: Table<Row>,
-  shape: Shape,
+  json: RowJson,
 ): { text: string; relations: string[] } | undefined {
-  const row = new RowFormat(shape.spelling);
-  return row.add(table, shape) && row.values.length <= MAX_VALUES
+  const row = new RowFormat(json);
+  return row.add(table, json) && row.values.length <= MAX_VALUES
     ? { text: row.text, relations: [...row.relations] }
     : undefined;
 }
@@ -41,45 +40,47 @@ class RowFormat {
   readonly relations = new Set<string>();
   private template = '';
 
-  constructor(private readonly spelling: Spelling) {}
+  constructor(private readonly format: JsonFormat) {}
+
+  private get omitsNulls(): boolean {
+    return this.format.nulls === 'omitted';
+  }
 
   get text(): string {
     return `format(${[literal(this.template), ...this.values].join(', ')})`;
   }
 
-  /** @returns whether everything in the shape could be added. */
-  add<Row>(table: Table<Row>, { members }: Shape): boolean {
+  /** @returns whether every member could be added. */
+  add<Row>(table: Table<Row>, { members }: RowJson): boolean {
     // Unless the first member is always present, it is unknown whether a comma is needed.
     const [first] = members;
-    if (this.spelling === 'rest' && first && !('constant' in first) && first.field !== table.idField)
-      return false;
-    this.say('{');
+    if (this.omitsNulls && first && !('constant' in first) && first.field !== table.idField) return false;
+    this.append('{');
     const areAdded = members.every((member, i) => {
       const name = `${i ? ',' : ''}${JSON.stringify(member.key)}:`;
       if ('constant' in member) {
-        this.say(name + JSON.stringify(member.constant));
+        this.append(name + JSON.stringify(member.constant));
         return true;
       }
-      const { field, shape } = member;
-      return shape ? this.addRelation(name, table, field, shape) : this.addColumn(name, table, field);
+      const { field, json } = member;
+      return json ? this.addRelation(name, table, field, json) : this.addColumn(name, table, field);
     });
-    this.say('}');
+    this.append('}');
     return areAdded;
   }
 
-  private addRelation<Row>(name: string, table: Table<Row>, field: string, shape: Shape): boolean {
+  private addRelation<Row>(name: string, table: Table<Row>, field: string, json: RowJson): boolean {
     const relation = table.relations[field];
     const other = relation?.table();
     // Nested joins are not supported.
-    if (!relation || !other || shape.members.some((member) => 'shape' in member && member.shape))
-      return false;
+    if (!relation || !other || json.members.some((member) => 'json' in member && member.json)) return false;
     this.relations.add(field);
     if (!relation.isOptional) {
-      this.say(name);
-      return this.add(other, shape);
+      this.append(name);
+      return this.add(other, json);
     }
-    const inner = new RowFormat(this.spelling);
-    if (!inner.add(other, shape)) return false;
+    const inner = new RowFormat(this.format);
+    if (!inner.add(other, json)) return false;
     this.addOptional(name, `case when ${other.columns[other.idField]} is not null then ${inner.text} end`);
     return inner.values.length <= MAX_VALUES;
   }
@@ -89,21 +90,22 @@ class RowFormat {
     const kind = table.kinds[field];
     if (column === undefined || kind === undefined) return false;
     const value = textOf(column, kind);
-    const isQuoted = QUOTED[this.spelling].has(baseOf(kind));
+    const base = baseOf(kind);
+    const isQuoted = base === 'word' || base === 'moment' || (base === 'id' && this.format.ids === 'string');
     if (isOptional(kind)) this.addOptional(name, isQuoted ? `'"' || ${value} || '"'` : value);
     else {
-      this.say(isQuoted ? `${name}"` : name);
+      this.append(isQuoted ? `${name}"` : name);
       this.addValue(value);
-      if (isQuoted) this.say('"');
+      if (isQuoted) this.append('"');
     }
     return true;
   }
 
   /** A nullable value; `format` omits nulls. */
   private addOptional(name: string, value: string): void {
-    if (this.spelling === 'rest') this.addValue(`${literal(name)} || ${value}`);
+    if (this.omitsNulls) this.addValue(`${literal(name)} || ${value}`);
     else {
-      this.say(name);
+      this.append(name);
       this.addValue(`coalesce(${value}, 'null')`);
     }
   }
@@ -113,15 +115,10 @@ class RowFormat {
     this.values.push(value);
   }
 
-  private say(text: string): void {
+  private append(text: string): void {
     this.template += text.replaceAll('%', '%%');
   }
 }
-
-const QUOTED: Readonly<Record<Spelling, ReadonlySet<Kind>>> = {
-  graphql: new Set<Kind>(['id', 'word', 'moment']),
-  rest: new Set<Kind>(['word', 'moment']),
-};
 
 function textOf(column: string, kind: Kind | OptionalKind): string {
   switch (baseOf(kind)) {

@@ -9,7 +9,8 @@ import {
   SHORT,
   where,
 } from './page-statement';
-import { type Fields, type Projection, projectionOf } from './projection';
+import { type Projection, projectionOf } from './projection';
+import type { Selection } from './selection';
 import { statement } from './statement';
 import type { Table } from './tables';
 
@@ -18,9 +19,9 @@ export async function selectByIds<Row>(
   session: Session,
   table: Table<Row>,
   ids: readonly bigint[],
-  fields?: Fields,
+  selection?: Selection,
 ): Promise<Map<bigint, Row>> {
-  const projection = projectionOf(table, fields);
+  const projection = projectionOf(table, selection);
   const isOne = ids.length === 1;
   const select = (isOne ? byId : byIds)(table, projection);
   const rows = await session.query<Row>(select, [isOne ? ids[0] : ids], ids.length <= SHORT);
@@ -49,10 +50,10 @@ export async function selectPage<Row>(
   session: Session,
   table: Table<Row>,
   page: PageQuery,
-  fields?: Fields,
+  selection?: Selection,
 ): Promise<Row[]> {
   const values: unknown[] = [];
-  const projection = projectionOf(table, fields, orderOf(table, page.order).field);
+  const projection = projectionOf(table, selection, orderOf(table, page.order).field);
   const select = statement(pageOf(table, projection, page, values));
   const rows = await session.query<Row>(select, values, isShort(page));
   return projection.shape(page.backward ? rows.reverse() : rows);
@@ -69,10 +70,10 @@ export async function selectPages<Row>(
   column: string,
   parents: readonly bigint[],
   page: PageQuery,
-  fields?: Fields,
+  selection?: Selection,
 ): Promise<Map<bigint, Row[]>> {
   const values: unknown[] = [parents];
-  const projection = projectionOf(table, fields, orderOf(table, page.order).field, column);
+  const projection = projectionOf(table, selection, orderOf(table, page.order).field, column);
   // A lateral join is a nested loop, which preserves the order of each parent's rows.
   const lateral = pageOf(table, projection, page, values, `${table.columns[column]} = parent.id`);
   const text = `select page.* from unnest($1::bigint[]) as parent(id) cross join lateral (${lateral}) as page`;

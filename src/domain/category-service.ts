@@ -1,7 +1,7 @@
 import type { Session } from '../database/database';
 import { failureOf } from '../database/failures';
-import type { Fields } from '../database/projection';
 import { selectByIds } from '../database/select';
+import type { Selection } from '../database/selection';
 import { CATEGORIES, type CategoryRow } from '../database/tables';
 import { Checks, MAX_DESCRIPTION } from './checks';
 import { type Connection, connect, type PageArgs } from './connection';
@@ -23,18 +23,18 @@ export interface CategoryFilter {
 /** Categories: the kinds of animals. */
 export class CategoryService {
   /** Finds the categories of `ids`, by id. */
-  find(session: Session, ids: readonly bigint[], fields?: Fields): Promise<Map<bigint, CategoryRow>> {
-    return selectByIds(session, CATEGORIES, ids, fields);
+  find(session: Session, ids: readonly bigint[], selection?: Selection): Promise<Map<bigint, CategoryRow>> {
+    return selectByIds(session, CATEGORIES, ids, selection);
   }
 
   async list(
     session: Session,
     filter: CategoryFilter | null | undefined,
     page: PageArgs,
-    fields?: Fields,
+    selection?: Selection,
   ): Promise<Connection<CategoryRow>> {
     const filters = { ids: filter?.ids, name: nameFilter(filter?.name) };
-    return connect(session, CATEGORIES, page, filters, fields);
+    return connect(session, CATEGORIES, page, filters, selection);
   }
 
   /** @throws DomainError `BAD_USER_INPUT`. */

@@ -1,9 +1,9 @@
 import type { Session } from '../database/database';
 import type { Filters, PageQuery } from '../database/page-statement';
-import type { Fields } from '../database/projection';
 import { countRows, countRowsByParent, selectPage, selectPages } from '../database/select';
 import { isList, type List, selectList, selectLists } from '../database/select-list';
-import type { Spelled, Table } from '../database/tables';
+import type { Selection } from '../database/selection';
+import type { Serialized, Table } from '../database/tables';
 import { Checks } from './checks';
 import { decodeCursor, encodeCursor } from './cursor';
 
@@ -22,18 +22,18 @@ export interface PageArgs {
 
 /** A page of a list as a Relay connection, with `nodes` for clients that need no cursors. */
 export class Connection<Row> {
-  /** @param spelled all rows as JSON, if nothing else is requested; then `rows` needs only the first and last row. */
+  /** @param list all rows as JSON, if nothing else is selected; `rows` are then only the first and the last. */
   constructor(
     private readonly rows: readonly Row[],
     private readonly cursorOf: (row: Row) => string,
     private readonly more: { readonly next: boolean; readonly previous: boolean },
     /** Number of rows in the whole list: counted on demand. */
     readonly totalCount: () => Promise<number>,
-    private readonly spelled?: Spelled,
+    private readonly list?: Serialized,
   ) {}
 
-  get nodes(): readonly Row[] | Spelled {
-    return this.spelled ?? this.rows;
+  get nodes(): readonly Row[] | Serialized {
+    return this.list ?? this.rows;
   }
 
   get edges(): { node: Row; cursor: string }[] {
@@ -58,13 +58,13 @@ export async function connect<Row>(
   table: Table<Row>,
   args: PageArgs,
   filters: Filters,
-  fields?: Fields,
+  selection?: Selection,
 ): Promise<Connection<Row>> {
   const page = pageQuery(table, args, filters);
   const count = () => countRows(session, table, page.filters);
-  return isList(table, page, fields)
-    ? listed(table, page, await selectList(session, table, page, fields), count)
-    : connection(table, page, await selectPage(session, table, oneMore(page), fields), count);
+  return isList(table, page, selection)
+    ? listed(table, page, await selectList(session, table, page, selection), count)
+    : connection(table, page, await selectPage(session, table, oneMore(page), selection), count);
 }
 
 /** Reads the same page for each of many parents in one statement; the totals in another, once one of them is requested. */
@@ -75,7 +75,7 @@ export async function connectAll<Row>(
   parents: readonly bigint[],
   args: PageArgs,
   filters: Filters,
-  fields?: Fields,
+  selection?: Selection,
 ): Promise<Map<bigint, Connection<Row>>> {
   const page = pageQuery(table, args, filters);
   let counts: Promise<Map<bigint, number>> | undefined;
@@ -83,11 +83,11 @@ export async function connectAll<Row>(
     counts ??= countRowsByParent(session, table, column, parents, page.filters);
     return (await counts).get(parent) ?? 0;
   };
-  if (isList(table, page, fields)) {
-    const lists = await selectLists(session, table, column, parents, page, fields);
+  if (isList(table, page, selection)) {
+    const lists = await selectLists(session, table, column, parents, page, selection);
     return new Map([...lists].map(([parent, list]) => [parent, listed(table, page, list, countOf(parent))]));
   }
-  const rows = await selectPages(session, table, column, parents, oneMore(page), fields);
+  const rows = await selectPages(session, table, column, parents, oneMore(page), selection);
   return new Map(
     parents.map((parent) => [parent, connection(table, page, rows.get(parent) ?? [], countOf(parent))]),
   );
@@ -137,8 +137,10 @@ function listed<Row>(
   list: List,
   count: () => Promise<number>,
 ): Connection<Row> {
-  const ends = list.ends.map((id) => ({ [table.idField]: id }) as Row);
-  return new Connection(ends, cursorsOf(table, page), beyond(page, list.isMore), count, list);
+  const { low, high, isMore = false } = list;
+  const ids = low == null || high == null ? [] : page.descending ? [high, low] : [low, high];
+  const ends = ids.map((id) => ({ [table.idField]: id }) as Row);
+  return new Connection(ends, cursorsOf(table, page), beyond(page, isMore), count, list);
 }
 
 /** Whether the list continues at either end. */

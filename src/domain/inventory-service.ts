@@ -1,8 +1,8 @@
 import type { Session } from '../database/database';
 import { failureOf } from '../database/failures';
 import type { PetStatus } from '../database/generated/enums';
-import type { Fields } from '../database/projection';
 import { selectByIds } from '../database/select';
+import type { Selection } from '../database/selection';
 import { removeStock, setStock } from '../database/stock';
 import { INVENTORY, type InventoryRow } from '../database/tables';
 import { Checks, MAX_QUANTITY } from './checks';
@@ -17,18 +17,22 @@ export interface InventoryFilter {
 /** Stock of pets. A pet has an inventory entry once its stock has been set. */
 export class InventoryService {
   /** Finds the inventory entries of `petIds`, by pet. */
-  find(session: Session, petIds: readonly bigint[], fields?: Fields): Promise<Map<bigint, InventoryRow>> {
-    return selectByIds(session, INVENTORY, petIds, fields);
+  find(
+    session: Session,
+    petIds: readonly bigint[],
+    selection?: Selection,
+  ): Promise<Map<bigint, InventoryRow>> {
+    return selectByIds(session, INVENTORY, petIds, selection);
   }
 
   async list(
     session: Session,
     filter: InventoryFilter | null | undefined,
     page: PageArgs,
-    fields?: Fields,
+    selection?: Selection,
   ): Promise<Connection<InventoryRow>> {
     const filters = { status: filter?.status, maxQuantity: filter?.maxQuantity };
-    return connect(session, INVENTORY, page, filters, fields);
+    return connect(session, INVENTORY, page, filters, selection);
   }
 
   /** Sets the stock of a pet, whatever it was. @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND` (the pet). */

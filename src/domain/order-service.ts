@@ -1,7 +1,7 @@
 import type { Session } from '../database/database';
 import { failureOf } from '../database/failures';
-import type { Fields } from '../database/projection';
 import { selectByIds } from '../database/select';
+import type { Selection } from '../database/selection';
 import {
   deleteOrder,
   insertOrder,
@@ -31,17 +31,17 @@ export interface OrderFilter {
 /** Orders, and the stock they reserve and return. */
 export class OrderService {
   /** Finds the orders of `ids`, by id. */
-  find(session: Session, ids: readonly bigint[], fields?: Fields): Promise<Map<bigint, OrderRow>> {
-    return selectByIds(session, ORDERS, ids, fields);
+  find(session: Session, ids: readonly bigint[], selection?: Selection): Promise<Map<bigint, OrderRow>> {
+    return selectByIds(session, ORDERS, ids, selection);
   }
 
   async list(
     session: Session,
     filter: OrderFilter | null | undefined,
     page: PageArgs,
-    fields?: Fields,
+    selection?: Selection,
   ): Promise<Connection<OrderRow>> {
-    return connect(session, ORDERS, page, filtersOf(filter), fields);
+    return connect(session, ORDERS, page, filtersOf(filter), selection);
   }
 
   /** Reads the same page of orders for each pet. */
@@ -50,9 +50,9 @@ export class OrderService {
     pets: readonly bigint[],
     filter: OrderFilter | null | undefined,
     page: PageArgs,
-    fields?: Fields,
+    selection?: Selection,
   ): Promise<Map<bigint, Connection<OrderRow>>> {
-    return connectAll(session, ORDERS, 'petId', pets, page, filtersOf(filter), fields);
+    return connectAll(session, ORDERS, 'petId', pets, page, filtersOf(filter), selection);
   }
 
   /**

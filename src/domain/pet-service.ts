@@ -1,8 +1,8 @@
 import type { Session } from '../database/database';
 import { failureOf } from '../database/failures';
 import type { PetStatus } from '../database/generated/enums';
-import type { Fields } from '../database/projection';
 import { selectByIds } from '../database/select';
+import type { Selection } from '../database/selection';
 import { PETS, type PetRow } from '../database/tables';
 import { deletePet, insertPet, updatePet } from '../database/write-pet';
 import { Checks } from './checks';
@@ -28,17 +28,17 @@ export interface PetFilter {
 /** Pets. */
 export class PetService {
   /** Finds the pets of `ids`, by id. */
-  find(session: Session, ids: readonly bigint[], fields?: Fields): Promise<Map<bigint, PetRow>> {
-    return selectByIds(session, PETS, ids, fields);
+  find(session: Session, ids: readonly bigint[], selection?: Selection): Promise<Map<bigint, PetRow>> {
+    return selectByIds(session, PETS, ids, selection);
   }
 
   async list(
     session: Session,
     filter: PetFilter | null | undefined,
     page: PageArgs,
-    fields?: Fields,
+    selection?: Selection,
   ): Promise<Connection<PetRow>> {
-    return connect(session, PETS, page, filtersOf(filter), fields);
+    return connect(session, PETS, page, filtersOf(filter), selection);
   }
 
   /** Reads the same page of pets for each category. */
@@ -47,9 +47,9 @@ export class PetService {
     categories: readonly bigint[],
     filter: PetFilter | null | undefined,
     page: PageArgs,
-    fields?: Fields,
+    selection?: Selection,
   ): Promise<Map<bigint, Connection<PetRow>>> {
-    return connectAll(session, PETS, 'categoryId', categories, page, filtersOf(filter), fields);
+    return connectAll(session, PETS, 'categoryId', categories, page, filtersOf(filter), selection);
   }
 
   /**

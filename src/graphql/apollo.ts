@@ -7,11 +7,11 @@ import {
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
 import { GraphQLError } from 'graphql';
-import type { Context } from './context';
+import type { OperationRequest } from './context';
 import type { DocumentLimits } from './document-limits';
 import { type ErrorCode, type Problem, problemOf } from './errors';
-import type { OperationRunner } from './executor';
-import { idempotencyHeaders } from './idempotency-headers';
+import type { Executor } from './executor';
+import { headersOf } from './idempotency-headers';
 import type { KnownDocuments } from './known-documents';
 import { extensionsOf, type Outcome, refusal, refuseDocument } from './outcome';
 import { examine, reworded } from './read-document';
@@ -22,11 +22,11 @@ import { examine, reworded } from './read-document';
  * it is validated, and Apollo's pipeline has no step for that.
  */
 export async function createApollo(
-  executor: OperationRunner,
+  executor: Executor,
   documents: KnownDocuments,
   limits: DocumentLimits,
-): Promise<ApolloServer<Context>> {
-  const apollo = new ApolloServer<Context>({
+): Promise<ApolloServer<OperationRequest>> {
+  const apollo = new ApolloServer<OperationRequest>({
     schema: executor.schema,
     introspection: true,
     parseOptions: { maxTokens: limits.tokens },
@@ -65,12 +65,10 @@ export async function createApollo(
               : await executor
                   .run(document, operationName, variables, contextValue)
                   // Apollo's own answer to an unexpected error would lack the request id.
-                  .catch((error: unknown) => refusal(error, contextValue));
+                  .catch((error: unknown) => refusal(error, { request: contextValue }));
             const { status, body } = outcome;
-            // Idempotency keys are experimental, the lowest level, so their x-stability may override the notice's.
-            const headers = { ...contextValue.notice?.headers, ...idempotencyHeaders(outcome) };
             return {
-              http: { status, headers: new HeaderMap(Object.entries(headers)) },
+              http: { status, headers: new HeaderMap(Object.entries(headersOf(outcome))) },
               body: { kind: 'single', singleResult: body },
             };
           },

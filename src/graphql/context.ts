@@ -1,7 +1,7 @@
 import type { Caller } from '../access/caller';
 import type { Session } from '../database/database';
+import type { JsonFormat } from '../database/row-json';
 import type { Meter } from '../rate-limit/meter';
-import type { Notice } from './lifecycle-notice';
 import type { Charge } from './limits';
 import { Loaders } from './loaders';
 
@@ -27,44 +27,40 @@ export interface Observer {
   onUnavailable(): void;
 }
 
-/** The context value of one operation. Apollo copies its own properties, so it has no private ones. */
+/** An interface that operations come by. */
+export interface Api {
+  readonly name: 'graphql' | 'rest';
+  /** How the database may serialize rows for it; `undefined` if it must return columns. */
+  readonly json?: JsonFormat;
+}
+
+export const GRAPHQL_API: Api = { name: 'graphql', json: { ids: 'string', nulls: 'null' } };
+
+/** What is known about a request before its document is read. */
+export interface OperationRequest {
+  readonly session: Session;
+  readonly caller: Caller;
+  readonly meter: Meter;
+  readonly requestId: string;
+  readonly observer: Observer;
+  readonly api: Api;
+  /** Whether errors omit "Did you mean" suggestions of schema names. */
+  readonly hidesSuggestions?: boolean;
+  /** Ignored unless the operation is a mutation. */
+  readonly idempotency?: IdempotencyRequest;
+}
+
+/** The context value of one run of an operation. */
 export class Context {
   readonly loaders = new Loaders();
-  /** What the operation costs; set before execution. */
-  charge: Charge | undefined;
-  /** Its idempotency key; ignored unless it is a mutation. */
-  idempotency: IdempotencyRequest | undefined;
-  /** Set if the whole operation runs in one transaction: how many of its root fields have succeeded so far. */
-  shared: { succeeded: number } | undefined;
-
-  /** What the response reports about deprecated and unstable elements that the operation uses. */
-  notice: Notice | undefined;
-
-  /** The result of a mutation's root field if its plan has already run it; it must not run twice. */
-  mutated: Promise<unknown> | undefined;
 
   constructor(
-    /** Where it reads and writes; a query may be moved to another session before it runs. */
-    public session: Session,
-    readonly caller: Caller,
-    readonly meter: Meter,
-    readonly requestId: string,
-    readonly observer: Observer,
-    /** Whether errors omit "Did you mean" suggestions of schema names. */
-    readonly hidesSuggestions = false,
+    readonly request: OperationRequest,
+    /** What the operation costs. */
+    readonly charge: Charge,
+    /** Where it reads and writes. */
+    readonly session: Session,
+    /** Set if all root fields share a transaction: how many of them have succeeded so far. */
+    readonly shared?: { succeeded: number },
   ) {}
-
-  /** A copy for running the operation again in `session`, independent of anything the first run is still loading. */
-  again(session = this.session): Context {
-    return Object.assign(Object.create(Context.prototype), this, {
-      session,
-      loaders: new Loaders(),
-    }) as Context;
-  }
-
-  /** A copy for running the operation in `transaction`. */
-  within(transaction: Session): Context {
-    const own = { session: transaction, loaders: new Loaders(), shared: { succeeded: 0 } };
-    return Object.assign(Object.create(Context.prototype), this, own) as Context;
-  }
 }

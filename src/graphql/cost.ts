@@ -1,3 +1,4 @@
+import { collectFields, collectSubFields } from '@graphql-tools/utils';
 import {
   type DocumentNode,
   type FieldNode,
@@ -13,9 +14,8 @@ import {
   type ValueNode,
   visit,
 } from 'graphql';
-import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
-import { getFieldDef } from 'graphql/execution/execute';
 import { MAX_PAGE } from '../domain/connection';
+import { fieldOf } from './compile';
 import { listSizeOf, weightOf } from './cost-directives';
 import { constant, type Estimate, sum, times } from './estimate';
 import type { Variables } from './variables';
@@ -77,7 +77,7 @@ class Estimator {
   estimate(): Estimate {
     const { operation, selectionSet } = this.operation;
     const type = this.schema.getRootType(operation) as GraphQLObjectType;
-    return this.object(type, collectFields(this.schema, this.fragments, {}, type, selectionSet));
+    return this.object(type, collectFields(this.schema, this.fragments, {}, type, selectionSet).fields);
   }
 
   /** @param fields by response key. */
@@ -91,12 +91,12 @@ class Estimator {
 
   private field(parent: GraphQLObjectType, nodes: readonly FieldNode[], page?: Page): Estimate {
     const node = nodes[0] as FieldNode;
-    const field = getFieldDef(this.schema, parent, node);
+    const field = fieldOf(this.schema, parent, node.name.value);
     if (!field) return constant(0);
     const type = getNamedType(field.type);
     const weight = constant(weightOf(field));
     if (!(type instanceof GraphQLObjectType)) return weight;
-    const fields = collectSubfields(this.schema, this.fragments, {}, type, nodes);
+    const { fields } = collectSubFields(this.schema, this.fragments, {}, type, [...nodes]);
     const one = sum([weight, this.object(type, fields, this.sizeOf(field, node))]);
     if (!isListType(getNullableType(field.type))) return one;
     return times(page?.fields.includes(field.name) ? page.length : constant(ASSUMED_LENGTH), one);

@@ -2,10 +2,12 @@ import {
   DirectiveLocation,
   GraphQLDirective,
   GraphQLEnumType,
+  type GraphQLField,
   GraphQLNonNull,
   GraphQLSchema,
   GraphQLString,
   isEnumType,
+  Kind,
   specifiedDirectives,
 } from 'graphql';
 import { Directive } from 'type-graphql';
@@ -90,4 +92,18 @@ export function defineDirectives(schema: GraphQLSchema): GraphQLSchema {
     ...COST_DIRECTIVES,
   ];
   return new GraphQLSchema({ ...schema.toConfig(), directives });
+}
+
+type Field = GraphQLField<unknown, unknown>;
+
+/** Whether a field counts against the caller's plan. */
+export function isCounted({ astNode }: Field): boolean {
+  return astNode?.directives?.some(({ name }) => name.value === RATE_LIMIT.name) ?? false;
+}
+
+/** The scope that a field requires; `undefined` if it requires none. */
+export function requiredScope({ astNode }: Field): Scope | undefined {
+  const directive = astNode?.directives?.find(({ name }) => name.value === 'requiresScope');
+  const value = directive?.arguments?.[0]?.value;
+  return value?.kind === Kind.ENUM ? (value.value as Scope) : undefined;
 }

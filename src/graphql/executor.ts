@@ -1,24 +1,23 @@
 import {
+  createSourceEventStream,
   type DocumentNode,
-  type ExecutionResult,
-  execute,
   type GraphQLSchema,
+  isAbstractType,
+  isObjectType,
   type OperationTypeNode,
-  subscribe,
 } from 'graphql';
-import type { Caller } from '../access/caller';
-import { failedSession } from '../database/failed-session';
-import { failureOf } from '../database/failures';
 import { badInput } from '../domain/errors';
 import { isTooExpensive } from '../rate-limit/rules';
-import type { Context } from './context';
+import type { Plan } from './compile';
+import { Context, type OperationRequest } from './context';
 import { type CostLimits, mostOf } from './cost';
 import { ProblemError } from './errors';
 import { estimateAt } from './estimate';
-import type { Lifecycle } from './lifecycle';
-import { Charge, refusalOf } from './limits';
-import { type Demand, type Operation, Operations } from './operation';
-import { bodyOf, type Outcome, refusal } from './outcome';
+import { Charge } from './limits';
+import { type Operation, Operations } from './operation';
+import { type Answering, answer, eventOf, type Outcome, refusal } from './outcome';
+import type { ReplicaReads } from './replica-reads';
+import { Run, type Values } from './run';
 import { RunOnce } from './run-once';
 import { RunningSubscription } from './running-subscription';
 import { refuseScope } from './scope-check';
@@ -26,12 +25,25 @@ import { Uses } from './uses';
 import { variableErrors } from './variable-errors';
 import type { Variables } from './variables';
 
-/** Runs operations: the executor, or a decorator around it. */
-export type OperationRunner = Pick<Executor, 'schema' | 'prepareForRest' | 'run'>;
+export interface ExecutorOptions {
+  /** Milliseconds of the Unix epoch. */
+  now(): number;
+  readonly costs: CostLimits;
+  readonly replicas?: ReplicaReads;
+  /** Called around each operation; it is `undefined` if the document has none with the name. */
+  trace?(operation: Operation | undefined, run: () => Promise<Outcome>): Promise<Outcome>;
+}
+
+/** An operation that its caller may run. */
+interface Admitted extends Answering {
+  readonly operation: Operation;
+  readonly plan: Plan;
+  readonly variables: Values;
+}
 
 /**
- * Runs validated documents against the schema: the only path to the resolvers, for both GraphQL and REST.
- * Access is checked and the whole operation is charged before any of its root fields runs.
+ * Runs validated documents against the schema: the only path to the resolvers, for both GraphQL and REST. Access is
+ * checked before anything runs; `@rateLimit` charges the whole operation before the first of its counted fields.
  */
 export class Executor {
   /** How often deprecated and unstable elements were used. */
@@ -39,48 +51,27 @@ export class Executor {
   private readonly operations: Operations;
   private readonly once: RunOnce;
 
-  /** @param now milliseconds of the Unix epoch. */
   constructor(
     readonly schema: GraphQLSchema,
-    now: () => number,
-    private readonly costs: CostLimits,
+    private readonly options: ExecutorOptions,
   ) {
+    for (const type of Object.values(schema.getTypeMap()))
+      if (isAbstractType(type) || (isObjectType(type) && type.isTypeOf))
+        throw new Error(`The executor knows no abstract types: ${type}`);
     this.operations = new Operations(schema);
-    this.once = new RunOnce(now);
+    this.once = new RunOnce(options.now);
   }
 
-  /** Marks a prepared document as REST's, so that its rows may be serialized as REST's JSON. */
-  prepareForRest(document: DocumentNode): void {
-    this.operations.spell(document, 'rest');
-  }
-
-  async run(
+  run(
     document: DocumentNode,
     operationName: string | null | undefined,
     variables: Variables,
-    context: Context,
+    request: OperationRequest,
   ): Promise<Outcome> {
-    const admitted = this.admit(document, operationName, variables, context);
-    if ('status' in admitted) return admitted;
-    const { operation, demand } = admitted;
-    if (operation.node.operation === 'subscription') return refusal(needsStream(), context);
-
-    const coerced = operation.coerce(variables);
-    const runsOnce = context.idempotency !== undefined && operation.node.operation === 'mutation';
-    if (!coerced) {
-      const refused = this.refuseVariables(operation, variables, context);
-      return runsOnce ? { ...refused, replayed: false } : refused;
-    }
-    context.charge = new Charge(context.meter, demand.cost);
-    if (runsOnce)
-      return this.once.run({ operation, coerced, demand }, context, (shared) =>
-        this.execute(operation, variables, coerced, shared),
-      );
-    const taken = context.meter.take(demand.cost);
-    const refused = refusalOf(taken instanceof Promise ? await taken : taken);
-    if (refused) return refusal(refused, context);
-    const result = await this.execute(operation, variables, coerced, context);
-    return { status: 200, body: bodyOf(result, context, demand.cost) };
+    const operation = this.operations.find(document, operationName);
+    const run = () =>
+      operation ? this.perform(operation, variables, request) : this.refuseName(operationName, request);
+    return this.options.trace ? this.options.trace(operation, run) : run();
   }
 
   /**
@@ -91,110 +82,114 @@ export class Executor {
   async subscribe(
     document: DocumentNode,
     operationName: string | null | undefined,
-    variables: Variables,
-    context: Context,
+    sent: Variables,
+    request: OperationRequest,
     onOver: (ended: RunningSubscription) => void,
   ): Promise<RunningSubscription | Outcome> {
-    const admitted = this.admit(document, operationName, variables, context);
+    const operation = this.operations.find(document, operationName);
+    if (!operation) return this.refuseName(operationName, request);
+    const admitted = this.admit(operation, sent, request);
     if ('status' in admitted) return admitted;
-    const { operation, demand } = admitted;
-    if (!operation.coerce(variables)) return this.refuseVariables(operation, variables, context);
-    context.charge = new Charge(context.meter, demand.cost);
-    const refused = refusalOf(await context.meter.take(demand.cost));
-    if (refused) return refusal(refused, context);
-    const results = await subscribe({
+    const { plan, variables } = admitted;
+    const context = new Context(request, new Charge(request.meter, plan.cost), request.session);
+    const source = await createSourceEventStream({
       schema: this.schema,
       document,
       operationName: operation.name,
-      variableValues: variables,
+      variableValues: sent,
       contextValue: context,
     });
-    return Symbol.asyncIterator in results
-      ? new RunningSubscription(results, context, onOver)
-      : refusal(results.errors?.[0], context);
+    if (!(Symbol.asyncIterator in source)) return refusal(source.errors?.[0], admitted);
+    const run = (event: unknown) => new Run(context, variables, event).execute(plan.root, false);
+    const events = source[Symbol.asyncIterator]();
+    return new RunningSubscription(
+      events,
+      async (event) => eventOf(await run(event), admitted),
+      admitted,
+      onOver,
+    );
   }
 
   /** The kind of an operation; `undefined` if there is none with this name. */
   kindOf(document: DocumentNode, operationName: string | null | undefined): OperationTypeNode | undefined {
-    return this.operations.find(document, operationName)?.node.operation;
+    return this.operations.find(document, operationName)?.kind;
   }
 
-  /** The operation and its demand, or the response that refuses it to this caller. */
-  private admit(
-    document: DocumentNode,
-    operationName: string | null | undefined,
-    variables: Variables,
-    context: Context,
-  ): Outcome | { operation: Operation; demand: Demand } {
-    const operation = this.operations.find(document, operationName);
-    if (!operation) return refusal(unknownOperation(operationName), context);
-    context.observer.onOperation(operation.label, operation.name);
-    if (operation.lifecycle) this.notice(operation, operation.lifecycle, variables, context);
-    const demand = operation.demand(variables);
-    if (!demand) return this.refuseVariables(operation, variables, context);
-    const denied = deny(context.caller, demand) ?? this.tooCostly(operation, variables);
-    return denied ? refusal(denied, context) : { operation, demand };
+  private async perform(operation: Operation, sent: Variables, request: OperationRequest): Promise<Outcome> {
+    const { kind } = operation;
+    const runsOnce = kind === 'mutation' && request.idempotency !== undefined;
+    const admitted = this.admit(operation, sent, request);
+    if ('status' in admitted) return runsOnce ? { ...admitted, replayed: false } : admitted;
+    if (kind === 'subscription') return refusal(needsStream(), admitted);
+    if (kind === 'query') return this.execute(admitted, this.options.replicas?.session(request.caller.id));
+    const outcome = await (runsOnce ? this.executeOnce(admitted) : this.execute(admitted));
+    await this.options.replicas?.noteWrite(request.caller.id);
+    return outcome;
   }
 
-  /** Sets the response's notice of deprecated and unstable elements that the operation uses, and counts them. */
-  private notice(operation: Operation, lifecycle: Lifecycle, variables: Variables, context: Context): void {
-    context.notice = lifecycle.noticeFor(variables);
-    if (context.notice) this.uses.countAll(context.notice.marks, operation.spelling);
+  private async execute(admitted: Admitted, session = admitted.request.session): Promise<Outcome> {
+    const { request, operation, plan, variables } = admitted;
+    const charge = new Charge(request.meter, plan.cost);
+    // No field charges it then: it only counts towards what a caller may do free of quota.
+    if (plan.cost === 0) await charge.settle().catch(() => undefined);
+    if (charge.problem) return refusal(charge.problem, admitted);
+    const run = new Run(new Context(request, charge, session), variables);
+    const result = await run.execute(plan.root, operation.kind === 'mutation');
+    return charge.problem ? refusal(charge.problem, admitted) : answer(result, admitted, plan.cost);
   }
 
-  /** Runs a charged operation: by its plan if it has one and that succeeds, else with graphql-js. */
-  private async execute(
-    operation: Operation,
-    variables: Variables,
-    coerced: Record<string, unknown>,
-    context: Context,
-  ): Promise<ExecutionResult> {
-    const { document, plan, name } = operation;
-    let { session } = context;
-    if (plan && !context.shared) {
-      try {
-        return { data: await plan.run(context, coerced) };
-      } catch (error) {
-        // graphql-js reports all errors, by running the operation again; after a timeout without the database.
-        if (failureOf(error) === 'timeout') session = failedSession(error);
-      }
-    }
-    return execute({
-      schema: this.schema,
-      document,
-      operationName: name,
-      variableValues: variables,
-      contextValue: plan ? context.again(session) : context,
-    });
+  private executeOnce(admitted: Admitted): Promise<Outcome> {
+    const { request, plan, variables } = admitted;
+    const charge = new Charge(request.meter, plan.cost);
+    return this.once.run({ ...admitted, charge }, (transaction, shared) =>
+      new Run(new Context(request, charge, transaction, shared), variables).execute(plan.root, true),
+    );
+  }
+
+  /** What the caller may run, or the response that refuses it. Its access is checked before its variables. */
+  private admit(operation: Operation, sent: Variables, request: OperationRequest): Outcome | Admitted {
+    request.observer.onOperation(operation.label, operation.name);
+    const notice = operation.lifecycle?.noticeFor(sent);
+    if (notice) this.uses.countAll(notice.marks, request.api.name);
+    const variables = operation.coerce(sent);
+    const plan = operation.plan(variables);
+    const answering = { request, notice };
+    const denied = plan && (deny(plan, request) ?? this.tooCostly(operation, sent));
+    if (denied) return refusal(denied, answering);
+    if (variables && plan) return { ...answering, operation, plan, variables };
+    const details = variableErrors(this.schema, operation.node, sent, request.hidesSuggestions === true);
+    return refusal(badInput(...details), answering);
   }
 
   /** Why the response could be too large. Nothing is computed if no variables could make it so. */
-  private tooCostly({ size, node }: Operation, variables: Variables): ProblemError | undefined {
-    const most = mostOf(this.costs, node.operation);
+  private tooCostly({ size, kind }: Operation, variables: Variables): ProblemError | undefined {
+    const most = mostOf(this.options.costs, kind);
     if (size.most <= most) return undefined;
     const cost = estimateAt(size, variables);
     if (cost <= most) return undefined;
-    const what = node.operation === 'subscription' ? 'An event of the subscription' : 'The operation';
+    const what = kind === 'subscription' ? 'An event of the subscription' : 'The operation';
     const message = `${what} has an estimated cost of ${cost} values; at most ${most} are allowed. Ask for shorter pages or fewer fields.`;
     return new ProblemError('OPERATION_TOO_COMPLEX', message);
   }
 
-  private refuseVariables(operation: Operation, variables: Variables, context: Context): Outcome {
-    const details = variableErrors(this.schema, operation.node, variables, context.hidesSuggestions);
-    return refusal(badInput(...details), context);
+  private async refuseName(name: string | null | undefined, request: OperationRequest): Promise<Outcome> {
+    const message = name
+      ? `The document has no operation named "${name}".`
+      : 'The document has more than one operation: operationName must say which to run.';
+    return refusal(new ProblemError('GRAPHQL_VALIDATION_FAILED', message), { request });
   }
 }
 
-/** Why this caller may not run an operation with this demand; `undefined` if it may. */
-function deny(caller: Caller, demand: Demand): ProblemError | undefined {
-  for (const scope of demand.scopes) {
+/** Why this caller may not run a plan; `undefined` if it may. */
+function deny({ scopes, cost }: Plan, { caller }: OperationRequest): ProblemError | undefined {
+  for (const scope of scopes) {
     const refused = refuseScope(caller, scope);
     if (refused) return refused;
   }
-  if (!isTooExpensive(demand.cost, caller.quota)) return undefined;
+  if (!isTooExpensive(cost, caller.quota)) return undefined;
   const { perMinute, perDay } = caller.quota;
   const most = perDay < perMinute ? `${perDay} requests a day` : `${perMinute} requests a minute`;
-  const message = `The operation has ${demand.cost} counted root fields, more than the ${most} of this plan.`;
+  const message = `The operation has ${cost} counted root fields, more than the ${most} of this plan.`;
   return new ProblemError('OPERATION_TOO_COMPLEX', message);
 }
 
@@ -202,11 +197,4 @@ function needsStream(): ProblemError {
   const message =
     'Subscriptions are served over WebSocket (graphql-transport-ws) here, and as server-sent events at /graphql/stream.';
   return new ProblemError('BAD_REQUEST', message);
-}
-
-function unknownOperation(name: string | null | undefined): ProblemError {
-  const message = name
-    ? `The document has no operation named "${name}".`
-    : 'The document has more than one operation: operationName must say which to run.';
-  return new ProblemError('GRAPHQL_VALIDATION_FAILED', message);
 }

@@ -7,9 +7,17 @@ export const IDEMPOTENCY_KEY = 'idempotency-key';
 export const IDEMPOTENT_REPLAYED = 'Idempotent-Replayed';
 
 /** The headers of a response to an operation with an idempotency key; none for others. */
-export function idempotencyHeaders({ replayed }: Outcome): Readonly<Record<string, string>> {
+export function idempotencyHeaders({
+  replayed,
+}: Pick<Outcome, 'replayed'>): Readonly<Record<string, string>> {
   if (replayed === undefined) return NONE;
   return replayed ? { ...USED, [IDEMPOTENT_REPLAYED.toLowerCase()]: 'true' } : USED;
+}
+
+/** All headers that the outcome of a GraphQL operation adds to its response. */
+export function headersOf(outcome: Pick<Outcome, 'notice' | 'replayed'>): Readonly<Record<string, string>> {
+  // Idempotency keys are experimental, the lowest level, so their x-stability may override the notice's.
+  return { ...outcome.notice?.headers, ...idempotencyHeaders(outcome) };
 }
 
 const NONE = {};

@@ -2,23 +2,34 @@ import type { Meter } from '../rate-limit/meter';
 import type { Standing } from '../rate-limit/standing';
 import { type Problem, ProblemError } from './errors';
 
-/** The cost of an operation, which the meter charges once and in full, for whichever field runs first. */
+/** The cost of an operation, which is charged once and in full, by whichever of its counted fields runs first. */
 export class Charge {
+  /** Why it was refused, or failed. */
+  problem: unknown;
+  private settled: Promise<Standing> | undefined;
+
   constructor(
-    readonly meter: Meter,
-    /** The number of counted root fields; 0 for an operation that uses no quota. */
+    private readonly meter: Meter,
+    /** The number of counted fields; 0 for an operation that uses no quota. */
     readonly cost: number,
   ) {}
 
   /** Charges the whole operation, once. @throws ProblemError `RATE_LIMITED`, `KEY_BANNED`. */
-  async settle(): Promise<Standing> {
+  settle(): Promise<Standing> {
+    this.settled ??= this.take().catch((error: unknown) => {
+      this.problem = error;
+      throw error;
+    });
+    return this.settled;
+  }
+
+  private async take(): Promise<Standing> {
     const standing = await this.meter.take(this.cost);
     const refusal = refusalOf(standing);
     if (refusal) throw refusal;
     return standing;
   }
 }
-
 /** The error for a request that its caller's standing rejects; `undefined` if it may proceed. */
 export function refusalOf(standing: Standing): ProblemError | undefined {
   const problem = problemOfStanding(standing);

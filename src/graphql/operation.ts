@@ -1,140 +1,81 @@
 import {
-  BREAK,
   type DocumentNode,
   type FragmentDefinitionNode,
-  type GraphQLField,
-  type GraphQLInputType,
-  type GraphQLObjectType,
   type GraphQLSchema,
-  getDirectiveValues,
   getOperationAST,
-  isNonNullType,
+  getVariableValues,
+  Kind,
   type OperationDefinitionNode,
-  type TypeNode,
-  typeFromAST,
-  valueFromAST,
   visit,
 } from 'graphql';
-import { collectFields } from 'graphql/execution/collectFields';
-import type { Scope } from '../database/generated/enums';
-import type { Spelling } from '../database/row-json';
+import { compile, type Plan, type Source } from './compile';
 import { estimateCost } from './cost';
+import { isCounted } from './directives';
 import type { Estimate } from './estimate';
-import { coercerOf } from './input-values';
 import { Lifecycle } from './lifecycle';
-import { Plan } from './plan';
+import type { Values } from './run';
 import type { Variables } from './variables';
 
-/** What running an operation requires: its number of counted root fields, and the scopes. */
-export interface Demand {
-  readonly cost: number;
-  readonly scopes: readonly Scope[];
-}
-
-interface Variable {
-  readonly name: string;
-  readonly coerce: (value: unknown) => unknown;
-  readonly isRequired: boolean;
-  /** `undefined` if there is none, or it does not fit the type. */
-  readonly defaultValue: unknown;
-}
+/** Maximum number of plans of one operation. */
+const MAX_PLANS = 16;
 
 /** One operation of a validated document, with everything that can be computed before it runs. */
-export class Operation {
+export class Operation implements Source {
   readonly name: string | undefined;
   /** Its kind and root field, a bounded set of values: `query pets`, `mutation (several)`. */
   readonly label: string;
-  readonly hasDirectives: boolean;
-  readonly fragments: Record<string, FragmentDefinitionNode> = {};
-  /** Set if the document has no directives: every run of the operation then has the same demand. */
-  private readonly constant: Demand | undefined;
   /** How many values the response can contain. */
   readonly size: Estimate;
   /** The deprecated and unstable elements that it uses; `undefined` if there are none, which is the usual case. */
   readonly lifecycle: Lifecycle | undefined;
-  private compiled: Plan | null | undefined;
-  private readonly variables: readonly Variable[];
+  /** The variables that `@skip` and `@include` depend on. */
+  private readonly conditions: readonly string[];
+  private readonly plans = new Map<string, Plan>();
+  readonly fragments: Record<string, FragmentDefinitionNode> = {};
 
   constructor(
-    private readonly schema: GraphQLSchema,
+    readonly schema: GraphQLSchema,
     readonly document: DocumentNode,
     readonly node: OperationDefinitionNode,
-    readonly spelling: Spelling,
   ) {
     this.name = node.name?.value;
     this.label = `${node.operation} ${rootFieldOf(node)}`;
     for (const definition of document.definitions) {
-      if (definition.kind === 'FragmentDefinition') this.fragments[definition.name.value] = definition;
+      if (definition.kind === Kind.FRAGMENT_DEFINITION) this.fragments[definition.name.value] = definition;
     }
-    this.hasDirectives = hasDirectives(document);
-    this.variables = (node.variableDefinitions ?? []).map(({ variable, type: typeNode, defaultValue }) => {
-      const type = typeFromAST(schema, typeNode as TypeNode) as GraphQLInputType;
-      return {
-        name: variable.name.value,
-        coerce: coercerOf(type),
-        isRequired: isNonNullType(type),
-        defaultValue: defaultValue && valueFromAST(defaultValue, type),
-      };
-    });
-    this.constant = this.hasDirectives ? undefined : this.demandOf({});
+    this.conditions = conditionsOf(document);
     this.size = estimateCost(schema, document, node);
     this.lifecycle = Lifecycle.of(schema, document, node);
   }
 
-  /** The compiled plan, which runs it without graphql-js's executor; compiled on first access. */
-  get plan(): Plan | undefined {
-    if (this.compiled === undefined) this.compiled = Plan.compile(this.schema, this) ?? null;
-    return this.compiled ?? undefined;
+  get kind(): OperationDefinitionNode['operation'] {
+    return this.node.operation;
+  }
+
+  /** The coerced variables (GraphQL, section 6.1.2); `undefined` if they do not fit. */
+  coerce(variables: Variables): Values | undefined {
+    const definitions = this.node.variableDefinitions ?? [];
+    return definitions.length
+      ? getVariableValues(this.schema, definitions, variables, { maxErrors: 1 }).coerced
+      : {};
   }
 
   /**
-   * The demand of a run with these variables, with aliases, fragments, `@skip` and `@include` resolved.
-   * `undefined` if the variables do not fit; if the demand is constant and costs something they are not checked
-   * here, but when it runs.
+   * The plan for these variables: an operation is compiled once for each combination of its conditions.
+   * @param coerced `undefined` if they do not fit; there may then be no plan.
    */
-  demand(variables: Variables): Demand | undefined {
-    if (this.constant?.cost) return this.constant;
-    const coerced = this.coerce(variables);
-    return coerced && (this.constant ?? this.demandOf(coerced));
-  }
-
-  /**
-   * The coerced variables (GraphQL, section 6.1.2); `undefined` if they do not fit. What is wrong with them is
-   * worked out only when it is reported.
-   */
-  coerce(variables: Variables): Record<string, unknown> | undefined {
-    const coerced: Record<string, unknown> = {};
-    try {
-      for (const { name, coerce, isRequired, defaultValue } of this.variables) {
-        if (Object.hasOwn(variables, name)) coerced[name] = coerce(variables[name]);
-        else if (defaultValue !== undefined) coerced[name] = defaultValue;
-        else if (isRequired) return undefined;
-      }
-    } catch {
-      return undefined;
+  plan(coerced: Values | undefined): Plan | undefined {
+    if (!coerced && this.conditions.length) return undefined;
+    const conditions = this.conditions.map((name) => coerced?.[name]);
+    const key = conditions.join();
+    let plan = this.plans.get(key);
+    if (!plan) {
+      const values = Object.fromEntries(this.conditions.map((name, index) => [name, conditions[index]]));
+      plan = compile(this, values);
+      if (this.plans.size === MAX_PLANS) this.plans.clear();
+      this.plans.set(key, plan);
     }
-    return coerced;
-  }
-
-  private demandOf(coerced: Record<string, unknown>): Demand {
-    const type = this.schema.getRootType(this.node.operation) as GraphQLObjectType;
-    const responseKeys = collectFields(this.schema, this.fragments, coerced, type, this.node.selectionSet);
-    const scopes = new Set<Scope>();
-    let cost = 0;
-    for (const [first] of responseKeys.values()) {
-      const field = first && type.getFields()[first.name.value];
-      if (!field) continue; // __typename and introspection
-      if (isCounted(field)) cost++;
-      const scope = this.scopeOf(field);
-      if (scope) scopes.add(scope);
-    }
-    return { cost, scopes: [...scopes] };
-  }
-
-  private scopeOf({ astNode }: GraphQLField<unknown, unknown>): Scope | undefined {
-    const directive = this.schema.getDirective('requiresScope');
-    if (!directive || !astNode) return undefined;
-    return getDirectiveValues(directive, astNode)?.scope as Scope | undefined;
+    return plan;
   }
 }
 
@@ -142,14 +83,7 @@ export class Operation {
 export class Operations {
   private readonly known = new WeakMap<DocumentNode, Map<string | undefined, Operation>>();
 
-  private readonly spellings = new WeakMap<DocumentNode, Spelling>();
-
   constructor(private readonly schema: GraphQLSchema) {}
-
-  /** Sets whether responses to a document are spelled for GraphQL (the default) or REST. Call before its first run. */
-  spell(document: DocumentNode, spelling: Spelling): void {
-    this.spellings.set(document, spelling);
-  }
 
   /** The operation with this name, or the only one; `undefined` if there is none or the choice is ambiguous. */
   find(document: DocumentNode, operationName: string | null | undefined): Operation | undefined {
@@ -163,7 +97,7 @@ export class Operations {
     if (known) return known;
     const node = getOperationAST(document, name);
     if (!node) return undefined;
-    const operation = new Operation(this.schema, document, node, this.spellings.get(document) ?? 'graphql');
+    const operation = new Operation(this.schema, document, node);
     operations.set(name, operation);
     return operation;
   }
@@ -186,10 +120,6 @@ export function isFreeOfQuota(schema: GraphQLSchema, { definitions }: DocumentNo
   });
 }
 
-function isCounted(field: GraphQLField<unknown, unknown>): boolean {
-  return field.astNode?.directives?.some((directive) => directive.name.value === 'rateLimit') ?? false;
-}
-
 /** The schema field that a validated operation selects, under any alias; `(several)` if there is more than one. */
 function rootFieldOf({ selectionSet }: OperationDefinitionNode): string {
   const fields = selectionSet.selections.map((each) => (each.kind === 'Field' ? each.name.value : undefined));
@@ -197,13 +127,14 @@ function rootFieldOf({ selectionSet }: OperationDefinitionNode): string {
   return first !== undefined && fields.every((field) => field === first) ? first : '(several)';
 }
 
-function hasDirectives(document: DocumentNode): boolean {
-  let found = false;
+/** The names of the variables that `@skip` and `@include` depend on. */
+function conditionsOf(document: DocumentNode): readonly string[] {
+  const names = new Set<string>();
   visit(document, {
-    Directive: () => {
-      found = true;
-      return BREAK;
+    Directive: ({ name, arguments: [argument] = [] }) => {
+      const isCondition = name.value === 'skip' || name.value === 'include';
+      if (isCondition && argument?.value.kind === Kind.VARIABLE) names.add(argument.value.name.value);
     },
   });
-  return found;
+  return [...names];
 }

@@ -1,54 +1,58 @@
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 import type { Standing } from '../rate-limit/standing';
-import type { Context } from './context';
+import type { OperationRequest } from './context';
 import { type Problem, problemOf } from './errors';
+import type { Notice } from './lifecycle-notice';
 
 /** The response to one operation. `status` is the HTTP status: 200 if it was executed, else that of the first error. */
 export interface Outcome {
   readonly status: number;
   readonly body: FormattedExecutionResult;
+  /** What it reports about deprecated and unstable elements that the operation uses. */
+  readonly notice?: Notice;
   /** For an operation with an idempotency key: whether this is a stored response. */
   readonly replayed?: boolean;
 }
 
+/** What the responses to one operation have in common. */
+export interface Answering {
+  readonly request: OperationRequest;
+  readonly notice?: Notice;
+}
+
 type Body = { -readonly [member in keyof FormattedExecutionResult]: FormattedExecutionResult[member] };
 
-/** The response body of an executed operation. @param cost how many requests it counted as. */
-export function bodyOf(
-  { errors, data }: ExecutionResult,
-  context: Context,
-  cost: number,
-): FormattedExecutionResult {
-  const body = eventOf({ errors, data }, context);
-  const { standing } = context.meter;
+/** The response to an executed operation. @param cost how many requests it counted as. */
+export function answer(result: ExecutionResult, answering: Answering, cost: number): Outcome {
+  const body = eventOf(result, answering);
+  const { standing } = answering.request.meter;
   if (standing) body.extensions = { cost: costOf(cost, standing), ...body.extensions };
-  return body;
+  return { status: 200, body, notice: answering.notice };
 }
 
 /** The body of one subscription event. It reports no cost: the subscription was charged when it started. */
-export function eventOf({ errors, data }: ExecutionResult, context: Context): Body {
-  const body: Body = errors ? { errors: errors.map((error) => present(error, context)), data } : { data };
-  const extensions = context.notice?.extensions;
-  if (extensions) body.extensions = extensions;
+export function eventOf({ errors, data }: ExecutionResult, { request, notice }: Answering): Body {
+  const body: Body = errors ? { errors: errors.map((error) => present(error, request)), data } : { data };
+  if (notice?.extensions) body.extensions = notice.extensions;
   return body;
 }
 
 /** The response to an operation that is refused as a whole: no data, and the error's own status. */
-export function refusal(error: unknown, context: Context): Outcome {
-  const problem = tell(error, context);
-  const extensions = context.notice?.extensions;
+export function refusal(error: unknown, { request, notice }: Answering): Outcome {
+  const problem = report(error, request);
   return {
     status: problem.status,
     body: {
-      errors: [{ message: problem.message, extensions: extensionsOf(problem, context.requestId) }],
-      ...(extensions && { extensions }),
+      errors: [{ message: problem.message, extensions: extensionsOf(problem, request.requestId) }],
+      ...(notice?.extensions && { extensions: notice.extensions }),
     },
+    notice,
   };
 }
 
 /** The response to a document that may not run, with the status of its first error. */
-export function refuseDocument(faults: readonly GraphQLError[], context: Context): Outcome {
-  const errors = faults.map((fault) => present(fault, context));
+export function refuseDocument(faults: readonly GraphQLError[], request: OperationRequest): Outcome {
+  const errors = faults.map((fault) => present(fault, request));
   return { status: Number(errors[0]?.extensions?.status), body: { errors } };
 }
 
@@ -62,20 +66,20 @@ function costOf(operation: number, { windows: [minute, day] }: Standing) {
   return { operation, remaining: { minute: minute.remaining, day: day.remaining } };
 }
 
-function present(error: GraphQLError, context: Context): GraphQLFormattedError {
-  const problem = tell(error, context);
+function present(error: GraphQLError, request: OperationRequest): GraphQLFormattedError {
+  const problem = report(error, request);
   const { locations, path } = error;
   return {
     message: problem.message,
     ...(locations && { locations }),
     ...(path && { path }),
-    extensions: extensionsOf(problem, context.requestId),
+    extensions: extensionsOf(problem, request.requestId),
   };
 }
 
-function tell(error: unknown, context: Context): Problem {
+function report(error: unknown, { observer }: OperationRequest): Problem {
   const { internal, ...problem } = problemOf(error);
-  if (internal) context.observer.onInternalError(error);
-  if (problem.code === 'SERVICE_UNAVAILABLE') context.observer.onUnavailable();
+  if (internal) observer.onInternalError(error);
+  if (problem.code === 'SERVICE_UNAVAILABLE') observer.onUnavailable();
   return problem;
 }

@@ -1,5 +1,5 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'graphql';
-import type { Context } from './context';
+import type { OperationRequest } from './context';
 import { faultsOf } from './document-faults';
 import type { DocumentLimits } from './document-limits';
 import type { KnownDocuments } from './known-documents';
@@ -18,7 +18,7 @@ export function readDocument(
   documents: KnownDocuments,
   text: string,
   limits: DocumentLimits,
-  context: Context,
+  request: OperationRequest,
 ): DocumentNode | readonly GraphQLError[] {
   const known = documents.find(text);
   if (known) return known;
@@ -29,7 +29,7 @@ export function readDocument(
     const message = reworded(error instanceof Error ? error.message : String(error));
     return [new GraphQLError(message, { extensions: { code: 'GRAPHQL_PARSE_FAILED' } })];
   }
-  const faults = examine(schema, documents, { text, document }, limits, context);
+  const faults = examine(schema, documents, { text, document }, limits, request);
   return faults.length ? faults : document;
 }
 
@@ -43,7 +43,7 @@ export function examine(
   documents: KnownDocuments,
   { text, document }: { text: string; document: DocumentNode },
   limits: DocumentLimits,
-  { caller, hidesSuggestions }: Context,
+  { caller, hidesSuggestions = false }: OperationRequest,
 ): readonly GraphQLError[] {
   if (documents.find(text)) return [];
   const isForAll = documents.admits(document);

@@ -1,17 +1,24 @@
 import { type ExecutionResult, print } from 'graphql';
-import type { Context } from './context';
+import type { Session } from '../database/database';
+import type { Plan } from './compile';
 import { ProblemError, problemOf } from './errors';
 import { fingerprintOf, Idempotency, type Run } from './idempotency';
 import { parseIdempotencyKey } from './idempotency-key';
-import type { Demand, Operation } from './operation';
-import { bodyOf, type Outcome, refusal } from './outcome';
+import type { Charge } from './limits';
+import type { Operation } from './operation';
+import { type Answering, answer, type Outcome, refusal } from './outcome';
 
 /** A mutation that the caller is allowed to run. */
-interface Mutation {
+interface Mutation extends Answering {
   readonly operation: Operation;
-  readonly coerced: Readonly<Record<string, unknown>>;
-  readonly demand: Demand;
+  readonly plan: Plan;
+  /** Coerced. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly charge: Charge;
 }
+
+/** Runs the mutation in a transaction. @param shared counts its root fields that succeed. */
+type Execute = (transaction: Session, shared: { succeeded: number }) => Promise<ExecutionResult>;
 
 /** Runs mutations with an idempotency key: entirely in one transaction, or not at all if the response is stored. */
 export class RunOnce {
@@ -22,45 +29,39 @@ export class RunOnce {
     this.idempotency = new Idempotency(now);
   }
 
-  /** @param execute runs the mutation with a context inside the transaction. */
-  async run(
-    { operation, coerced, demand }: Mutation,
-    context: Context,
-    execute: (context: Context) => Promise<ExecutionResult>,
-  ): Promise<Outcome> {
-    const { idempotency, caller, charge, session } = context;
+  async run(mutation: Mutation, execute: Execute): Promise<Outcome> {
+    const { request, operation, plan, variables, charge, notice } = mutation;
+    const { idempotency, caller, session } = request;
     try {
       const key = parseIdempotencyKey(idempotency?.header ?? '');
-      if (demand.scopes.includes('ADMIN')) throw neverKept();
-      await charge?.settle();
+      if (plan.scopes.has('ADMIN')) throw neverKept();
+      // A replay runs no field that would charge it.
+      await charge.settle();
       const text = idempotency?.operation ?? print(operation.document);
-      const fingerprint = fingerprintOf([text, operation.name], coerced);
-      const { cost } = demand;
+      const fingerprint = fingerprintOf([text, operation.name], variables);
       const claim = { caller: caller.id, key, fingerprint };
-      const answer = await this.idempotency.run(session, claim, {
-        hasSeveralFields: cost > 1,
-        run: (tx) => runIn(context.within(tx), cost, execute),
+      const answered = await this.idempotency.run(session, claim, {
+        hasSeveralFields: plan.root.fields.length > 1,
+        run: (transaction) => runIn(transaction, mutation, execute),
       });
-      return { status: 200, ...answer };
+      return { status: 200, notice, ...answered };
     } catch (error) {
-      return { ...refusal(error, context), replayed: false };
+      return { ...refusal(error, mutation), replayed: false };
     }
   }
 }
 
 /** @throws the first error that is not the caller's fault, so that the run is rolled back. */
-async function runIn(
-  context: Context,
-  cost: number,
-  execute: (context: Context) => Promise<ExecutionResult>,
-): Promise<Run> {
-  const result = await execute(context);
+async function runIn(transaction: Session, mutation: Mutation, execute: Execute): Promise<Run> {
+  const shared = { succeeded: 0 };
+  const result = await execute(transaction, shared);
   const problems = (result.errors ?? []).map((error) => ({ error, ...problemOf(error) }));
   const failed = problems.find(({ internal }) => internal);
   if (failed) throw failed.error.originalError ?? failed.error;
   // If the input was rejected and nothing else was done, the caller may correct it and reuse the key.
   const isRefused = problems.length > 0 && problems.every(({ code }) => code === 'BAD_USER_INPUT');
-  return { body: bodyOf(result, context, cost), isFinal: !isRefused || context.shared?.succeeded !== 0 };
+  const { body } = answer(result, mutation, mutation.plan.cost);
+  return { body, isFinal: !isRefused || shared.succeeded > 0 };
 }
 
 /** The secret from `createApiKey` must never be stored; other ADMIN mutations are safe to retry without a key. */

@@ -1,8 +1,8 @@
-import type { ExecutionResult, FormattedExecutionResult } from 'graphql';
+import type { FormattedExecutionResult } from 'graphql';
 import { TooSlow } from '../events/feed';
-import type { Context } from './context';
 import { ProblemError } from './errors';
-import { eventOf, refusal } from './outcome';
+import type { Notice } from './lifecycle-notice';
+import { type Answering, refusal } from './outcome';
 
 type Answer = IteratorResult<FormattedExecutionResult, undefined>;
 
@@ -17,36 +17,41 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
   private lastWord: unknown;
 
   constructor(
-    private readonly results: AsyncIterator<ExecutionResult>,
-    private readonly context: Context,
+    private readonly events: AsyncIterator<unknown>,
+    private readonly answerTo: (event: unknown) => Promise<FormattedExecutionResult>,
+    private readonly answering: Answering,
     /** Called exactly once, however it ends. */
     private readonly onOver: (ended: RunningSubscription) => void,
   ) {}
+
+  get notice(): Notice | undefined {
+    return this.answering.notice;
+  }
 
   /** Ends it. @param problem the reason, reported to the subscriber. */
   end(problem: unknown): void {
     if (this.isOver) return;
     this.lastWord = problem;
-    void this.results.return?.();
+    void this.events.return?.();
   }
 
   async next(): Promise<Answer> {
     if (this.isOver) return OVER;
     try {
-      const { value, done } = await this.results.next();
-      if (!done) return { value: eventOf(value, this.context), done: false };
+      const { value, done } = await this.events.next();
+      if (!done) return { value: await this.answerTo(value), done: false };
     } catch (error) {
       this.lastWord ??= error instanceof TooSlow ? tooSlow() : error;
     }
     this.finish();
     return this.lastWord === undefined
       ? OVER
-      : { value: refusal(this.lastWord, this.context).body, done: false };
+      : { value: refusal(this.lastWord, this.answering).body, done: false };
   }
 
   async return(): Promise<Answer> {
     this.finish();
-    await this.results.return?.();
+    await this.events.return?.();
     return OVER;
   }
 

@@ -9,7 +9,6 @@ import type { OrderService } from '../domain/order-service';
 import type { PetService } from '../domain/pet-service';
 import type { Hub } from '../events/hub';
 import type { Store } from '../rate-limit/store';
-import { callDirectly } from './direct-calls';
 import { defineDirectives } from './directives';
 import { enforceRateLimits } from './rate-limit-directive';
 import { ApiKeyResolver } from './resolvers/api-key-resolver';
@@ -20,6 +19,7 @@ import { OrderResolver } from './resolvers/order-resolver';
 import { PetResolver } from './resolvers/pet-resolver';
 import { ViewerResolver } from './resolvers/viewer-resolver';
 import { isolateMutations } from './savepoints';
+import { refuseKeyIds } from './scalars';
 
 /** The services behind the resolvers. */
 export interface Services {
@@ -62,12 +62,14 @@ export function buildSchema({
       ChangeResolver,
     ],
     container: { get: (resolver) => resolvers.get(resolver) },
+    // Checked in all arguments, unless an argument has a check of its own.
+    validateFn: refuseKeyIds,
     pubSub: {
       subscribe: (topic, passes) => events.subscribe(topic as Topic, passes as Passes),
       publish: () => undefined,
     },
   });
-  const schema = isolateMutations(enforceRateLimits(defineDirectives(callDirectly(built, resolvers))));
+  const schema = isolateMutations(enforceRateLimits(defineDirectives(built)));
   // Parameter decorators are evaluated last to first, but readers expect `updatePet(id, input)`.
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     (field.args as GraphQLArgument[]).reverse();

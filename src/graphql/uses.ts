@@ -1,4 +1,4 @@
-import type { Spelling } from '../database/row-json';
+import type { Api } from './context';
 import type { Mark } from './marks';
 
 /** How often a marked element was used through one of the two interfaces. */
@@ -6,7 +6,7 @@ export interface CountedUse {
   /** A schema coordinate, or the method and path of a REST operation. */
   readonly element: string;
   readonly marker: 'deprecated' | 'experimental' | 'beta';
-  readonly interface: Spelling;
+  readonly interface: Api['name'];
   times: number;
 }
 
@@ -14,17 +14,17 @@ export interface CountedUse {
 export class Uses {
   private readonly known = new Map<string, CountedUse>();
 
-  count(element: string, marker: CountedUse['marker'], spelling: Spelling): void {
-    const key = `${spelling} ${marker} ${element}`;
+  count(element: string, marker: CountedUse['marker'], api: Api['name']): void {
+    const key = `${api} ${marker} ${element}`;
     const known = this.known.get(key);
     if (known) known.times++;
-    else this.known.set(key, { element, marker, interface: spelling, times: 1 });
+    else this.known.set(key, { element, marker, interface: api, times: 1 });
   }
 
-  countAll(marks: readonly Mark[], spelling: Spelling): void {
+  countAll(marks: readonly Mark[], api: Api['name']): void {
     for (const { coordinate, stability, deprecation } of marks) {
-      if (deprecation) this.count(coordinate, 'deprecated', spelling);
-      if (stability) this.count(coordinate, stability, spelling);
+      if (deprecation) this.count(coordinate, 'deprecated', api);
+      if (stability) this.count(coordinate, stability, api);
     }
   }
 

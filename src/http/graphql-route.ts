@@ -3,13 +3,13 @@ import type { ApolloServer } from '@apollo/server';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DocumentNode, FormattedExecutionResult } from 'graphql';
-import type { Context } from '../graphql/context';
+import type { OperationRequest } from '../graphql/context';
 import { withText } from '../graphql/document-ids';
 import { ProblemError } from '../graphql/errors';
-import type { OperationRunner } from '../graphql/executor';
-import { idempotencyHeaders } from '../graphql/idempotency-headers';
+import type { Executor } from '../graphql/executor';
+import { headersOf } from '../graphql/idempotency-headers';
+import { serialize } from '../graphql/json-text';
 import type { KnownDocuments } from '../graphql/known-documents';
-import { textOf } from '../graphql/row-text';
 import type { Variables } from '../graphql/variables';
 import { type Page, sendPage } from '../pages/page';
 import { acceptJsonBodies } from '../rest/json-body';
@@ -24,14 +24,14 @@ import type { WebSockets } from './websockets';
 const NOT_ACCEPTABLE = 'Responses are application/json or application/graphql-response+json.';
 
 export interface GraphQLRouteOptions {
-  readonly apollo: ApolloServer<Context>;
-  readonly executor: OperationRunner;
+  readonly apollo: ApolloServer<OperationRequest>;
+  readonly executor: Executor;
   readonly documents: KnownDocuments;
   /** The page for browsers. */
   readonly sandbox: Page;
   readonly upgrades: Upgrades;
   readonly websockets: WebSockets;
-  contextOf(request: FastifyRequest): Context;
+  requestOf(request: FastifyRequest): OperationRequest;
 }
 
 /**
@@ -40,11 +40,11 @@ export interface GraphQLRouteOptions {
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
   const { apollo, executor, documents, upgrades, websockets, sandbox } = options;
-  const contextOf = (request: FastifyRequest) => withIdempotencyKey(options.contextOf(request), request);
+  const requestOf = (request: FastifyRequest) => withIdempotencyKey(options.requestOf(request), request);
   acceptJsonBodies(app);
   // A form on any site can send this; Apollo refuses it (CSRF prevention).
   app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, text, done) => done(null, text));
-  const throughApollo = fastifyApolloHandler(apollo, { context: async (request) => contextOf(request) });
+  const throughApollo = fastifyApolloHandler(apollo, { context: async (request) => requestOf(request) });
 
   /** Runs the request through Apollo, which knows no HEAD and puts no request id on its own errors. */
   async function byApollo(
@@ -76,12 +76,10 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     const known = plainRequest(request.headers, body, documents);
     if (!known) return byApollo.call(this, request, reply, body);
     const { document, operationName, variables, type } = known;
-    const context = contextOf(request);
-    const outcome = await executor.run(document, operationName, variables, context);
+    const outcome = await executor.run(document, operationName, variables, requestOf(request));
     reply.code(statusFor(request.headers.accept, outcome.status, outcome.body)).header('content-type', type);
-    if (context.notice) reply.headers(context.notice.headers);
-    if (outcome.replayed !== undefined) reply.headers(idempotencyHeaders(outcome));
-    return textOf(outcome.body);
+    reply.headers(headersOf(outcome));
+    return serialize(outcome.body);
   });
   answerOtherMethods(app, GRAPHQL_PATH, ['GET', 'HEAD', 'POST']);
 }

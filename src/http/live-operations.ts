@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { KeyRing } from '../access/key-ring';
-import type { Context } from '../graphql/context';
+import type { OperationRequest } from '../graphql/context';
 import type { DocumentLimits } from '../graphql/document-limits';
 import { ProblemError } from '../graphql/errors';
-import type { Executor, OperationRunner } from '../graphql/executor';
+import type { Executor } from '../graphql/executor';
 import type { KnownDocuments } from '../graphql/known-documents';
 import { type Outcome, refusal, refuseDocument } from '../graphql/outcome';
 import { readDocument } from '../graphql/read-document';
@@ -22,10 +22,7 @@ export interface LiveRequest {
 }
 
 export interface LiveOptions {
-  /** Runs subscriptions. */
   readonly executor: Executor;
-  /** Runs everything else. */
-  readonly runner: OperationRunner;
   readonly documents: KnownDocuments;
   readonly documentLimits: DocumentLimits;
   readonly keys: KeyRing;
@@ -64,22 +61,23 @@ export class LiveOperations {
    */
   async run(
     { query, operationName, variables, isSafe }: LiveRequest,
-    context: Context,
+    request: OperationRequest,
     key: PresentedKey | undefined,
   ): Promise<RunningSubscription | Outcome> {
-    if (this.isClosing) return refusal(aboutToEnd(), context);
-    const release = this.operations.take(context.caller.id);
-    if (!release) return refusal(tooMany(this.operations.most), context);
+    if (this.isClosing) return refusal(aboutToEnd(), { request });
+    const release = this.operations.take(request.caller.id);
+    if (!release) return refusal(tooMany(this.operations.most), { request });
     let result: RunningSubscription | Outcome | undefined;
     try {
-      const { executor, runner, documents, documentLimits } = this.options;
+      const { executor, documents, documentLimits } = this.options;
       const { schema } = executor;
-      const document = readDocument(schema, documents, query, documentLimits, context);
-      if (!('kind' in document)) return refuseDocument(document, context);
+      const document = readDocument(schema, documents, query, documentLimits, request);
+      if (!('kind' in document)) return refuseDocument(document, request);
       const kind = executor.kindOf(document, operationName);
-      if (kind === 'mutation' && isSafe) return refusal(notByGet(), context);
-      if (kind !== 'subscription') return await runner.run(document, operationName, variables ?? {}, context);
-      result = await executor.subscribe(document, operationName, variables ?? {}, context, (ended) => {
+      if (kind === 'mutation' && isSafe) return refusal(notByGet(), { request });
+      if (kind !== 'subscription')
+        return await executor.run(document, operationName, variables ?? {}, request);
+      result = await executor.subscribe(document, operationName, variables ?? {}, request, (ended) => {
         this.running.delete(ended);
         release();
       });

@@ -8,12 +8,11 @@ import fastify, {
 } from 'fastify';
 import type { Database } from '../database/database';
 import { createApollo } from '../graphql/apollo';
-import { Context } from '../graphql/context';
+import { GRAPHQL_API, type OperationRequest } from '../graphql/context';
 import type { DocumentLimits } from '../graphql/document-limits';
-import type { OperationRunner } from '../graphql/executor';
+import type { Executor } from '../graphql/executor';
 import { IDEMPOTENT_REPLAYED } from '../graphql/idempotency-headers';
 import type { KnownDocuments } from '../graphql/known-documents';
-import type { Uses } from '../graphql/uses';
 import { readPages } from '../pages/pages';
 import { pageRoutes } from '../pages/routes';
 import { RATE_LIMIT_HEADER_NAMES } from '../rate-limit/headers';
@@ -46,9 +45,7 @@ import { WebSockets } from './websockets';
 
 export interface ServerOptions extends Recognition {
   readonly database: Database;
-  readonly executor: OperationRunner;
-  /** Counts uses of deprecated, experimental and beta elements. */
-  readonly uses: Uses;
+  readonly executor: Executor;
   readonly documents: KnownDocuments;
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
@@ -148,11 +145,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const tarpit = new Tarpit();
   refuseBanned(app, limits, tarpit);
 
-  const contextOf = (request: FastifyRequest): Context => {
+  const requestOf = (request: FastifyRequest): OperationRequest => {
     request.observation = new Observation(request.log);
     const hidesSuggestions = options.hidesSuggestions && !request.caller.apiKey;
-    const { caller, meter, id, observation } = request;
-    return new Context(database, caller, meter, id, observation, hidesSuggestions);
+    const { caller, meter, id: requestId, observation: observer } = request;
+    return { session: database, caller, meter, requestId, observer, api: GRAPHQL_API, hidesSuggestions };
   };
   const apollo = await createApollo(executor, documents, options.documentLimits);
   const pages = readPages();
@@ -169,14 +166,14 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     documents,
     upgrades,
     websockets,
-    contextOf,
+    requestOf,
     sandbox: pages.sandbox,
   });
-  await app.register(streamRoute, { live, documents, requests, metrics, contextOf });
+  await app.register(streamRoute, { live, documents, requests, metrics, requestOf });
   live.watch(app);
   const operations = OPERATIONS.map((operation) => prepare(executor.schema, operation));
   const document = openApiDocument(operations);
-  await app.register(restAdapter, { executor, uses: options.uses, operations, document, contextOf });
+  await app.register(restAdapter, { executor, operations, document, requestOf });
   await app.register(pageRoutes, { pages, document });
   await app.register(health, { database, limits, requests });
   if (options.exposition) await app.register(metricsRoute, { metrics: options.exposition });

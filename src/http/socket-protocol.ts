@@ -6,7 +6,7 @@ import type { WebSocket } from 'ws';
 import type { Caller } from '../access/caller';
 import type { KeyRing } from '../access/key-ring';
 import type { Database } from '../database/database';
-import { Context } from '../graphql/context';
+import { GRAPHQL_API, type OperationRequest } from '../graphql/context';
 import { withText } from '../graphql/document-ids';
 import { ProblemError } from '../graphql/errors';
 import type { KnownDocuments } from '../graphql/known-documents';
@@ -131,30 +131,35 @@ export class SocketProtocol {
     const started = performance.now();
     const requestId = randomUUID();
     const observation = new Observation({ error: (err) => logger.error({ err, requestId }) });
-    const as = (caller: Caller) => {
-      const hides = hidesSuggestions === true && !caller.apiKey;
-      return new Context(database, caller, new Meter(limits, caller), requestId, observation, hides);
-    };
-    let context = as(client.caller);
+    const as = (caller: Caller): OperationRequest => ({
+      session: database,
+      caller,
+      meter: new Meter(limits, caller),
+      requestId,
+      observer: observation,
+      api: GRAPHQL_API,
+      hidesSuggestions: hidesSuggestions === true && !caller.apiKey,
+    });
+    let request = as(client.caller);
     let result: RunningSubscription | Outcome;
     let banned: ProblemError | undefined;
     try {
       this.options.overload.check();
-      context = as(await this.callerOf(client));
-      banned = limits.wasBanned(context.caller.id) ? refusalOf(await context.meter.take(1)) : undefined;
+      request = as(await this.callerOf(client));
+      banned = limits.wasBanned(request.caller.id) ? refusalOf(await request.meter.take(1)) : undefined;
       if (banned) {
-        await new Promise<void>((resolve) => tarpit.refuse(context.caller.id, resolve));
+        await new Promise<void>((resolve) => tarpit.refuse(request.caller.id, resolve));
         throw banned;
       }
       const asked = withText({ ...payload }, documents) as unknown as SubscribePayload;
-      result = await live.run(asked, context, client.key);
+      result = await live.run(asked, request, client.key);
     } catch (error) {
-      result = refusal(error, context);
+      result = refusal(error, { request });
     }
     if (!(result instanceof RunningSubscription) && result.status < 500) {
       // An operation refused before it was charged counts as one request.
-      const refused = refusalOf(await context.meter.take(1));
-      if (refused && result.status !== 429) result = refusal(refused, context);
+      const refused = refusalOf(await request.meter.take(1));
+      if (refused && result.status !== 429) result = refusal(refused, { request });
     }
     const status = result instanceof RunningSubscription ? 200 : result.status;
     const { operation = 'graphql', name } = observation;
@@ -165,7 +170,7 @@ export class SocketProtocol {
       journal.note({
         requestId,
         method,
-        caller: context.caller.id,
+        caller: request.caller.id,
         operation,
         operationName: name,
         status,

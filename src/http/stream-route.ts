@@ -2,12 +2,12 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
 import Negotiator from 'negotiator';
-import type { Context } from '../graphql/context';
+import type { OperationRequest } from '../graphql/context';
 import { withText } from '../graphql/document-ids';
 import { ProblemError } from '../graphql/errors';
-import { idempotencyHeaders } from '../graphql/idempotency-headers';
+import { headersOf } from '../graphql/idempotency-headers';
+import { serialize } from '../graphql/json-text';
 import type { KnownDocuments } from '../graphql/known-documents';
-import { textOf } from '../graphql/row-text';
 import { RunningSubscription } from '../graphql/running-subscription';
 import { acceptJsonBodies } from '../rest/json-body';
 import { answerOtherMethods } from '../rest/methods';
@@ -28,7 +28,7 @@ export interface StreamRouteOptions {
   readonly documents: KnownDocuments;
   readonly requests: RequestsInProgress;
   readonly metrics: Metrics;
-  contextOf(request: FastifyRequest): Context;
+  requestOf(request: FastifyRequest): OperationRequest;
 }
 
 /**
@@ -37,7 +37,7 @@ export interface StreamRouteOptions {
  */
 export async function streamRoute(
   app: FastifyInstance,
-  { live, documents, requests, metrics, contextOf }: StreamRouteOptions,
+  { live, documents, requests, metrics, requestOf }: StreamRouteOptions,
 ): Promise<void> {
   acceptJsonBodies(app);
   const open = new Set<EventStream>();
@@ -49,20 +49,18 @@ export async function streamRoute(
     if (!new Negotiator(request.raw).mediaType([EVENT_STREAM]))
       throw new ProblemError('NOT_ACCEPTABLE', `Responses are ${EVENT_STREAM}; Accept must allow it.`);
     const asked = request.method === 'GET' ? ofUrl(request, documents) : ofBody(request, documents);
-    const context = withIdempotencyKey(contextOf(request), request);
-    const result = await live.run(asked, context, keyOf(request));
-    if (context.notice) reply.headers(context.notice.headers);
+    const result = await live.run(asked, withIdempotencyKey(requestOf(request), request), keyOf(request));
+    reply.headers(headersOf(result));
     if (!(result instanceof RunningSubscription) && result.status !== 200) {
       // The limit on concurrent operations has no window whose end could be given.
       if (result.status === 429) reply.header('retry-after', '5');
       if (result.status === 405) reply.header('allow', 'POST');
-      reply.headers(idempotencyHeaders(result));
       return reply.code(result.status).type('application/json; charset=utf-8').send(result.body);
     }
     reply.type(`${EVENT_STREAM}; charset=utf-8`).header('cache-control', 'no-store');
     reply.header('x-accel-buffering', 'no').header('x-stability', 'experimental');
     if (!(result instanceof RunningSubscription)) {
-      return reply.headers(idempotencyHeaders(result)).send(next(result.body) + COMPLETE);
+      return reply.send(next(result.body) + COMPLETE);
     }
     const stream = new EventStream(result, () => open.delete(stream));
     open.add(stream);
@@ -125,7 +123,7 @@ class EventStream extends Readable {
 const COMPLETE = 'event: complete\ndata:\n\n';
 
 function next(body: FormattedExecutionResult): string {
-  return `event: next\ndata: ${textOf(body)}\n\n`;
+  return `event: next\ndata: ${serialize(body)}\n\n`;
 }
 
 function ofBody({ body }: FastifyRequest, documents: KnownDocuments): LiveRequest {

@@ -1,12 +1,11 @@
 import accepts from '@fastify/accepts';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { OpenAPIV3 } from 'openapi-types';
-import type { Context } from '../graphql/context';
+import type { Api, OperationRequest } from '../graphql/context';
 import { ProblemError } from '../graphql/errors';
-import type { OperationRunner } from '../graphql/executor';
+import type { Executor } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-headers';
 import { refuseScope } from '../graphql/scope-check';
-import type { Uses } from '../graphql/uses';
 import { answer, JSON_TYPE } from './answer';
 import { acceptExactJsonBodies, emptyBody } from './json-body';
 import { markerOf } from './markers';
@@ -18,12 +17,10 @@ import type { RestRequest } from './request';
 import { variablesOf } from './variables';
 
 export interface RestOptions {
-  readonly executor: OperationRunner;
-  readonly uses: Uses;
+  readonly executor: Executor;
   readonly operations: readonly PreparedOperation[];
   readonly document: OpenAPIV3.Document;
-  /** The context in which the operation of a request runs. */
-  contextOf(request: FastifyRequest): Context;
+  requestOf(request: FastifyRequest): OperationRequest;
 }
 
 /**
@@ -31,8 +28,7 @@ export interface RestOptions {
  * thrown, for the server's error handler to answer.
  */
 export async function restAdapter(app: FastifyInstance, options: RestOptions): Promise<void> {
-  const { executor, uses, operations, document, contextOf } = options;
-  for (const { parsed } of operations) executor.prepareForRest(parsed);
+  const { executor, operations, document, requestOf } = options;
   await app.register(accepts);
   acceptExactJsonBodies(app);
   routeEveryMethod(app);
@@ -46,14 +42,17 @@ export async function restAdapter(app: FastifyInstance, options: RestOptions): P
       method,
       url,
       config: { operation: operation.id },
-      onRequest: welcome(operation, uses),
+      onRequest: welcome(operation, executor.uses),
       handler: (request, reply) =>
-        run(executor, operation, request as RestRequest, reply, contextOf(request)),
+        run(executor, operation, request as RestRequest, reply, requestOf(request)),
     });
   }
   for (const [url, allowed] of methods) answerOtherMethods(app, url, allowed);
   await app.register(openApiRoutes, { document });
 }
+
+/** Identifiers are integers, and members without a value are left out. */
+const REST_API: Api = { name: 'rest', json: { ids: 'number', nulls: 'omitted' } };
 
 /** `/pets/{petId}` in Fastify's syntax; parameters match only non-empty text. */
 function routerPath(path: string): string {
@@ -64,7 +63,7 @@ function routerPath(path: string): string {
  * Sets the operation's markers on the response, whatever its status, and refuses callers without the scope and clients
  * that do not accept JSON, before the body is read.
  */
-function welcome(operation: PreparedOperation, uses: Uses): onRequestHookHandler {
+function welcome(operation: PreparedOperation, uses: Executor['uses']): onRequestHookHandler {
   const marker = markerOf(operation);
   return (request, reply, done) => {
     if (marker) {
@@ -89,19 +88,20 @@ function readsJson(request: FastifyRequest): boolean {
 }
 
 async function run(
-  executor: OperationRunner,
+  executor: Executor,
   operation: PreparedOperation,
   request: RestRequest,
   reply: FastifyReply,
-  context: Context,
+  operationRequest: OperationRequest,
 ): Promise<FastifyReply> {
   const { params: path, query, body } = request;
   if (operation.bodyRules && body === undefined) throw emptyBody();
   const variables = variablesOf(operation, { path, query, body });
   const key = operation.runsOnce ? request.headers[IDEMPOTENCY_KEY] : undefined;
-  if (key !== undefined) context.idempotency = { header: String(key), operation: operation.id };
-  const outcome = await executor.run(operation.parsed, null, variables, context);
-  if (outcome.replayed !== undefined) reply.headers(idempotencyHeaders(outcome));
+  const idempotency = key === undefined ? undefined : { header: String(key), operation: operation.id };
+  const asked = { ...operationRequest, api: REST_API, idempotency };
+  const outcome = await executor.run(operation.parsed, null, variables, asked);
+  reply.headers(idempotencyHeaders(outcome));
   const result = dataOf(operation, outcome.body)[operation.root];
   if (result === null || result === undefined) throw nothingThere(operation, path);
   return answer(operation, result, request, reply);

@@ -6,7 +6,7 @@ import {
   isObjectType,
   type SelectionSetNode,
 } from 'graphql';
-import { quoted, RowText } from '../graphql/row-text';
+import { JsonText, quoted } from '../graphql/json-text';
 
 /** Writes a value of a GraphQL result as JSON text. */
 export type Writer = (value: unknown) => string;
@@ -19,7 +19,7 @@ export function writerOf(type: GraphQLOutputType, selectionSet?: SelectionSetNod
   const shape = getNullableType(type);
   if (isListType(shape)) {
     const write = writerOf(shape.ofType, selectionSet);
-    return (list) => (list instanceof RowText ? list.text : `[${(list as unknown[]).map(write).join(',')}]`);
+    return (list) => (list instanceof JsonText ? list.text : `[${(list as unknown[]).map(write).join(',')}]`);
   }
   if (isObjectType(shape)) {
     const fields = ((selectionSet?.selections ?? []) as readonly FieldNode[]).map((field) => {
@@ -29,7 +29,7 @@ export function writerOf(type: GraphQLOutputType, selectionSet?: SelectionSetNod
       return { key, name: `${JSON.stringify(key)}:`, write: writerOf(definition.type, field.selectionSet) };
     });
     return (value) => {
-      if (value instanceof RowText) return value.text;
+      if (value instanceof JsonText) return value.text;
       const object = value as Record<string, unknown>;
       let text = '{';
       for (const { key, name, write } of fields) {

@@ -16,9 +16,7 @@ import {
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { reasonOf } from '../database/failures';
-import type { OperationRunner } from '../graphql/executor';
 import { inTime } from '../rate-limit/in-time';
-import { TracedOperations } from './traced-operations';
 
 /** How long sending the remaining spans may take when the process ends. */
 const FLUSH_MS = 2_000;
@@ -65,10 +63,7 @@ export function startTracing(serviceName: string): void {
   );
 }
 
-/** Wraps `runner` so that each operation runs in a span of its own. */
-export function traced(runner: OperationRunner): OperationRunner {
-  return new TracedOperations(runner);
-}
+export { traceOperation } from './traced-operations';
 
 /** Logs traces that could not be sent. */
 export function reportTo(logger: FastifyBaseLogger): void {

@@ -2,16 +2,11 @@ import fc from 'fast-check';
 import {
   buildSchema,
   coerceInputValue,
-  type FieldNode,
-  type GraphQLField,
   type GraphQLInputType,
   type OperationDefinitionNode,
   parse,
   typeFromAST,
-  validate,
 } from 'graphql';
-import { getArgumentValues, getVariableValues } from 'graphql/execution/values';
-import { argumentsOf, hasConstantArguments } from '../../src/graphql/arguments';
 import { coercerOf } from '../../src/graphql/input-values';
 import { runs } from '../helper/full';
 
@@ -103,91 +98,4 @@ describe('variables', () => {
     );
     expect(fitting).toBeGreaterThan(0);
   });
-});
-
-const VARIABLES = '$int: Int, $text: String, $id: ID!, $colour: Colour = GREEN, $list: [Int], $deep: Deep';
-
-/** Literals that may hold variables, many of the right type. */
-const { literal } = fc.letrec<{ literal: string }>((tie) => {
-  const member = (name: string) => tie('literal').map((text) => `${name}: ${text}`);
-  const object = (names: string[]) =>
-    fc
-      .subarray(names)
-      .chain((some) => fc.tuple(...some.map(member)).map((members) => `{ ${members.join(', ')} }`));
-  return {
-    literal: fc.oneof(
-      { maxDepth: 4 },
-      fc.constantFrom('null', '1', '1.5', '"a"', 'RED', 'true', '[1, null]', '{}'),
-      fc.constantFrom(
-        '$int',
-        '$text',
-        '$id',
-        '$colour',
-        '$list',
-        '$deep',
-        '[$int]',
-        '{ id: $id, name: "n" }',
-      ),
-      fc.constantFrom(
-        '{ number: $int, colour: $colour }',
-        '{ id: $id, name: "n", deep: $deep }',
-        '{ id: $id }',
-      ),
-      fc.array(tie('literal'), { maxLength: 3 }).map((items) => `[${items.join(', ')}]`),
-      object(['id', 'name', 'count', 'tags', 'deep']),
-      object(['self', 'many', 'number', 'colour']),
-    ),
-  };
-});
-
-const given = fc.record(
-  {
-    int: fc.constantFrom(1, null),
-    text: fc.constantFrom('t', null),
-    id: fc.constantFrom('9', 9),
-    colour: fc.constantFrom('RED', null),
-    list: fc.constantFrom([1, 2], 3, null),
-    deep: fc.constantFrom({}, { number: null, self: { colour: 'RED' } }, null),
-  },
-  { requiredKeys: ['id'] },
-);
-
-test('arguments are coerced as by graphql-js, for any document', () => {
-  const fields = schema.getQueryType()?.getFields() ?? {};
-  const names = Object.values(fields).flatMap((field) =>
-    field.args.map(({ name }) => [field.name, name] as const),
-  );
-  const document = fc
-    .tuple(fc.constantFrom(...names), fc.constantFrom(...names), literal, literal)
-    .map(([[field, one], [, other], first, second]) => {
-      const more = one === other ? '' : `, ${other}: ${second}`;
-      const needs = field === 'needs' ? 'id: $id, colour: RED, deep: {}' : '';
-      const args = needs.includes(`${one}:`) ? needs : `${needs}, ${one}: ${first}`;
-      return `query (${VARIABLES}) { ${field}(${args}${field === 'field' ? more : ''}) }`;
-    });
-  let compared = 0;
-  let withVariables = 0;
-  fc.assert(
-    fc.property(document, given, (text, variables) => {
-      const parsed = outcome(() => parse(text));
-      if (parsed === 'refused') return;
-      const ast = parsed.value as ReturnType<typeof parse>;
-      const faults = validate(schema, ast).filter(({ message }) => !message.includes('never used'));
-      if (faults.length) return;
-      const [operation] = ast.definitions as unknown as [OperationDefinitionNode];
-      const [node] = operation.selectionSet.selections as unknown as [FieldNode];
-      const field = fields[node.name.value] as GraphQLField<unknown, unknown>;
-      const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
-      if (!coerced) return;
-      const expected = outcome(() => getArgumentValues(field, node, coerced));
-      const actual = outcome(() => argumentsOf(field, node)(coerced));
-      expect(actual).toEqual(expected);
-      expect(JSON.stringify(actual)).toBe(JSON.stringify(expected));
-      compared++;
-      if (!hasConstantArguments(node)) withVariables++;
-    }),
-    runs(1200, 10_000),
-  );
-  expect(compared).toBeGreaterThan(120);
-  expect(withVariables).toBeGreaterThan(50);
 });

@@ -1,5 +1,5 @@
-import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, Ctx, FieldResolver, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { Selection } from '../../database/selection';
 import type { CategoryRow } from '../../database/tables';
 import type { CategoryService } from '../../domain/category-service';
 import type { PetService } from '../../domain/pet-service';
@@ -8,8 +8,8 @@ import { Paged } from '../cost-directives';
 import { Counted, Requires } from '../directives';
 import { CategoryPageArgs, PetPageArgs, pageOf } from '../inputs/pages';
 import { CategoryUpdate, NewCategory } from '../inputs/payloads';
-import { requestedFields } from '../requested-fields';
 import { Id } from '../scalars';
+import { Selected } from '../selection';
 import { Category } from '../types/category';
 import { CategoryConnection, PetConnection } from '../types/connections';
 
@@ -26,9 +26,9 @@ export class CategoryResolver {
   async category(
     @Arg('id', () => Id, { description: "The category's id." }) id: bigint,
     @Ctx() { session }: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Selected() selection: Selection,
   ) {
-    return (await this.categories.find(session, [id], requestedFields(info))).get(id);
+    return (await this.categories.find(session, [id], selection)).get(id);
   }
 
   @Counted()
@@ -38,9 +38,9 @@ export class CategoryResolver {
   list(
     @Args(() => CategoryPageArgs) args: CategoryPageArgs,
     @Ctx() { session }: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Selected() selection: Selection,
   ) {
-    return this.categories.list(session, args.filter, pageOf(args), requestedFields(info));
+    return this.categories.list(session, args.filter, pageOf(args), selection);
   }
 
   @Counted()
@@ -82,10 +82,10 @@ export class CategoryResolver {
     @Root() category: CategoryRow,
     @Args(() => PetPageArgs) args: PetPageArgs,
     @Ctx() { loaders, session }: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Selected() selection: Selection,
   ) {
-    return loaders.load(info, category.id, (ids) =>
-      this.petService.listByCategory(session, ids, args.filter, pageOf(args), requestedFields(info)),
+    return loaders.load(selection, category.id, (ids) =>
+      this.petService.listByCategory(session, ids, args.filter, pageOf(args), selection),
     );
   }
 }

@@ -1,5 +1,5 @@
-import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, Ctx, FieldResolver, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { Selection } from '../../database/selection';
 import type { InventoryRow } from '../../database/tables';
 import type { InventoryService } from '../../domain/inventory-service';
 import type { PetService } from '../../domain/pet-service';
@@ -8,8 +8,8 @@ import { Paged } from '../cost-directives';
 import { Counted, Requires, Stability } from '../directives';
 import { InventoryPageArgs, pageOf } from '../inputs/pages';
 import { InventoryUpdate } from '../inputs/payloads';
-import { requestedFields } from '../requested-fields';
 import { Id } from '../scalars';
+import { Selected } from '../selection';
 import { InventoryItemConnection } from '../types/connections';
 import { InventoryItem } from '../types/inventory-item';
 import { Pet } from '../types/pet';
@@ -30,9 +30,9 @@ export class InventoryResolver {
   async inventoryItem(
     @Arg('petId', () => Id, { description: "The pet's id." }) petId: bigint,
     @Ctx() { session }: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Selected() selection: Selection,
   ) {
-    return (await this.stock.find(session, [petId], requestedFields(info))).get(petId);
+    return (await this.stock.find(session, [petId], selection)).get(petId);
   }
 
   @Counted()
@@ -42,9 +42,9 @@ export class InventoryResolver {
   inventory(
     @Args(() => InventoryPageArgs) args: InventoryPageArgs,
     @Ctx() { session }: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Selected() selection: Selection,
   ) {
-    return this.stock.list(session, args.filter, pageOf(args, 'PET_ID'), requestedFields(info));
+    return this.stock.list(session, args.filter, pageOf(args, 'PET_ID'), selection);
   }
 
   @Counted()
@@ -72,8 +72,8 @@ export class InventoryResolver {
   }
 
   @FieldResolver(() => Pet, { description: 'The animal that the entry tracks.' })
-  pet(@Root() item: InventoryRow, @Ctx() { loaders, session }: Context, @Info() info: GraphQLResolveInfo) {
+  pet(@Root() item: InventoryRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
     if (item.pet) return item.pet;
-    return loaders.load(info, item.petId, (ids) => this.pets.find(session, ids, requestedFields(info)));
+    return loaders.load(selection, item.petId, (ids) => this.pets.find(session, ids, selection), 'pet');
   }
 }

@@ -1,5 +1,5 @@
-import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, Ctx, FieldResolver, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { Selection } from '../../database/selection';
 import type { OrderRow } from '../../database/tables';
 import type { OrderService } from '../../domain/order-service';
 import type { PetService } from '../../domain/pet-service';
@@ -8,8 +8,8 @@ import { Paged } from '../cost-directives';
 import { Counted, Requires } from '../directives';
 import { OrderPageArgs, pageOf } from '../inputs/pages';
 import { NewOrder, OrderUpdate } from '../inputs/payloads';
-import { requestedFields } from '../requested-fields';
 import { Id } from '../scalars';
+import { Selected } from '../selection';
 import { OrderConnection } from '../types/connections';
 import { Order } from '../types/order';
 import { Pet } from '../types/pet';
@@ -27,9 +27,9 @@ export class OrderResolver {
   async order(
     @Arg('id', () => Id, { description: "The order's id." }) id: bigint,
     @Ctx() { session }: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Selected() selection: Selection,
   ) {
-    return (await this.orders.find(session, [id], requestedFields(info))).get(id);
+    return (await this.orders.find(session, [id], selection)).get(id);
   }
 
   @Counted()
@@ -39,9 +39,9 @@ export class OrderResolver {
   list(
     @Args(() => OrderPageArgs) args: OrderPageArgs,
     @Ctx() { session }: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Selected() selection: Selection,
   ) {
-    return this.orders.list(session, args.filter, pageOf(args), requestedFields(info));
+    return this.orders.list(session, args.filter, pageOf(args), selection);
   }
 
   @Counted()
@@ -85,9 +85,9 @@ export class OrderResolver {
   }
 
   @FieldResolver(() => Pet, { nullable: true, description: 'The animal in the order.' })
-  pet(@Root() order: OrderRow, @Ctx() { loaders, session }: Context, @Info() info: GraphQLResolveInfo) {
+  pet(@Root() order: OrderRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
     if (order.pet !== undefined) return order.pet;
     if (order.petId === null) return null;
-    return loaders.load(info, order.petId, (ids) => this.pets.find(session, ids, requestedFields(info)));
+    return loaders.load(selection, order.petId, (ids) => this.pets.find(session, ids, selection));
   }
 }

@@ -1,5 +1,5 @@
-import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, Ctx, FieldResolver, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { Selection } from '../../database/selection';
 import type { PetRow } from '../../database/tables';
 import type { CategoryService } from '../../domain/category-service';
 import type { InventoryService } from '../../domain/inventory-service';
@@ -10,8 +10,8 @@ import { Paged } from '../cost-directives';
 import { Counted, Requires } from '../directives';
 import { OrderPageArgs, PetPageArgs, pageOf } from '../inputs/pages';
 import { NewPet, PetUpdate } from '../inputs/payloads';
-import { requestedFields } from '../requested-fields';
 import { Id } from '../scalars';
+import { Selected } from '../selection';
 import { Category } from '../types/category';
 import { OrderConnection, PetConnection } from '../types/connections';
 import { InventoryItem } from '../types/inventory-item';
@@ -32,9 +32,9 @@ export class PetResolver {
   async pet(
     @Arg('id', () => Id, { description: "The pet's id." }) id: bigint,
     @Ctx() { session }: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Selected() selection: Selection,
   ) {
-    return (await this.pets.find(session, [id], requestedFields(info))).get(id);
+    return (await this.pets.find(session, [id], selection)).get(id);
   }
 
   @Counted()
@@ -44,9 +44,9 @@ export class PetResolver {
   list(
     @Args(() => PetPageArgs) args: PetPageArgs,
     @Ctx() { session }: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Selected() selection: Selection,
   ) {
-    return this.pets.list(session, args.filter, pageOf(args), requestedFields(info));
+    return this.pets.list(session, args.filter, pageOf(args), selection);
   }
 
   @Counted()
@@ -80,20 +80,19 @@ export class PetResolver {
   }
 
   @FieldResolver(() => Category, { description: 'The category that the animal belongs to.' })
-  category(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Info() info: GraphQLResolveInfo) {
+  category(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
     if (pet.category) return pet.category;
-    return loaders.load(info, pet.categoryId, (ids) =>
-      this.categories.find(session, ids, requestedFields(info)),
-    );
+    const find = (ids: readonly bigint[]) => this.categories.find(session, ids, selection);
+    return loaders.load(selection, pet.categoryId, find, 'category');
   }
 
   @FieldResolver(() => InventoryItem, {
     nullable: true,
     description: 'Its stock; null if it is not tracked.',
   })
-  inventory(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Info() info: GraphQLResolveInfo) {
+  inventory(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
     if (pet.inventory !== undefined) return pet.inventory;
-    return loaders.load(info, pet.id, (ids) => this.stock.find(session, ids, requestedFields(info)));
+    return loaders.load(selection, pet.id, (ids) => this.stock.find(session, ids, selection));
   }
 
   @Paged('first', 'last')
@@ -102,10 +101,10 @@ export class PetResolver {
     @Root() pet: PetRow,
     @Args(() => OrderPageArgs) args: OrderPageArgs,
     @Ctx() { loaders, session }: Context,
-    @Info() info: GraphQLResolveInfo,
+    @Selected() selection: Selection,
   ) {
-    return loaders.load(info, pet.id, (ids) =>
-      this.orderService.listByPet(session, ids, args.filter, pageOf(args), requestedFields(info)),
+    return loaders.load(selection, pet.id, (ids) =>
+      this.orderService.listByPet(session, ids, args.filter, pageOf(args), selection),
     );
   }
 }

@@ -7,12 +7,11 @@ import { RateLimit } from '../types/limits';
 @Resolver()
 export class ViewerResolver {
   @Query(() => RateLimit, { description: "The caller's plan and remaining quota. Uses no quota." })
-  async rateLimit(@Ctx() context: Context): Promise<RateLimit> {
-    const { caller, charge, meter } = context;
-    const standing = charge ? await charge.settle() : await meter.peek();
+  async rateLimit(@Ctx() { request, charge }: Context): Promise<RateLimit> {
+    const standing = await charge.settle();
     return {
-      plan: caller.plan,
-      cost: charge?.cost ?? 0,
+      plan: request.caller.plan,
+      cost: charge.cost,
       windows: windowsOf(standing),
       bannedUntil: standing.bannedUntil === undefined ? null : new Date(standing.bannedUntil),
     };
@@ -20,7 +19,7 @@ export class ViewerResolver {
 
   @Query(() => Viewer, { description: 'The caller: its plan, scopes and API key. Uses no quota.' })
   async viewer(@Ctx() context: Context): Promise<object> {
-    const { plan, scopes, apiKey = null } = context.caller;
+    const { plan, scopes, apiKey = null } = context.request.caller;
     return { plan, scopes: [...scopes], apiKey, rateLimit: await this.rateLimit(context) };
   }
 }

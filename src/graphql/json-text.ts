@@ -1,5 +1,5 @@
 /** A part of a response that the database has already serialized as JSON. */
-export class RowText {
+export class JsonText {
   constructor(readonly text: string) {}
 
   /** For code that serializes the response with JSON.stringify. */
@@ -16,18 +16,18 @@ export function quoted(text: string): string {
 }
 
 /**
- * A response as JSON.stringify serializes it, with the already serialized parts inserted unchanged. Its keys
- * are GraphQL names (section 2.1.9), which need no escaping.
+ * A response as JSON.stringify serializes it, with the already serialized parts inserted unchanged. Its keys are
+ * GraphQL names (section 2.1.9), which need no escaping.
  */
-export function textOf(value: unknown): string {
+export function serialize(value: unknown): string {
   if (typeof value === 'string') return quoted(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (value instanceof RowText) return value.text;
-  if (Array.isArray(value)) return `[${value.map(textOf).join(',')}]`;
+  if (value instanceof JsonText) return value.text;
+  if (Array.isArray(value)) return `[${value.map(serialize).join(',')}]`;
   let text = '';
   for (const key in value) {
     const member = (value as Record<string, unknown>)[key];
-    if (member !== undefined) text += `${text === '' ? '' : ','}"${key}":${textOf(member)}`;
+    if (member !== undefined) text += `${text === '' ? '' : ','}"${key}":${serialize(member)}`;
   }
   return `{${text}}`;
 }

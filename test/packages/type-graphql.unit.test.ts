@@ -1,0 +1,109 @@
+import 'reflect-metadata';
+import { parse } from 'graphql';
+import {
+  Arg,
+  buildSchemaSync,
+  createMethodMiddlewareDecorator,
+  Directive,
+  Field,
+  FieldResolver,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+  UseMiddleware,
+} from 'type-graphql';
+import { anonymousCaller } from '../../src/access/caller';
+import { GRAPHQL_API, type OperationRequest } from '../../src/graphql/context';
+import { Executor } from '../../src/graphql/executor';
+import { Id, refuseKeyIds } from '../../src/graphql/scalars';
+import { MemoryStore } from '../../src/rate-limit/memory-store';
+import { Meter } from '../../src/rate-limit/meter';
+
+const Guarded = (word: string) =>
+  createMethodMiddlewareDecorator(async (_data, next) => `${word} ${await next()}`);
+
+@ObjectType({ simpleResolvers: true })
+class Thing {
+  @Field(() => String)
+  name!: string;
+
+  @Directive('@requiresScope(scope: ADMIN)')
+  @Field(() => String)
+  secret!: string;
+}
+
+@Resolver(() => Thing)
+class Things {
+  private readonly prefix = 'a';
+
+  @Query(() => Thing)
+  thing(@Arg('id', () => Id) id: bigint) {
+    return { name: `${this.prefix} thing ${id}`, secret: 'told' };
+  }
+
+  @Guarded('checked')
+  @Query(() => String)
+  greeting() {
+    return 'hello';
+  }
+
+  @UseMiddleware(async (_data, next) => `below: ${await next()}`)
+  @FieldResolver(() => String)
+  shout(@Root() thing: Thing) {
+    return thing.name.toUpperCase();
+  }
+}
+
+const resolvers = new Map<unknown, unknown>([[Things, new Things()]]);
+const schema = buildSchemaSync({
+  resolvers: [Things],
+  container: { get: (target) => resolvers.get(target) },
+  validateFn: refuseKeyIds,
+});
+const most = Number.MAX_SAFE_INTEGER;
+const executor = new Executor(schema, { now: Date.now, costs: { answer: most, event: most } });
+const bans = { banAfter: 20, banSeconds: 60, banMaxSeconds: 3600 };
+
+async function ask(document: string) {
+  const caller = anonymousCaller('test', 'write');
+  const meter = new Meter(new MemoryStore({ bans, now: Date.now }), caller);
+  const observer = { onOperation() {}, onInternalError() {}, onUnavailable() {} };
+  const request = {
+    caller,
+    meter,
+    requestId: 'test',
+    observer,
+    api: GRAPHQL_API,
+  } as unknown as OperationRequest;
+  return executor.run(parse(document), undefined, {}, request);
+}
+
+test('methods are called on their instance, with the arguments that their parameters declare', async () => {
+  const { body } = await ask('{ thing(id: 7) { name } }');
+  expect(body.data).toEqual({ thing: { name: 'a thing 7' } });
+});
+
+test('a key id is no id of anything else', async () => {
+  const { body } = await ask('{ thing(id: "abcdefghijkl") { name } }');
+  expect(body).toMatchObject({ data: null, errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] });
+});
+
+test('a decorator around a query runs', async () => {
+  expect((await ask('{ greeting }')).body.data).toEqual({ greeting: 'checked hello' });
+});
+
+test('a middleware of a nested field runs', async () => {
+  const { body } = await ask('{ thing(id: 7) { shout } }');
+  expect(body.data).toEqual({ thing: { shout: 'below: A THING 7' } });
+});
+
+test('@requiresScope is enforced wherever it stands, before anything runs', async () => {
+  const { status, body } = await ask(
+    '{ a: thing(id: 7) { name } b: thing(id: 7) { ...T } } fragment T on Thing { secret }',
+  );
+  expect(status).toBe(401);
+  expect(body).toEqual({
+    errors: [expect.objectContaining({ extensions: expect.objectContaining({ code: 'UNAUTHENTICATED' }) })],
+  });
+});
