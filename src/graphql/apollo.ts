@@ -36,7 +36,7 @@ export async function createApollo(
     // KnownDocuments is the cache; Apollo's would keep every document twice.
     documentStore: null,
     // If only trusted documents may run, clients cannot register any.
-    ...(documents.onlyTrusted && { persistedQueries: false }),
+    persistedQueries: documents.onlyTrusted ? false : { cache: documents.persisted },
     stopOnTerminationSignals: false,
     stringifyResult: JSON.stringify,
     logger: { debug() {}, info() {}, warn() {}, error() {} },

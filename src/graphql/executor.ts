@@ -131,8 +131,13 @@ export class Executor {
     const { request, operation, plan, variables } = admitted;
     const charge = new Charge(request.meter, plan.cost);
     // No field charges it then: it only counts towards what a caller may do free of quota.
-    if (plan.cost === 0) await charge.settle().catch(() => undefined);
-    if (charge.problem) return refusal(charge.problem, admitted);
+    if (plan.cost === 0) {
+      try {
+        await charge.settle();
+      } catch (problem) {
+        return refusal(problem, admitted);
+      }
+    }
     const run = new Run(new Context(request, charge, session), variables);
     const result = await run.execute(plan.root, operation.kind === 'mutation');
     return charge.problem ? refusal(charge.problem, admitted) : answer(result, admitted, plan.cost);
@@ -153,12 +158,11 @@ export class Executor {
     if (notice) this.uses.countAll(notice.marks, request.api.name);
     const variables = operation.coerce(sent);
     const plan = operation.plan(variables);
-    const answering = { request, notice };
     const denied = plan && (deny(plan, request) ?? this.tooCostly(operation, sent));
-    if (denied) return refusal(denied, answering);
-    if (variables && plan) return { ...answering, operation, plan, variables };
+    if (denied) return refusal(denied, { request, notice });
+    if (variables && plan) return { request, notice, operation, plan, variables };
     const details = variableErrors(this.schema, operation.node, sent, request.hidesSuggestions === true);
-    return refusal(badInput(...details), answering);
+    return refusal(badInput(...details), { request, notice });
   }
 
   /** Why the response could be too large. Nothing is computed if no variables could make it so. */

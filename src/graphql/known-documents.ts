@@ -2,6 +2,33 @@ import type { DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { TrustedDocuments } from './trusted-documents';
 
+/** Total characters of persisted queries. */
+const MAX_PERSISTED = 1024 * 1024;
+
+/** The texts of automatic persisted queries by hash. Apollo checks and adds them, as a cache with keys of its own. */
+export class PersistedQueries {
+  private readonly texts = new LRUCache<string, string>({
+    maxSize: MAX_PERSISTED,
+    sizeCalculation: (text, key) => text.length + key.length,
+  });
+
+  find(sha256Hash: string): string | undefined {
+    return this.texts.get(`apq:${sha256Hash}`);
+  }
+
+  async get(key: string): Promise<string | undefined> {
+    return this.texts.get(key);
+  }
+
+  async set(key: string, text: string): Promise<void> {
+    this.texts.set(key, text);
+  }
+
+  async delete(key: string): Promise<void> {
+    this.texts.delete(key);
+  }
+}
+
 /** Total characters of cached documents. A parsed document takes a few hundred bytes per character. */
 const MAX_CHARACTERS = 256 * 1024;
 
@@ -10,6 +37,7 @@ const MAX_CHARACTERS = 256 * 1024;
  * or the variables, so they can run at once. Trusted documents are here from the start and are never evicted.
  */
 export class KnownDocuments {
+  readonly persisted = new PersistedQueries();
   private readonly documents = new LRUCache<string, DocumentNode>({
     maxSize: MAX_CHARACTERS,
     sizeCalculation: (_document, text) => text.length + 1,

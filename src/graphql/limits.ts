@@ -6,7 +6,7 @@ import { type Problem, ProblemError } from './errors';
 export class Charge {
   /** Why it was refused, or failed. */
   problem: unknown;
-  private settled: Promise<Standing> | undefined;
+  private settled: Standing | Promise<Standing> | undefined;
 
   constructor(
     private readonly meter: Meter,
@@ -15,21 +15,36 @@ export class Charge {
   ) {}
 
   /** Charges the whole operation, once. @throws ProblemError `RATE_LIMITED`, `KEY_BANNED`. */
-  settle(): Promise<Standing> {
-    this.settled ??= this.take().catch((error: unknown) => {
-      this.problem = error;
-      throw error;
-    });
+  settle(): Standing | Promise<Standing> {
+    if (this.problem) throw this.problem;
+    this.settled ??= this.take();
     return this.settled;
   }
 
-  private async take(): Promise<Standing> {
-    const standing = await this.meter.take(this.cost);
+  private take(): Standing | Promise<Standing> {
+    try {
+      const taken = this.meter.take(this.cost);
+      if (!(taken instanceof Promise)) return this.check(taken);
+      return taken.then(
+        (standing) => this.check(standing),
+        (error) => this.fail(error),
+      );
+    } catch (error) {
+      return this.fail(error);
+    }
+  }
+
+  private check(standing: Standing): Standing {
     const refusal = refusalOf(standing);
-    if (refusal) throw refusal;
-    return standing;
+    return refusal ? this.fail(refusal) : standing;
+  }
+
+  private fail(problem: unknown): never {
+    this.problem = problem;
+    throw problem;
   }
 }
+
 /** The error for a request that its caller's standing rejects; `undefined` if it may proceed. */
 export function refusalOf(standing: Standing): ProblemError | undefined {
   const problem = problemOfStanding(standing);

@@ -66,12 +66,11 @@ export class Operation implements Source {
    */
   plan(coerced: Values | undefined): Plan | undefined {
     if (!coerced && this.conditions.length) return undefined;
-    const conditions = this.conditions.map((name) => coerced?.[name]);
-    const key = conditions.join();
+    let key = '';
+    for (const name of this.conditions) key += coerced?.[name] ? 1 : 0;
     let plan = this.plans.get(key);
     if (!plan) {
-      const values = Object.fromEntries(this.conditions.map((name, index) => [name, conditions[index]]));
-      plan = compile(this, values);
+      plan = compile(this, coerced ?? {});
       if (this.plans.size === MAX_PLANS) this.plans.clear();
       this.plans.set(key, plan);
     }

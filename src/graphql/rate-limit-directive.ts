@@ -12,7 +12,7 @@ import type { Charge } from './limits';
  * operation runs before all of it is charged.
  */
 class OperationLimiter {
-  consume(charge: unknown): Promise<Standing> {
+  consume(charge: unknown): Standing | Promise<Standing> {
     return (charge as Charge).settle();
   }
 }

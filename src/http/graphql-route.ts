@@ -1,8 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { ApolloServer } from '@apollo/server';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { DocumentNode, FormattedExecutionResult } from 'graphql';
+import type { FormattedExecutionResult } from 'graphql';
 import type { OperationRequest } from '../graphql/context';
 import { withText } from '../graphql/document-ids';
 import { ProblemError } from '../graphql/errors';
@@ -10,11 +9,11 @@ import type { Executor } from '../graphql/executor';
 import { headersOf } from '../graphql/idempotency-headers';
 import { serialize } from '../graphql/json-text';
 import type { KnownDocuments } from '../graphql/known-documents';
-import type { Variables } from '../graphql/variables';
 import { type Page, sendPage } from '../pages/page';
 import { acceptJsonBodies } from '../rest/json-body';
 import { answerOtherMethods } from '../rest/methods';
 import { withIdempotencyKey } from './idempotency-key';
+import { knownRequest } from './known-request';
 import { statusFor } from './legacy-status';
 import { answerType, prefersPage } from './media-type';
 import { GRAPHQL_PATH } from './paths';
@@ -35,8 +34,10 @@ export interface GraphQLRouteOptions {
 }
 
 /**
- * `POST /graphql`, and `GET /graphql` for queries, for browsers and for WebSocket upgrades. A plain request for a known
- * document goes straight to the executor; everything else goes through Apollo, which calls the same executor.
+ * `POST /graphql`, and `GET /graphql` for queries, for browsers and for WebSocket upgrades. Whatever the form of a
+ * request, if its document is known it goes straight to the executor. Everything else goes through Apollo, which reads,
+ * refuses, registers and parses, and calls the same executor: its pipeline costs several times as much as a small
+ * request does (bench/README.md).
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
   const { apollo, executor, documents, upgrades, websockets, sandbox } = options;
@@ -46,16 +47,33 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
   app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, text, done) => done(null, text));
   const throughApollo = fastifyApolloHandler(apollo, { context: async (request) => requestOf(request) });
 
+  async function run(this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) {
+    const { accept } = request.headers;
+    const isPost = request.method === 'POST';
+    const given = isPost ? request.body : request.query;
+    const sent = isObject(given) ? withText(given, documents) : given;
+    const type = answerType(accept);
+    // Apollo would refuse it only after running the operation.
+    if (!type) throw new ProblemError('NOT_ACCEPTABLE', NOT_ACCEPTABLE);
+    const known =
+      isObject(sent) && (isPost || isSafeGet(request)) ? knownRequest(sent, documents) : undefined;
+    if (!known || !(isPost || executor.kindOf(known.document, known.operationName) === 'query'))
+      return byApollo.call(this, request, reply, sent);
+    const { document, operationName, variables } = known;
+    const outcome = await executor.run(document, operationName, variables, requestOf(request));
+    reply.code(statusFor(accept, outcome.status, outcome.body)).header('content-type', type);
+    reply.headers(headersOf(outcome));
+    return serialize(outcome.body);
+  }
+
   /** Runs the request through Apollo, which knows no HEAD and puts no request id on its own errors. */
   async function byApollo(
     this: FastifyInstance,
     request: FastifyRequest,
     reply: FastifyReply,
-    body = request.body,
+    sent: unknown,
   ) {
-    // Apollo would refuse it only after running the operation.
-    if (!answerType(request.headers.accept)) throw new ProblemError('NOT_ACCEPTABLE', NOT_ACCEPTABLE);
-    const asked = asApolloReads(request, body, documents);
+    const asked = asApolloReads(request, sent);
     const answer = await throughApollo.call(this, asked, reply);
     request.observation = asked.observation;
     if (typeof answer !== 'string' || !answer.startsWith('{')) return answer;
@@ -68,47 +86,45 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     const upgrade = upgrades.of(request.raw);
     if (upgrade) return websockets.accept(request, reply, upgrade);
     if (prefersPage(request.headers.accept)) return sendPage(reply, sandbox);
-    if (!isFromBrowser(request)) request.headers['apollo-require-preflight'] = 'true';
-    return byApollo.call(this, request, reply);
+    return run.call(this, request, reply);
   });
-  app.post(GRAPHQL_PATH, { config }, async function (this: FastifyInstance, request, reply: FastifyReply) {
-    const body = isObject(request.body) ? withText(request.body, documents) : request.body;
-    const known = plainRequest(request.headers, body, documents);
-    if (!known) return byApollo.call(this, request, reply, body);
-    const { document, operationName, variables, type } = known;
-    const outcome = await executor.run(document, operationName, variables, requestOf(request));
-    reply.code(statusFor(request.headers.accept, outcome.status, outcome.body)).header('content-type', type);
-    reply.headers(headersOf(outcome));
-    return serialize(outcome.body);
-  });
+  app.post(GRAPHQL_PATH, { config }, run);
   answerOtherMethods(app, GRAPHQL_PATH, ['GET', 'HEAD', 'POST']);
 }
 
-/** The request with HEAD as GET, and with the text of a document that it names by id. */
-function asApolloReads(request: FastifyRequest, body: unknown, documents: KnownDocuments): FastifyRequest {
+/** The request with HEAD as GET, and with the text of a document that it names by id. @param sent its parameters. */
+function asApolloReads(request: FastifyRequest, sent: unknown): FastifyRequest {
   const own: PropertyDescriptorMap = {
     // Apollo builds a URL from this, and the client's `Host` may not be valid in one.
     hostname: { value: 'localhost' },
     observation: { value: undefined, writable: true },
   };
   if (request.method === 'HEAD') own.method = { value: 'GET' };
-  if (body !== request.body) own.body = { value: body };
-  if (request.method !== 'POST') {
-    const query = request.query as Record<string, unknown>;
-    const spelled = withText(query, documents);
-    if (spelled !== query)
-      own.url = { value: `${GRAPHQL_PATH}?${new URLSearchParams(spelled as Record<string, string>)}` };
-  }
+  if (request.method === 'POST') own.body = { value: sent };
+  else if (sent !== request.query)
+    own.url = { value: `${GRAPHQL_PATH}?${new URLSearchParams(sent as Record<string, string>)}` };
+  if (request.method !== 'POST' && !mayBeForged(request))
+    own.headers = { value: { ...request.headers, 'apollo-require-preflight': 'true' } };
   return Object.create(request, own);
 }
 
 /**
- * Whether a browser may have sent the request, possibly for a page of another site: Apollo then requires a header that
- * such a page cannot send. Browsers say where a request comes from (Fetch Metadata), and only they send cookies.
+ * Whether a page of another site may have made a browser send the GET request: Apollo then refuses it. Browsers say
+ * where a request comes from (Fetch Metadata), and only they send cookies; such a page cannot set other headers.
  */
-function isFromBrowser({ headers }: FastifyRequest): boolean {
-  return Boolean(headers['sec-fetch-site'] ?? headers.origin ?? headers.referer ?? headers.cookie);
+function mayBeForged({ headers }: FastifyRequest): boolean {
+  const isFromBrowser = headers['sec-fetch-site'] ?? headers.origin ?? headers.referer ?? headers.cookie;
+  return Boolean(isFromBrowser) && !ALLOWED_BY.some((name) => headers[name]);
 }
+
+/** Whether a GET request can be neither forged nor of a media type that Apollo refuses. */
+function isSafeGet(request: FastifyRequest): boolean {
+  const type = request.headers['content-type'] ?? 'application/json';
+  return type.startsWith('application/json') && !mayBeForged(request);
+}
+
+/** Apollo's `requestHeaders` of CSRF prevention. */
+const ALLOWED_BY = ['x-apollo-operation-name', 'apollo-require-preflight'];
 
 /** @param answer the body as JSON text. */
 function withRequestId(answer: string, requestId: string): string {
@@ -118,37 +134,6 @@ function withRequestId(answer: string, requestId: string): string {
   return JSON.stringify({ ...body, errors });
 }
 
-interface PlainRequest {
-  document: DocumentNode;
-  operationName: string | undefined;
-  variables: Variables;
-  /** The media type of the response. */
-  type: string;
-}
-
-/** Most requests are plain: a known document, sent as JSON, with nothing for Apollo to decide. */
-function plainRequest(
-  headers: IncomingHttpHeaders,
-  body: unknown,
-  documents: KnownDocuments,
-): PlainRequest | undefined {
-  const type = answerType(headers.accept);
-  if (!type || headers['content-type'] !== 'application/json') return undefined;
-  if (!isObject(body)) return undefined;
-  const { query, operationName, variables, extensions } = body;
-  if (typeof query !== 'string' || extensions !== undefined) return undefined;
-  if (operationName != null && typeof operationName !== 'string') return undefined;
-  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables))) return undefined;
-  const document = documents.find(query);
-  if (!document) return undefined;
-  return {
-    type,
-    document,
-    operationName: operationName ?? undefined,
-    variables: (variables ?? {}) as Variables,
-  };
-}
-
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
