@@ -32,7 +32,7 @@ const LOCK_ROWS = {
   pet: statement('select id from pets where id = any($1::bigint[]) order by id for update'),
   order: statement('select id from orders where id = any($1::bigint[]) order by id for no key update'),
   inventory: statement(
-    'select pet_id from inventory where pet_id = any($1::bigint[]) order by pet_id for no key update',
+    'select pet_id as id from inventory where pet_id = any($1::bigint[]) order by pet_id for no key update',
   ),
 };
 
@@ -62,15 +62,26 @@ export async function insertOrder(
 }
 
 /**
- * Locks the rows that exist until the transaction ends, in the order of their ids: two such calls never deadlock. Who
- * needs rows of several tables locks an order before stock, and stock before a pet.
+ * Locks rows until the transaction ends, in the order of their ids: two such calls never deadlock. Who needs rows of
+ * several tables locks an order before stock, and stock before a pet.
+ * @returns the ids of the rows there are. Others may appear at once, which are not locked.
  */
 export async function lockRows(
   transaction: Session,
   model: keyof typeof LOCK_ROWS,
-  ...ids: readonly bigint[]
-): Promise<void> {
-  await transaction.query(LOCK_ROWS[model], [ids]);
+  ids: readonly bigint[],
+): Promise<bigint[]> {
+  const rows = await transaction.query<{ id: bigint }>(LOCK_ROWS[model], [ids]);
+  return rows.map(({ id }) => id);
+}
+
+/** Locks a row until the transaction ends. @returns whether there is one. */
+export async function lockRow(
+  transaction: Session,
+  model: keyof typeof LOCK_ROWS,
+  id: bigint,
+): Promise<boolean> {
+  return (await lockRows(transaction, model, [id])).length > 0;
 }
 
 /** What at most one transaction on all instances does at a time. */
