@@ -1,5 +1,6 @@
 import type { Database, Session } from '../database/database';
 import type { Plan, Scope } from '../database/generated/client';
+import { lock } from '../database/raw-queries';
 import { Checks, MAX_QUANTITY } from '../domain/checks';
 import { Connection, DEFAULT_PAGE, MAX_PAGE } from '../domain/connection';
 import { decodeCursor, encodeCursor } from '../domain/cursor';
@@ -24,9 +25,11 @@ const LIST = 'apiKeys';
 const LATEST = 253402300799999;
 /** The hash of the secret is never read. */
 const omit = { secretHash: true } as const;
-const KEYS_LOCK = 72707370;
 
-/** Creates, changes and revokes API keys (contract, section 6). */
+/**
+ * Creates, changes and revokes API keys (contract, section 6). Changes are rare: running them one at a time ensures that
+ * what is written is what was checked.
+ */
 export class ApiKeyService {
   constructor(private readonly ring: KeyRing) {}
 
@@ -47,7 +50,7 @@ export class ApiKeyService {
     for (const field of ['name', 'plan', 'scopes'] as const) checks.notNull(`input.${field}`, input[field]);
     checks.done();
     const updated = await session.transaction(async (tx) => {
-      await lock(tx);
+      await lock(tx, 'apiKeys');
       const known = await tx.prisma.apiKey.findUnique({ where: { id }, omit });
       if (!known) throw unknownKey(id);
       return tx.prisma.apiKey.update({ where: { id }, data: check(merge(known, input)), omit });
@@ -103,7 +106,7 @@ export class ApiKeyService {
     const key = given === undefined ? newKey() : parseKey(given);
     if (!key) throw new Error('ADMIN_API_KEY is not of the form ps_<key id>_<secret>');
     return database.transaction(async (tx) => {
-      await lock(tx);
+      await lock(tx, 'apiKeys');
       const known = await tx.prisma.apiKey.findFirst(
         given === undefined ? undefined : { where: { id: key.id } },
       );
@@ -126,11 +129,6 @@ function adminKey({ id, secret }: KeyParts) {
     perMinute: 10_000,
     perDay: 1_000_000,
   };
-}
-
-/** Key changes are rare: running them one at a time ensures that what is written is what was checked. */
-async function lock(session: Session): Promise<void> {
-  await session.prisma.$executeRaw`select pg_advisory_xact_lock(${KEYS_LOCK})`;
 }
 
 /** A key whose plan is no longer ENTERPRISE loses its own limits, unless the input sets them too. */

@@ -1,5 +1,5 @@
 import type { Session } from './database';
-import { deleteExpiredAnswers } from './idempotency';
+import { tryLock } from './raw-queries';
 
 export interface CleaningOptions {
   /** Milliseconds of the Unix epoch. */
@@ -13,8 +13,8 @@ export interface CleaningOptions {
 }
 
 /**
- * Periodically deletes expired responses, in batches small enough to go unnoticed. Every instance does so; each skips
- * the rows that another one is deleting.
+ * Periodically deletes expired responses, in batches small enough to go unnoticed. Every instance does so, unless
+ * another one is deleting.
  */
 export class ExpiredAnswers {
   private readonly timer: NodeJS.Timeout;
@@ -45,8 +45,17 @@ export class ExpiredAnswers {
 
   private async clean(): Promise<void> {
     const { now, batch = 500 } = this.options;
-    let deleted = batch;
-    while (deleted === batch && !this.stopped)
-      deleted = await deleteExpiredAnswers(this.session, new Date(now()), batch);
+    const next = (tx: Session) => deleteExpired(tx, new Date(now()), batch);
+    while (!this.stopped && (await this.session.transaction(next)) === batch);
   }
+}
+
+/** @returns the number of responses deleted. */
+async function deleteExpired(transaction: Session, now: Date, limit: number): Promise<number> {
+  if (!(await tryLock(transaction, 'cleaning'))) return 0;
+  const { count } = await transaction.prisma.idempotencyKey.deleteMany({
+    where: { expiresAt: { lte: now } },
+    limit,
+  });
+  return count;
 }

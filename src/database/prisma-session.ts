@@ -21,7 +21,7 @@ export async function transaction<T>(
   return result;
 }
 
-/** A session inside an open transaction. A nested transaction is a savepoint. */
+/** A session inside an open transaction. A nested one is a savepoint: for Prisma's own, PGlite's adapter lacks these. */
 class TransactionSession implements Session {
   private savepoints = 0;
 

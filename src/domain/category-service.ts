@@ -1,11 +1,10 @@
 import type { Session } from '../database/database';
-import { failureOf } from '../database/failures';
 import { selectByIds } from '../database/select';
 import type { Selection } from '../database/selection';
 import { CATEGORIES, type CategoryRow } from '../database/tables';
 import { Checks, MAX_DESCRIPTION } from './checks';
 import { type Connection, connect, type PageArgs } from './connection';
-import { DomainError, notFound } from './errors';
+import { DomainError, notFound, refusing } from './errors';
 import { nameFilter } from './name-filter';
 
 export interface NewCategory {
@@ -46,28 +45,19 @@ export class CategoryService {
   /** @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`. */
   async update(session: Session, id: bigint, input: CategoryUpdate): Promise<CategoryRow> {
     const data = check(input);
-    try {
-      return await session.prisma.category.update({ where: { id }, data });
-    } catch (error) {
-      throw failureOf(error) === 'not-found' ? notFound('Category', id) : error;
-    }
+    return refusing(session.prisma.category.update({ where: { id }, data }), {
+      'not-found': () => notFound('Category', id),
+    });
   }
 
   /** @throws DomainError `NOT_FOUND`, `CATEGORY_NOT_EMPTY`. */
   async delete(session: Session, id: bigint): Promise<CategoryRow> {
-    try {
-      return await session.transaction((tx) => tx.prisma.category.delete({ where: { id } }));
-    } catch (error) {
-      const failure = failureOf(error);
-      if (failure === 'not-found') throw notFound('Category', id);
-      if (failure === 'foreign-key') {
-        throw new DomainError(
-          'CATEGORY_NOT_EMPTY',
-          `Category ${id} still has pets; move or delete them first.`,
-        );
-      }
-      throw error;
-    }
+    const write = session.transaction((tx) => tx.prisma.category.delete({ where: { id } }));
+    return refusing(write, {
+      'not-found': () => notFound('Category', id),
+      'foreign-key': () =>
+        new DomainError('CATEGORY_NOT_EMPTY', `Category ${id} still has pets; move or delete them first.`),
+    });
   }
 }
 

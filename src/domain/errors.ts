@@ -1,3 +1,5 @@
+import { type Failure, failureOf } from '../database/failures';
+
 /** Refusals by the shop's rules. The codes are part of the public contract. */
 export type DomainErrorCode =
   | 'BAD_USER_INPUT'
@@ -40,4 +42,17 @@ export function notFound(what: string, id: bigint): DomainError {
 export function unknownReference(path: string, what: string, id: bigint): DomainError {
   const message = `${what} ${id} does not exist.`;
   return new DomainError('UNKNOWN_REFERENCE', message, [{ path, message }]);
+}
+
+/** Awaits a write; rejects with the refusal that belongs to the database's failure, or the failure itself if none does. */
+export async function refusing<T>(
+  write: Promise<T>,
+  refusals: { readonly [failure in Failure]?: () => DomainError },
+): Promise<T> {
+  try {
+    return await write;
+  } catch (error) {
+    const failure = failureOf(error);
+    throw (failure && refusals[failure]?.()) ?? error;
+  }
 }

@@ -1,13 +1,13 @@
 import type { Session } from '../database/database';
-import { failureOf } from '../database/failures';
+import type { Inventory } from '../database/generated/client';
 import type { PetStatus } from '../database/generated/enums';
+import { lockRow } from '../database/raw-queries';
 import { selectByIds } from '../database/select';
 import type { Selection } from '../database/selection';
-import { removeStock, setStock } from '../database/stock';
 import { INVENTORY, type InventoryRow } from '../database/tables';
 import { Checks, MAX_QUANTITY } from './checks';
 import { type Connection, connect, type PageArgs } from './connection';
-import { DomainError, notFound } from './errors';
+import { DomainError, notFound, refusing } from './errors';
 
 export interface InventoryFilter {
   status?: PetStatus[] | null;
@@ -40,23 +40,42 @@ export class InventoryService {
     const checks = new Checks();
     checks.integer('input.quantity', input.quantity, 0, MAX_QUANTITY);
     checks.done();
-    try {
-      const item = await setStock(session, petId, input.quantity);
-      if (item) {
-        session.changed({ topic: 'inventory', kind: item.isNew ? 'CREATED' : 'UPDATED', id: petId });
-        return item;
-      }
-    } catch (error) {
-      if (failureOf(error) !== 'foreign-key') throw error;
-    }
-    throw notFound('Pet', petId);
+    const write = session.transaction(async (tx) => {
+      const data = { petId, quantity: input.quantity };
+      const isNew = await setOrCreate(tx, data);
+      const { status } = await tx.prisma.pet.findUniqueOrThrow({ where: { id: petId } });
+      tx.changed({ topic: 'inventory', kind: isNew ? 'CREATED' : 'UPDATED', id: petId });
+      return { ...data, status };
+    });
+    return refusing(write, { 'foreign-key': () => notFound('Pet', petId) });
   }
 
   /** Stops tracking the stock of a pet. @throws DomainError `NOT_FOUND` if it was not tracked. */
   async remove(session: Session, petId: bigint): Promise<InventoryRow> {
-    const item = await removeStock(session, petId);
-    if (!item) throw new DomainError('NOT_FOUND', `Pet ${petId} has no inventory entry.`);
-    session.changed({ topic: 'inventory', kind: 'DELETED', id: petId, before: item });
-    return item;
+    return session.transaction(async (tx) => {
+      if (!(await lockRow(tx, 'inventory', petId)))
+        throw new DomainError('NOT_FOUND', `Pet ${petId} has no inventory entry.`);
+      const removed = await tx.prisma.inventory.delete({
+        where: { petId },
+        include: { pet: { include: { category: true } } },
+      });
+      const before = { ...removed, status: removed.pet.status };
+      tx.changed({ topic: 'inventory', kind: 'DELETED', id: petId, before });
+      return before;
+    });
+  }
+}
+
+/**
+ * Tries both until one of them succeeds: others may create or delete the entry at the same moment.
+ * @returns whether the entry is new. An upsert would not tell.
+ */
+async function setOrCreate({ prisma: { inventory } }: Session, data: Inventory): Promise<boolean> {
+  const { petId, quantity } = data;
+  for (;;) {
+    const updated = await inventory.updateMany({ where: { petId }, data: { quantity } });
+    if (updated.count) return false;
+    const created = await inventory.createMany({ data, skipDuplicates: true });
+    if (created.count) return true;
   }
 }

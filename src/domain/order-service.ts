@@ -1,19 +1,13 @@
 import type { Session } from '../database/database';
-import { failureOf } from '../database/failures';
+import type { Order } from '../database/generated/client';
+import { insertOrder, lockRow } from '../database/raw-queries';
 import { selectByIds } from '../database/select';
 import type { Selection } from '../database/selection';
-import {
-  deleteOrder,
-  insertOrder,
-  lockOrder,
-  moveReservation,
-  type OrderContent,
-  updateOrder,
-} from '../database/stock';
 import { ORDERS, type OrderRow } from '../database/tables';
 import { Checks, MAX_QUANTITY } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
-import { DomainError, notFound, unknownReference } from './errors';
+import { DomainError, notFound, refusing, unknownReference } from './errors';
+import { insufficientStock, moveReservation } from './reservations';
 
 /** In a new order every field is optional; in an update an omitted field is unchanged, and null clears it. */
 export interface OrderInput {
@@ -27,6 +21,8 @@ export interface OrderFilter {
   petId?: bigint | null;
   complete?: boolean | null;
 }
+
+const NOTHING = { petId: null, quantity: null };
 
 /** Orders, and the stock they reserve and return. */
 export class OrderService {
@@ -62,12 +58,12 @@ export class OrderService {
   async place(session: Session, input: OrderInput): Promise<OrderRow> {
     const { petId = null, quantity = null, shipDate = null, complete } = input;
     checkQuantity(quantity);
-    const placed = await guardPet(petId, () =>
-      insertOrder(session, { petId, quantity, shipDate, complete: complete ?? false }),
-    );
-    if (!placed) throw insufficientStock(petId, quantity);
+    const order = { petId, quantity, shipDate, complete: complete ?? false };
+    const placed = await refusing(insertOrder(session, order), unknownPet(petId));
+    if (!placed) throw insufficientStock(order);
     session.changed({ topic: 'order', kind: 'CREATED', id: placed.id });
-    if (placed.reserved > 0) stockChanged(session, petId);
+    if (petId !== null && placed.reserved > 0)
+      session.changed({ topic: 'inventory', kind: 'UPDATED', id: petId });
     return placed;
   }
 
@@ -80,55 +76,45 @@ export class OrderService {
     const checks = new Checks();
     checks.notNull('input.complete', input.complete);
     checks.done();
-    return session.transaction(async (tx) => {
+    const write = session.transaction(async (tx) => {
       const order = await lockOrder(tx, id);
-      if (!order) throw notFound('Order', id);
-      const changed = merge(order, input);
-      let { reserved } = order;
-      if (changed.petId !== order.petId || changed.quantity !== order.quantity) {
-        if (order.complete) {
-          throw new DomainError(
-            'ORDER_COMPLETE',
-            `Order ${id} is complete; its pet and quantity no longer change.`,
-          );
-        }
-        const held = await moveReservation(tx, order, changed);
-        if (held === undefined) throw insufficientStock(changed.petId, changed.quantity);
-        reserved = held;
-        if (order.reserved > 0) stockChanged(tx, order.petId);
-        if (held > 0 && (changed.petId !== order.petId || order.reserved === 0))
-          stockChanged(tx, changed.petId);
+      const { petId = order.petId, quantity = order.quantity, shipDate, complete } = input;
+      const isMoved = petId !== order.petId || quantity !== order.quantity;
+      if (isMoved && order.complete) {
+        throw new DomainError(
+          'ORDER_COMPLETE',
+          `Order ${id} is complete; its pet and quantity no longer change.`,
+        );
       }
-      const updated = await guardPet(changed.petId, () => updateOrder(tx, { ...changed, id, reserved }));
-      const { petId, complete } = order;
-      tx.changed({ topic: 'order', kind: 'UPDATED', id, before: { petId, complete } });
+      const reserved = isMoved ? await moveReservation(tx, order, { petId, quantity }) : order.reserved;
+      const updated = await tx.prisma.order.update({
+        where: { id },
+        data: { petId, quantity, shipDate, complete: complete ?? order.complete, reserved },
+        omit: { reserved: true },
+      });
+      const before = { petId: order.petId, complete: order.complete };
+      tx.changed({ topic: 'order', kind: 'UPDATED', id, before });
       return updated;
     });
+    return refusing(write, unknownPet(input.petId));
   }
 
   /** Deletes the order; its units return to stock unless it is complete. @throws DomainError `NOT_FOUND`. */
   async cancel(session: Session, id: bigint): Promise<OrderRow> {
-    const cancelled = await deleteOrder(session, id);
-    if (!cancelled) throw notFound('Order', id);
-    const { reserved, ...order } = cancelled;
-    session.changed({ topic: 'order', kind: 'DELETED', id, before: order });
-    if (reserved > 0 && !order.complete) stockChanged(session, order.petId);
-    return order;
+    return session.transaction(async (tx) => {
+      const { reserved, ...order } = await lockOrder(tx, id);
+      tx.changed({ topic: 'order', kind: 'DELETED', id, before: order });
+      if (reserved > 0 && !order.complete) await moveReservation(tx, { ...order, reserved }, NOTHING);
+      await tx.prisma.order.delete({ where: { id } });
+      return order;
+    });
   }
 }
 
-/** Records that units were taken from a pet's stock or returned to it. */
-function stockChanged(session: Session, petId: bigint | null): void {
-  if (petId !== null) session.changed({ topic: 'inventory', kind: 'UPDATED', id: petId });
-}
-
-function merge(order: OrderContent, input: OrderInput): OrderContent {
-  return {
-    petId: input.petId === undefined ? order.petId : input.petId,
-    quantity: input.quantity === undefined ? order.quantity : input.quantity,
-    shipDate: input.shipDate === undefined ? order.shipDate : input.shipDate,
-    complete: input.complete ?? order.complete,
-  };
+/** Reads an order, which no other transaction changes until this one ends. @throws DomainError `NOT_FOUND`. */
+async function lockOrder(tx: Session, id: bigint): Promise<Order> {
+  if (!(await lockRow(tx, 'order', id))) throw notFound('Order', id);
+  return tx.prisma.order.findUniqueOrThrow({ where: { id } });
 }
 
 function filtersOf(filter: OrderFilter | null | undefined) {
@@ -142,16 +128,6 @@ function checkQuantity(quantity: number | null | undefined): void {
   checks.done();
 }
 
-async function guardPet<T>(petId: bigint | null, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (error) {
-    if (petId !== null && failureOf(error) === 'foreign-key')
-      throw unknownReference('input.petId', 'Pet', petId);
-    throw error;
-  }
-}
-
-function insufficientStock(petId: bigint | null, quantity: number | null): DomainError {
-  return new DomainError('INSUFFICIENT_STOCK', `Fewer than ${quantity} units of pet ${petId} are in stock.`);
+function unknownPet(petId: bigint | null | undefined) {
+  return petId == null ? {} : { 'foreign-key': () => unknownReference('input.petId', 'Pet', petId) };
 }

@@ -1,13 +1,12 @@
 import type { Session } from '../database/database';
-import { failureOf } from '../database/failures';
 import type { PetStatus } from '../database/generated/enums';
+import { insertPet, lockRow } from '../database/raw-queries';
 import { selectByIds } from '../database/select';
 import type { Selection } from '../database/selection';
 import { PETS, type PetRow } from '../database/tables';
-import { deletePet, insertPet, updatePet } from '../database/write-pet';
 import { Checks } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
-import { DomainError, notFound, unknownReference } from './errors';
+import { DomainError, notFound, refusing, unknownReference } from './errors';
 import { nameFilter } from './name-filter';
 
 export interface NewPet {
@@ -60,13 +59,11 @@ export class PetService {
     const checks = new Checks();
     const name = checks.name('input.name', input.name);
     checks.done();
-    try {
-      const pet = await insertPet(session, name, input.status ?? 'available', input.categoryId);
-      session.changed({ topic: 'pet', kind: 'CREATED', id: pet.id });
-      return pet;
-    } catch (error) {
-      throw failureOf(error) === 'foreign-key' ? unknownCategory(input.categoryId) : error;
-    }
+    const { status, categoryId } = input;
+    const write = insertPet(session, { name, status: status ?? 'available', categoryId });
+    const pet = await refusing(write, unknownCategory(categoryId));
+    session.changed({ topic: 'pet', kind: 'CREATED', id: pet.id });
+    return pet;
   }
 
   /** Changes the fields in the input. @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`, `UNKNOWN_REFERENCE`. */
@@ -82,29 +79,40 @@ export class PetService {
       ...(status != null && { status }),
     };
     checks.done();
-    const updated = await updatePet(session, id, data).catch((error: unknown) => {
-      if (categoryId != null && failureOf(error) === 'foreign-key') throw unknownCategory(categoryId);
-      throw error;
+    const write = session.transaction(async (tx) => {
+      if (!(await lockRow(tx, 'pet', id))) throw notFound('Pet', id);
+      const { pet } = tx.prisma;
+      const before = await pet.findUniqueOrThrow({
+        where: { id },
+        select: { status: true, categoryId: true },
+      });
+      const updated = await pet.update({ where: { id }, data });
+      tx.changed({ topic: 'pet', kind: 'UPDATED', id, before });
+      return updated;
     });
-    if (!updated) throw notFound('Pet', id);
-    session.changed({ topic: 'pet', kind: 'UPDATED', id, before: updated.before });
-    return updated.pet;
+    return refusing(write, categoryId == null ? {} : unknownCategory(categoryId));
   }
 
   /** Deletes the pet and its inventory entry. @throws DomainError `NOT_FOUND`, `PET_HAS_ORDERS`. */
   async delete(session: Session, id: bigint): Promise<PetRow> {
-    const deleted = await deletePet(session, id).catch((error: unknown) => {
-      if (failureOf(error) !== 'foreign-key') throw error;
-      throw new DomainError('PET_HAS_ORDERS', `Pet ${id} still has orders; cancel them first.`);
+    const write = session.transaction(async (tx) => {
+      await lockRow(tx, 'inventory', id);
+      if (!(await lockRow(tx, 'pet', id))) throw notFound('Pet', id);
+      const { inventory, ...pet } = await tx.prisma.pet.delete({
+        where: { id },
+        include: { category: true, inventory: true },
+      });
+      tx.changed({ topic: 'pet', kind: 'DELETED', id, before: pet });
+      if (inventory) {
+        const before = { ...inventory, status: pet.status, pet };
+        tx.changed({ topic: 'inventory', kind: 'DELETED', id, before });
+      }
+      return pet;
     });
-    if (!deleted) throw notFound('Pet', id);
-    const { pet, quantity } = deleted;
-    session.changed({ topic: 'pet', kind: 'DELETED', id, before: pet });
-    if (quantity !== null) {
-      const before = { petId: id, quantity, status: pet.status, pet };
-      session.changed({ topic: 'inventory', kind: 'DELETED', id, before });
-    }
-    return pet;
+    return refusing(write, {
+      'foreign-key': () =>
+        new DomainError('PET_HAS_ORDERS', `Pet ${id} still has orders; cancel them first.`),
+    });
   }
 }
 
@@ -114,6 +122,6 @@ function filtersOf(filter: PetFilter | null | undefined) {
     : {};
 }
 
-function unknownCategory(id: bigint): DomainError {
-  return unknownReference('input.categoryId', 'Category', id);
+function unknownCategory(id: bigint) {
+  return { 'foreign-key': () => unknownReference('input.categoryId', 'Category', id) };
 }

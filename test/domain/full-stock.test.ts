@@ -59,12 +59,22 @@ describe.each(Object.entries(INTERFACES))('stock is never more than 2147483647 i
     ['is moved to another pet', { petId: 2 }, [MOST, 5]],
     ['loses its pet', { petId: null }, [MOST, 10]],
     ['loses its quantity', { quantity: null }, [MOST, 10]],
-    // All units come back before the fewer ones are taken.
-    ['is reduced to 2 units', { quantity: 2 }, [MOST - 2, 10]],
+    ['is reduced to 2 units', { quantity: 2 }, [MOST, 10]],
+    ['is enlarged to 7 units', { quantity: 7 }, [MOST - 2, 10]],
+    ['is enlarged to all units', { quantity: MOST }, [5, 10]],
+    ['keeps pet and quantity', { petId: 1, quantity: 5 }, [MOST, 10]],
   ])('after an order %s', async (_change, input, after) => {
     await count(MOST);
     await by.change(input);
     expect(await stock()).toEqual(after);
+  });
+
+  test('after an order is reduced, and enlarged again', async () => {
+    await count(MOST - 1);
+    await by.change({ quantity: 2 });
+    expect(await stock()).toEqual([MOST, 10]);
+    await by.change({ quantity: 5 });
+    expect(await stock()).toEqual([MOST - 3, 10]);
   });
 
   test('and exactly that, if all units that come back fit', async () => {

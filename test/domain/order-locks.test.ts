@@ -1,5 +1,9 @@
 import { Client } from 'pg';
+import type { Session, Statement } from '../../src/database/database';
 import { statement } from '../../src/database/statement';
+import { InventoryService } from '../../src/domain/inventory-service';
+import { OrderService } from '../../src/domain/order-service';
+import { PetService } from '../../src/domain/pet-service';
 import { createDatabase, emptyDatabase, TEST_DATABASE_URL } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { until } from '../helper/until';
@@ -9,7 +13,7 @@ const onPostgres = TEST_DATABASE_URL ? describe : describe.skip;
 
 const STOCK = 10;
 
-onPostgres('two changes of one order at the same moment', () => {
+onPostgres('two changes at the same moment', () => {
   let gateway: Gateway;
   let other: Client;
   beforeAll(async () => {
@@ -51,11 +55,18 @@ onPostgres('two changes of one order at the same moment', () => {
     return rows.length === count;
   }
 
+  async function deadlocks(): Promise<string> {
+    const { rows } = await other.query(
+      'select deadlocks from pg_stat_database where datname = current_database()',
+    );
+    return rows[0].deadlocks;
+  }
+
   test.each([
     ['to other quantities', ['quantity: 3', 'quantity: 4'], ['1: 3', '1: 4']],
     ['to another pet', ['petId: 2', 'petId: 2'], ['2: 2']],
     ['to another pet and another quantity', ['petId: 2', 'quantity: 5'], ['2: 5']],
-  ])('%s: neither is lost, and every unit is counted once', async (_what, inputs, possible) => {
+  ])('of one order %s: neither is lost, and every unit is counted once', async (_what, inputs, possible) => {
     // Both are held where they change the stock, after they have read the order.
     await other.query('begin; select from inventory for update');
     const changes = inputs.map((input) =>
@@ -68,4 +79,91 @@ onPostgres('two changes of one order at the same moment', () => {
     const { order } = await gateway.data('{ order(id: 1) { petId quantity } }');
     expect(possible).toContain(`${order?.petId}: ${order?.quantity}`);
   });
+
+  test.each([
+    ['cancelled', 'cancelOrder(id: 1) { id }', STOCK],
+    ['changed', 'updateOrder(id: 1, input: { quantity: 3 }) { id }', STOCK - 3],
+  ])(
+    'the pet of an order that is %s is not deleted, and neither waits for the other',
+    async (_what, field, left) => {
+      const before = await deadlocks();
+      await other.query('begin; select from inventory for update');
+      const deleted = gateway.graphql('mutation { deletePet(id: 1) { id } }');
+      await until(() => areWaiting(1));
+      const changed = gateway.data(`mutation { ${field} }`);
+      await until(() => areWaiting(2));
+      await other.query('commit');
+      expect((await deleted).errors[0]?.extensions?.code).toBe('PET_HAS_ORDERS');
+      await changed;
+      expect(await deadlocks()).toBe(before);
+      const { inventoryItem } = await gateway.data('{ inventoryItem(petId: 1) { quantity } }');
+      expect(inventoryItem).toEqual({ quantity: left });
+    },
+  );
+
+  test('two that track stock for the first time announce one entry', async () => {
+    const kinds: string[] = [];
+    const stop = gateway.database.listeners.add(({ topic, kind }) => kinds.push(`${topic} ${kind}`));
+    await gateway.data('mutation { removeInventory(petId: 2) { petId } }');
+    // Both are held where the entry refers to the pet.
+    await other.query('begin; select from pets for update');
+    const set = [3, 4].map((quantity) =>
+      gateway.data(`mutation { setInventory(petId: 2, input: { quantity: ${quantity} }) { quantity } }`),
+    );
+    await until(() => areWaiting(2));
+    await other.query('commit');
+    const answers = (await Promise.all(set)).map((data) => data.setInventory);
+    stop();
+    expect(answers).toEqual([{ quantity: 3 }, { quantity: 4 }]);
+    expect(kinds).toEqual(['inventory DELETED', 'inventory CREATED', 'inventory UPDATED']);
+  });
+
+  const CREATE = {
+    orders: 'insert into orders (id, pet_id, quantity) values (50, 1, 2)',
+    pets: "insert into pets (id, name, category_id) values (50, 'Gill', 1)",
+    inventory: `with p as (insert into pets (id, name, category_id) values (50, 'Gill', 1))
+      insert into inventory (pet_id, quantity) values (50, 2)`,
+  };
+  const orders = new OrderService();
+  const pets = new PetService();
+
+  test.each<[string, keyof typeof CREATE, (session: Session) => Promise<unknown>]>([
+    ['change an order', 'orders', (session) => orders.update(session, 50n, { quantity: 3 })],
+    ['cancel an order', 'orders', (session) => orders.cancel(session, 50n)],
+    ['change a pet', 'pets', (session) => pets.update(session, 50n, { name: 'Bloat' })],
+    ['delete a pet', 'pets', (session) => pets.delete(session, 50n)],
+    ['remove stock', 'inventory', (session) => new InventoryService().remove(session, 50n)],
+  ])(
+    'to %s that another one creates just too late: it is not locked, so it is not found',
+    async (_what, table, change) => {
+      const after = async (text: string) => {
+        if (new RegExp(`from ${table} .* update$`).test(text)) await other.query(CREATE[table]);
+      };
+      await expect(change(interrupted(gateway.database, after))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      const id = table === 'inventory' ? 'pet_id' : 'id';
+      expect((await other.query(`select from ${table} where ${id} = 50`)).rows).toHaveLength(1);
+    },
+  );
 });
+
+/** Awaits `after` when a transaction has run a statement. */
+function interrupted(database: Session, after: (text: string) => Promise<void>): Session {
+  return {
+    prisma: database.prisma,
+    query: (...args) => database.query(...args),
+    changed: (change) => database.changed(change),
+    transaction: (work) =>
+      database.transaction((tx) =>
+        work({
+          prisma: tx.prisma,
+          changed: (change) => tx.changed(change),
+          transaction: (inner) => tx.transaction(inner),
+          query: async <Row>(statement: Statement, values: readonly unknown[]) => {
+            const rows = await tx.query<Row>(statement, values);
+            await after(statement.text);
+            return rows;
+          },
+        }),
+      ),
+  };
+}

@@ -173,20 +173,42 @@ describe('a change takes', () => {
       'mutation { change: placeOrder(input: { petId: 2, quantity: 1 }) { id } }',
     ],
     ['createPet', 'pets', 'mutation { change: createPet(input: { name: "Rex", categoryId: 1 }) { id } }'],
-    [
-      'setInventory',
-      'inventory pets',
-      'mutation { change: setInventory(petId: 1, input: { quantity: 3 }) { id: petId } }',
-    ],
-    ['updatePet', 'pets pets', 'mutation { change: updatePet(id: 1, input: { name: "Rex" }) { id } }'],
   ])('one statement for %s', async (_what, statement, mutation) => {
     const { data, tables } = await run(mutation);
     expect(tables).toEqual([statement]);
     expect(data).toEqual({ change: { id: expect.stringMatching(/^\d+$/) } });
   });
 
-  test('a Prisma call, which is recorded too', async () => {
-    const { texts } = await run('mutation { updateCategory(id: 1, input: { name: "Dogs" }) { id } }');
-    expect(texts).toEqual(['prisma.category.update']);
+  test.each<[string, string[], string]>([
+    [
+      'a change of a category',
+      ['prisma.category.update'],
+      'updateCategory(id: 1, input: { name: "Dogs" }) { id }',
+    ],
+    [
+      'a change of a pet',
+      ['lock pets', 'prisma.pet.findUniqueOrThrow', 'prisma.pet.update'],
+      'updatePet(id: 1, input: { name: "Rex" }) { id }',
+    ],
+    [
+      'setting stock',
+      ['prisma.inventory.updateMany', 'prisma.pet.findUniqueOrThrow'],
+      'setInventory(petId: 2, input: { quantity: 3 }) { petId }',
+    ],
+    [
+      'tracking stock for the first time',
+      ['prisma.inventory.updateMany', 'prisma.inventory.createMany', 'prisma.pet.findUniqueOrThrow'],
+      'setInventory(petId: 1, input: { quantity: 3 }) { petId }',
+    ],
+    [
+      'an order that is shipped later',
+      ['lock orders', 'prisma.order.findUniqueOrThrow', 'prisma.order.update'],
+      'updateOrder(id: 1, input: { shipDate: "2026-11-01T00:00:00Z" }) { id }',
+    ],
+  ])('these calls of Prisma: %s', async (_what, calls, mutation) => {
+    const { texts } = await run(`mutation { ${mutation} }`);
+    expect(texts.map((text) => text.replace(/^select .* from (\w+) .* for .*update$/, 'lock $1'))).toEqual(
+      calls,
+    );
   });
 });

@@ -2,7 +2,7 @@ import type { Database, Statement } from '../../src/database/database';
 
 /** Records the statements a database receives, until stopped. */
 export class StatementLog {
-  /** The SQL of each statement; for Prisma, the call: `prisma.pet.update`. */
+  /** The SQL of each statement; for Prisma's models, the call: `prisma.pet.update`. */
   readonly texts: string[] = [];
 
   private constructor(readonly stop: () => void) {}
@@ -37,7 +37,10 @@ function recorded<T extends object>(client: T, path: string, texts: string[]): T
       const inner = `${path}.${String(name)}`;
       if (typeof value === 'function') {
         return (...args: unknown[]) => {
-          texts.push(inner);
+          const [first] = args;
+          if (name === '$transaction' && typeof first === 'function')
+            return value.call(target, (tx: object) => first(recorded(tx, path, texts)));
+          texts.push(typeof first === 'string' ? first : inner);
           return value.apply(target, args);
         };
       }

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ExpiredAnswers } from '../../src/database/expired-answers';
+import { tryLock } from '../../src/database/raw-queries';
 import { statement } from '../../src/database/statement';
 import { fillShop, TEST_DATABASE_URL } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
@@ -463,7 +465,8 @@ describe('after 24 hours', () => {
     expect(replayed(await ask('B'))).toBe('true');
   });
 
-  test('the stored response is deleted', async () => {
+  /** Runs `work` while expired responses are deleted every 10 ms. */
+  async function whileCleaning(work: () => Promise<void>): Promise<void> {
     const cleaning = new ExpiredAnswers(gateway.database, {
       now: () => now,
       onError: (error) => {
@@ -471,20 +474,34 @@ describe('after 24 hours', () => {
       },
       every: 10,
     });
-    try {
-      await gateway.database.query(
-        statement(`insert into idempotency_keys select 'x', g::text, decode(repeat('00', 32), 'hex'), '{}', $1::timestamptz
-          from generate_series(1, 1234) g`),
-        [new Date(START + 24 * HOUR)],
-      );
+    await work().finally(() => cleaning.stop());
+  }
+
+  const keep = (count: number, until: number) =>
+    gateway.database.query(
+      statement(`insert into idempotency_keys select 'x', g::text, decode(repeat('00', 32), 'hex'), '{}', $1::timestamptz
+        from generate_series(1, $2::int) g`),
+      [new Date(until), count],
+    );
+
+  test('the stored response is deleted', () =>
+    whileCleaning(async () => {
+      await keep(1234, START + 24 * HOUR);
       now += HOUR;
       await ask('A');
       now += 23 * HOUR;
       await until(async () => (await count('idempotency_keys')) === 1);
       expect(replayed(await ask('A'))).toBe('true');
-    } finally {
-      await cleaning.stop();
-    }
+    }));
+
+  onPostgres('it is deleted by one instance at a time, and the others do not wait', async () => {
+    await keep(3, START);
+    await gateway.database.transaction(async (other) => {
+      expect(await tryLock(other, 'cleaning')).toBe(true);
+      await whileCleaning(() => sleep(200));
+      expect([await count('idempotency_keys'), await waiting()]).toEqual([3, 0]);
+    });
+    await whileCleaning(() => until(async () => (await count('idempotency_keys')) === 0));
   });
 });
 
