@@ -6,7 +6,7 @@ import {
   isObjectType,
   type SelectionSetNode,
 } from 'graphql';
-import { JsonText, quoted } from '../graphql/json-text';
+import { JsonText, quoted } from '../graphql/execution/json-text';
 
 /** Writes a value of a GraphQL result as JSON text. */
 export type Writer = (value: unknown) => string;

@@ -11,9 +11,9 @@ import {
   parse,
   validate,
 } from 'graphql';
-import type { Scope } from '../graphql/enums';
-import { Lifecycle } from '../graphql/lifecycle';
-import type { StabilityLevel } from '../graphql/marks';
+import type { StabilityLevel } from '../graphql/annotations/annotations';
+import { Lifecycle } from '../graphql/annotations/lifecycle';
+import type { Scope } from '../graphql/contract/enum-types';
 import { type ErrorPaths, errorPathsOf } from './error-paths';
 import { type Inputs, inputsOf } from './inputs';
 import { type Method, type Operation, routeOf, takesIdempotencyKey } from './operation';
@@ -84,8 +84,9 @@ export function prepare(schema: GraphQLSchema, operation: Operation): PreparedOp
 
 /** A variable's stability is that of the parameter of the same name. */
 function stabilityOf(lifecycle: Lifecycle | undefined): Stability | undefined {
-  for (const { mark, variable } of lifecycle?.uses ?? []) {
-    if (mark.stability) return { level: mark.stability, ...(variable && { parameter: variable }) };
+  for (const { annotation, variable } of lifecycle?.uses ?? []) {
+    if (annotation.stability)
+      return { level: annotation.stability, ...(variable && { parameter: variable }) };
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { isLosslessNumber } from 'lossless-json';
 import { badInput, type ErrorDetail } from '../domain/errors';
-import { valueErrors } from '../graphql/variable-errors';
-import type { Variables } from '../graphql/variables';
+import { valueErrors } from '../graphql/documents/variable-errors';
+import type { Variables } from '../graphql/execution/context';
 import type { Input, Inputs } from './inputs';
 
 /** The raw inputs of a request. */

@@ -3,8 +3,8 @@ import type {
   ApiKeyUpdate as ApiKeyUpdateShape,
   NewApiKey as NewApiKeyShape,
 } from '../../access/api-key-service';
-import { Plan, Scope } from '../enums';
-import { DateTime } from '../scalars';
+import { Plan, Scope } from '../contract/enum-types';
+import { DateTime } from '../contract/scalars';
 
 @InputType({ description: 'A key to create.' })
 export class NewApiKey implements NewApiKeyShape {

@@ -3,9 +3,9 @@ import type { CategoryFilter as CategoryFilterShape } from '../../domain/categor
 import type { InventoryFilter as InventoryFilterShape } from '../../domain/inventory-service';
 import type { OrderFilter as OrderFilterShape } from '../../domain/order-service';
 import type { PetFilter as PetFilterShape } from '../../domain/pet-service';
-import { Stability } from '../directives';
-import { PetStatus } from '../enums';
-import { Id } from '../scalars';
+import { Stability } from '../contract/directives';
+import { PetStatus } from '../contract/enum-types';
+import { Id } from '../contract/scalars';
 
 @InputType({ description: 'Which pets to list: those that match every given filter.' })
 export class PetFilter implements PetFilterShape {

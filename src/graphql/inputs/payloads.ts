@@ -5,8 +5,8 @@ import type {
 } from '../../domain/category-service';
 import type { OrderInput } from '../../domain/order-service';
 import type { NewPet as NewPetShape, PetUpdate as PetUpdateShape } from '../../domain/pet-service';
-import { PetStatus } from '../enums';
-import { DateTime, Id } from '../scalars';
+import { PetStatus } from '../contract/enum-types';
+import { DateTime, Id } from '../contract/scalars';
 
 @InputType({ description: 'A pet to create.' })
 export class NewPet implements NewPetShape {

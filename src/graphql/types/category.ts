@@ -1,6 +1,6 @@
 import { Field, ObjectType } from 'type-graphql';
-import { Weighs } from '../cost-directives';
-import { Id } from '../scalars';
+import { Weighs } from '../contract/cost-directives';
+import { Id } from '../contract/scalars';
 
 @ObjectType({ simpleResolvers: true, description: 'A kind of animal.' })
 export class Category {

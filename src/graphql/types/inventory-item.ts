@@ -1,6 +1,6 @@
 import { Field, Int, ObjectType } from 'type-graphql';
-import { PetStatus } from '../enums';
-import { Id } from '../scalars';
+import { PetStatus } from '../contract/enum-types';
+import { Id } from '../contract/scalars';
 
 @ObjectType({
   simpleResolvers: true,

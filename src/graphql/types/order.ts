@@ -1,5 +1,5 @@
 import { Field, Int, ObjectType } from 'type-graphql';
-import { DateTime, Id } from '../scalars';
+import { DateTime, Id } from '../contract/scalars';
 
 @ObjectType({ simpleResolvers: true, description: 'An order for an animal.' })
 export class Order {

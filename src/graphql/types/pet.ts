@@ -1,6 +1,6 @@
 import { Field, ObjectType } from 'type-graphql';
-import { PetStatus } from '../enums';
-import { Id } from '../scalars';
+import { PetStatus } from '../contract/enum-types';
+import { Id } from '../contract/scalars';
 
 @ObjectType({ simpleResolvers: true, description: 'An animal in the store.' })
 export class Pet {

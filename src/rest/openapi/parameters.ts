@@ -1,6 +1,6 @@
 import { type GraphQLInputType, getNamedType, getNullableType, isListType } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
-import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency-key';
+import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency/idempotency-header';
 import type { Input } from '../inputs';
 import type { PreparedOperation } from '../prepare';
 import { INT32, INT64, PAGE_SIZE } from './values';

@@ -1,5 +1,5 @@
 import type { OpenAPIV3 } from 'openapi-types';
-import { ERROR_STATUS } from '../../graphql/errors';
+import { ERROR_STATUS } from '../../graphql/problem';
 import { PATCH_TYPES } from '../json-body';
 import { documentationOf } from '../markers';
 import type { Method } from '../operation';
