@@ -36,8 +36,8 @@ export interface GraphQLRouteOptions {
 /**
  * `POST /graphql`, and `GET /graphql` for queries, for browsers and for WebSocket upgrades. Whatever the form of a
  * request, if its document is known it goes straight to the executor. Everything else goes through Apollo, which reads,
- * refuses, registers and parses, and calls the same executor: its pipeline costs several times as much as a small
- * request does (bench/README.md).
+ * refuses, registers and parses, and calls the same executor: its pipeline doubles what a small request costs
+ * (bench/README.md, "The forms of a request").
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
   const { apollo, executor, documents, upgrades, websockets, sandbox } = options;
