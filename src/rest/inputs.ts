@@ -11,7 +11,7 @@ import {
   typeFromAST,
   type VariableDefinitionNode,
 } from 'graphql';
-import { integerRule } from '../domain/checks';
+import { integerRule } from '../domain/rules';
 import { coercerOf } from '../graphql/input-values';
 import { readJson, readText } from './input-values';
 import { SCHEMAS } from './openapi/schemas';

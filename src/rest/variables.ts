@@ -1,6 +1,6 @@
 import { isLosslessNumber } from 'lossless-json';
 import { badInput, type ErrorDetail } from '../domain/errors';
-import { valueErrors } from '../graphql/variable-errors';
+import { typeErrors } from '../graphql/variable-errors';
 import type { Variables } from '../graphql/variables';
 import type { Input, Inputs } from './inputs';
 
@@ -56,7 +56,7 @@ class Reading {
     try {
       input.coerce(value);
     } catch {
-      for (const { path } of valueErrors(input.type, value, input.name)) this.refuse(path, input.rule);
+      for (const { path } of typeErrors(input.type, value, input.name)) this.refuse(path, input.rule);
     }
   }
 

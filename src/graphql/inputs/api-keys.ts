@@ -1,11 +1,15 @@
 import { Field, InputType, Int } from 'type-graphql';
-import type {
-  ApiKeyUpdate as ApiKeyUpdateShape,
-  NewApiKey as NewApiKeyShape,
+import {
+  API_KEY_UPDATE,
+  type ApiKeyUpdate as ApiKeyUpdateShape,
+  NEW_API_KEY,
+  type NewApiKey as NewApiKeyShape,
 } from '../../access/api-key-service';
 import { Plan, Scope } from '../enums';
+import { Rules } from '../json-schema';
 import { DateTime } from '../scalars';
 
+@Rules(NEW_API_KEY)
 @InputType({ description: 'A key to create.' })
 export class NewApiKey implements NewApiKeyShape {
   @Field(() => String, { description: 'What the key is for, or who owns it; 1 to 255 characters.' })
@@ -33,6 +37,7 @@ export class NewApiKey implements NewApiKeyShape {
   expiresAt?: Date | null;
 }
 
+@Rules(API_KEY_UPDATE)
 @InputType({ description: 'Changes to a key. Omitted fields keep their values.' })
 export class ApiKeyUpdate implements ApiKeyUpdateShape {
   @Field(() => String, { nullable: true, description: 'The new name; cannot be null.' })

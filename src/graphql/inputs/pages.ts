@@ -1,5 +1,6 @@
 import { ArgsType, Field, InputType, Int } from 'type-graphql';
 import type { PageArgs as Page } from '../../domain/connection';
+import { PAGE_SIZE } from '../../domain/rules';
 import {
   CategoryOrderField,
   InventoryOrderField,
@@ -7,10 +8,12 @@ import {
   OrderOrderField,
   PetOrderField,
 } from '../enums';
+import { Rules } from '../json-schema';
 import { CategoryFilter, InventoryFilter, OrderFilter, PetFilter } from './filters';
 
 type Value<E> = E[keyof E];
 
+@Rules({ first: PAGE_SIZE, last: PAGE_SIZE })
 @ArgsType()
 class PageArgs {
   @Field(() => Int, {

@@ -1,25 +1,40 @@
 import { Field, InputType, Int } from 'type-graphql';
-import type {
-  CategoryUpdate as CategoryUpdateShape,
-  NewCategory as NewCategoryShape,
+import {
+  CATEGORY_UPDATE,
+  type CategoryUpdate as CategoryUpdateShape,
+  NEW_CATEGORY,
+  type NewCategory as NewCategoryShape,
 } from '../../domain/category-service';
-import type { OrderInput } from '../../domain/order-service';
-import type { NewPet as NewPetShape, PetUpdate as PetUpdateShape } from '../../domain/pet-service';
+import {
+  INVENTORY_UPDATE,
+  type InventoryUpdate as InventoryUpdateShape,
+} from '../../domain/inventory-service';
+import { NEW_ORDER, ORDER_UPDATE, type OrderInput } from '../../domain/order-service';
+import {
+  NEW_PET,
+  type NewPet as NewPetShape,
+  PET_UPDATE,
+  type PetUpdate as PetUpdateShape,
+} from '../../domain/pet-service';
 import { PetStatus } from '../enums';
+import { JsonSchema, Rules } from '../json-schema';
 import { DateTime, Id } from '../scalars';
 
+@Rules(NEW_PET)
 @InputType({ description: 'A pet to create.' })
 export class NewPet implements NewPetShape {
   @Field(() => String, { description: "The animal's name, 1 to 255 characters after trimming." })
   name!: string;
 
-  @Field(() => Id, { description: 'The id of the category that the animal belongs to.' })
+  @Field(() => Id, { description: 'ID of the category the animal belongs to.' })
   categoryId!: bigint;
 
-  @Field(() => PetStatus, { nullable: true, description: 'The status of the pet; `available` by default.' })
+  @Field(() => PetStatus, { nullable: true, description: 'Status of the pet; `available` by default.' })
   status?: PetStatus | null;
 }
 
+@Rules(PET_UPDATE)
+@JsonSchema({ example: { status: 'sold' } })
 @InputType({ description: 'Changes to a pet. Omitted fields keep their values.' })
 export class PetUpdate implements PetUpdateShape {
   @Field(() => String, { nullable: true, description: 'The new name; cannot be null.' })
@@ -32,15 +47,23 @@ export class PetUpdate implements PetUpdateShape {
   status?: PetStatus | null;
 }
 
+@Rules(NEW_CATEGORY)
 @InputType({ description: 'A category to create.' })
 export class NewCategory implements NewCategoryShape {
-  @Field(() => String, { description: 'The category name, 1 to 255 characters after trimming.' })
+  @Field(() => String, {
+    description: 'The category name (for example a kind of animal), 1 to 255 characters after trimming.',
+  })
   name!: string;
 
-  @Field(() => String, { nullable: true, description: 'A short description, up to 2000 characters.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'A short description of the category, up to 2000 characters.',
+  })
   description?: string | null;
 }
 
+@Rules(CATEGORY_UPDATE)
+@JsonSchema({ example: { description: null } })
 @InputType({ description: 'Changes to a category. Omitted fields keep their values.' })
 export class CategoryUpdate implements CategoryUpdateShape {
   @Field(() => String, { nullable: true, description: 'The new name; cannot be null.' })
@@ -50,9 +73,10 @@ export class CategoryUpdate implements CategoryUpdateShape {
   description?: string | null;
 }
 
+@Rules(NEW_ORDER)
 @InputType({ description: 'An order to place. All fields are optional.' })
 export class NewOrder implements OrderInput {
-  @Field(() => Id, { nullable: true, description: 'The id of the animal in the order.' })
+  @Field(() => Id, { nullable: true, description: 'ID of the animal in the order.' })
   petId?: bigint | null;
 
   @Field(() => Int, { nullable: true, description: 'Number of units ordered, at least 1.' })
@@ -68,6 +92,8 @@ export class NewOrder implements OrderInput {
   complete?: boolean | null;
 }
 
+@Rules(ORDER_UPDATE)
+@JsonSchema({ example: { complete: true } })
 @InputType({ description: 'Changes to an order. Omitted fields keep their values.' })
 export class OrderUpdate implements OrderInput {
   @Field(() => Id, {
@@ -92,8 +118,9 @@ export class OrderUpdate implements OrderInput {
   complete?: boolean | null;
 }
 
+@Rules(INVENTORY_UPDATE)
 @InputType({ description: "A change to a pet's stock." })
-export class InventoryUpdate {
+export class InventoryUpdate implements InventoryUpdateShape {
   @Field(() => Int, { description: 'The new stock count, 0 to 2147483647.' })
   quantity!: number;
 }

@@ -1,12 +1,20 @@
 import { Field, Int, ObjectType } from 'type-graphql';
+import { COUNT } from '../../domain/rules';
 import { Plan } from '../enums';
+import { JsonSchema, Rules } from '../json-schema';
 import { DateTime } from '../scalars';
 
+const MINUTE = { name: 'minute', limit: 60, remaining: 57, resetAt: '2026-11-21T10:00:30.000Z' };
+const DAY = { name: 'day', limit: 1000, remaining: 997, resetAt: '2026-11-22T09:59:30.000Z' };
+
+@Rules({ limit: COUNT, remaining: COUNT })
+@JsonSchema({ example: MINUTE })
 @ObjectType({
   simpleResolvers: true,
   description: 'One window of a quota. It starts with the first request counted in it.',
 })
 export class RateLimitWindow {
+  @JsonSchema({ enum: ['minute', 'day'] })
   @Field(() => String, { description: '`minute` or `day`.' })
   name!: string;
 
@@ -33,6 +41,7 @@ export class RateLimit {
   })
   cost!: number;
 
+  @JsonSchema({ minItems: 2, maxItems: 2, example: [MINUTE, DAY] })
   @Field(() => [RateLimitWindow], { description: 'Both windows, after this operation.' })
   windows!: RateLimitWindow[];
 
