@@ -2,20 +2,26 @@ import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLNamedType
 import { Extensions } from 'type-graphql';
 import type { Rule, Rules as RulesOf } from '../domain/rules';
 
-type Field = GraphQLField<unknown, unknown> | GraphQLInputField | GraphQLArgument;
+/** A field, or an argument. */
+export type Element = GraphQLField<unknown, unknown> | GraphQLInputField | GraphQLArgument;
 
-/** What the OpenAPI document says of a type or a field beyond its GraphQL type and its rule. */
-export interface Keywords {
+/** What the OpenAPI document says of a field beyond its type and its rule. */
+export interface FieldKeywords {
   readonly example?: unknown;
-  readonly enum?: readonly string[];
+  readonly enum?: string[];
   readonly minItems?: number;
   readonly maxItems?: number;
+}
+
+/** What the OpenAPI document says of a type beyond its fields. */
+export interface TypeKeywords {
+  readonly example?: Readonly<Record<string, unknown>>;
   /** The required fields of a payload, where the specification asks for fewer than are always there. */
   readonly required?: readonly string[];
 }
 
 /** Describes a type or a field in keywords of JSON Schema. */
-export const JsonSchema = (keywords: Keywords) => Extensions({ jsonSchema: keywords });
+export const JsonSchema = (keywords: FieldKeywords | TypeKeywords) => Extensions({ jsonSchema: keywords });
 
 /** Gives the fields of a type the domain's rules for them. */
 export function Rules<Name extends string>(rules: RulesOf<Record<Name, unknown>>) {
@@ -24,11 +30,15 @@ export function Rules<Name extends string>(rules: RulesOf<Record<Name, unknown>>
   };
 }
 
-export function keywordsOf({ extensions }: Field | GraphQLNamedType): Keywords {
-  return (extensions.jsonSchema as Keywords | undefined) ?? {};
+export function keywordsOfField({ extensions }: Element): FieldKeywords {
+  return (extensions.jsonSchema as FieldKeywords | undefined) ?? {};
+}
+
+export function keywordsOfType({ extensions }: GraphQLNamedType): TypeKeywords {
+  return (extensions.jsonSchema as TypeKeywords | undefined) ?? {};
 }
 
 /** The rule of a field; empty if it has none. */
-export function ruleOf({ extensions }: Field): Rule {
+export function ruleOf({ extensions }: Element): Rule {
   return (extensions.rule as Rule | undefined) ?? {};
 }

@@ -14,7 +14,7 @@ export type Marker = (
 ) => Headers | undefined;
 
 /** The URL of an operation's documentation. */
-export function documentationOf({ tag, id }: Operation): string {
+export function documentationOf({ tag, id }: Pick<Operation, 'tag' | 'id'>): string {
   return `/docs#/${tag}/${id}`;
 }
 

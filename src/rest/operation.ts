@@ -2,28 +2,6 @@ import type { ErrorCode } from '../graphql/errors';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Schemas of the OpenAPI document for response bodies. */
-export type Payload =
-  | 'Pets'
-  | 'Pet'
-  | 'Categories'
-  | 'Category'
-  | 'Orders'
-  | 'Order'
-  | 'Inventory'
-  | 'InventoryItem'
-  | 'RateLimit';
-
-/** Schemas of the OpenAPI document for request bodies. */
-export type BodySchema =
-  | 'NewPet'
-  | 'PetUpdate'
-  | 'NewCategory'
-  | 'CategoryUpdate'
-  | 'NewOrder'
-  | 'OrderUpdate'
-  | 'InventoryUpdate';
-
 export const TAGS = {
   Pets: 'Animals, each with a name, a category and a status.',
   Categories: 'Kinds of animals. A category that still has pets cannot be deleted.',
@@ -38,31 +16,28 @@ export interface Definition {
   readonly summary: string;
   readonly description: string;
   /**
-   * The prepared GraphQL document. Its variables are the operation's inputs, under their names: from the path if they
-   * appear in it, else from the query string of a GET and from the body of every other method. Its root field is the
-   * payload; for a connection, its `nodes`.
+   * The root field that it runs. Its arguments are the parameters of a GET, and its `input` is the body; the values of
+   * the object that it returns are the payload, for a connection those of its `nodes`.
    */
-  readonly document: string;
-  /** The description of each query parameter other than `limit`, `cursor` and `sort`. */
-  readonly parameters?: Readonly<Record<string, string>>;
-  readonly body?: BodySchema;
-  /** The field of the payload that identifies the resource, if it is not `id`. */
-  readonly identity?: string;
-  /** The error message of a read that finds nothing; `{petId}` stands for the path parameter. */
+  readonly field: `${'Query' | 'Mutation'}.${string}`;
+  /** The input type of the body, if it is another, and the values of fields that are absent from it. */
+  readonly body?: { readonly type: string; readonly defaults: Readonly<Record<string, unknown>> };
+  /** The fields of the payload, if they are not all values of the object. */
+  readonly payload?: readonly string[];
+  /** The error message of a read that finds nothing, if not that the object does not exist. */
   readonly missing?: string;
   /** Errors beyond those that every operation of its kind may return. */
   readonly errors?: readonly ErrorCode[];
   readonly deprecation?: Deprecation;
 }
 
-/** One operation of the REST interface: its route, its success response, and what it does. */
+/** One operation of the REST interface: its route, its success status, and what it does. */
 export interface Operation extends Definition {
   /** `operationId` in OpenAPI. */
   readonly id: string;
   /** Method and path, as in `GET /pets/{petId}`. */
   readonly on: `${Method} /${string}`;
-  /** The success status, and the schema of the payload. */
-  readonly ok: readonly [200 | 201, Payload] | readonly [204];
+  readonly ok: 200 | 201 | 204;
 }
 
 /** Since when an operation is deprecated, until when it is available, and what to use instead. */
@@ -83,6 +58,11 @@ export function takesIdempotencyKey(operation: Operation): boolean {
 export function routeOf({ on }: Operation): { method: Method; path: string } {
   const space = on.indexOf(' ');
   return { method: on.slice(0, space) as Method, path: on.slice(space + 1) };
+}
+
+/** The names of the parameters in a path. */
+export function pathParameters(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
 /** Fills path parameters into a template of the table, in place of `{petId}`. */

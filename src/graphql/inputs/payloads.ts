@@ -74,7 +74,9 @@ export class CategoryUpdate implements CategoryUpdateShape {
 }
 
 @Rules(NEW_ORDER)
-@InputType({ description: 'An order to place. All fields are optional.' })
+@InputType({
+  description: 'An order to place. All fields are optional; it takes stock if it has a pet and a quantity.',
+})
 export class NewOrder implements OrderInput {
   @Field(() => Id, { nullable: true, description: 'ID of the animal in the order.' })
   petId?: bigint | null;
@@ -82,7 +84,10 @@ export class NewOrder implements OrderInput {
   @Field(() => Int, { nullable: true, description: 'Number of units ordered, at least 1.' })
   quantity?: number | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'Expected or actual ship date.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'Expected or actual ship date; returned in UTC with milliseconds.',
+  })
   shipDate?: Date | null;
 
   @Field(() => Boolean, {

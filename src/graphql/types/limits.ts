@@ -28,6 +28,7 @@ export class RateLimitWindow {
   resetAt!: Date;
 }
 
+@JsonSchema({ example: { plan: 'FREE', windows: [MINUTE, DAY] } })
 @ObjectType({
   simpleResolvers: true,
   description: "The caller's plan and remaining quota. Querying it is free.",
@@ -41,13 +42,13 @@ export class RateLimit {
   })
   cost!: number;
 
-  @JsonSchema({ minItems: 2, maxItems: 2, example: [MINUTE, DAY] })
+  @JsonSchema({ minItems: 2, maxItems: 2 })
   @Field(() => [RateLimitWindow], { description: 'Both windows, after this operation.' })
   windows!: RateLimitWindow[];
 
   @Field(() => DateTime, {
     nullable: true,
-    description: "When the caller's ban ends; null if it is not banned.",
+    description: "When the caller's ban ends, if it is banned.",
   })
   bannedUntil!: Date | null;
 }
