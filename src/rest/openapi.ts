@@ -32,7 +32,7 @@ export function openApiDocument(operations: readonly PreparedOperation[]): OpenA
     },
     servers: [{ url: '/', description: 'This server, local or in production', 'x-internal': false }],
     security: [{}, { apiKey: [] }, { bearer: [] }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    tags: Object.values(TAGS),
     paths: pathsOf(operations),
     components: {
       schemas: { ...schemasOf(operations), ...ERROR_SCHEMAS },

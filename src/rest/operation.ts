@@ -2,19 +2,26 @@ import type { ErrorCode } from '../graphql/errors';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-export const TAGS = {
-  Pets: 'Animals, each with a name, a category and a status.',
-  Categories: 'Kinds of animals. A category that still has pets cannot be deleted.',
-  Store:
-    'Orders for animals, and the stock that they draw on. An order takes its units when it is placed, and returns them when it is cancelled.',
-  Limits: 'What a plan allows, and how much of it is left.',
+/** The tags of operations, by the first part of their paths. */
+export const TAGS: Readonly<Record<string, { readonly name: string; readonly description: string }>> = {
+  pets: { name: 'Pets', description: 'Animals, each with a name, a category and a status.' },
+  categories: {
+    name: 'Categories',
+    description: 'Kinds of animals. A category that still has pets cannot be deleted.',
+  },
+  store: {
+    name: 'Store',
+    description:
+      'Orders for animals, and the stock that they draw on. An order takes its units when it is placed, and returns them when it is cancelled.',
+  },
+  rate_limit: { name: 'Limits', description: 'What a plan allows, and how much of it is left.' },
 };
 
 /** What an operation does, and its documentation. */
 export interface Definition {
-  readonly tag: keyof typeof TAGS;
   readonly summary: string;
-  readonly description: string;
+  /** By default that of the root field. */
+  readonly description?: string;
   /**
    * The root field that it runs. Its arguments are the parameters of a GET, and its `input` is the body; the values of
    * the object that it returns are the payload, for a connection those of its `nodes`.
@@ -46,12 +53,6 @@ export interface Deprecation {
   readonly sunset: Date;
   /** A path of this service; `{petId}` stands for the path parameter. */
   readonly successor: string;
-}
-
-/** Whether the operation accepts an idempotency key. The others can be retried as they are. */
-export function takesIdempotencyKey(operation: Operation): boolean {
-  const { method } = routeOf(operation);
-  return method === 'POST' || method === 'PATCH';
 }
 
 /** The method and the path of an operation. */

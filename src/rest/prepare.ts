@@ -12,7 +12,7 @@ import { marksOf, type StabilityLevel } from '../graphql/marks';
 import { type Body, bodyOf } from './body';
 import { documentOf } from './document';
 import { type Inputs, inputsOf } from './inputs';
-import { type Method, type Operation, routeOf, takesIdempotencyKey } from './operation';
+import { type Method, type Operation, routeOf, TAGS } from './operation';
 import { type Payload, payloadOf } from './payload';
 import { type Writer, writerOf } from './payload-writer';
 
@@ -28,6 +28,8 @@ export interface Stability {
 export interface PreparedOperation extends Omit<Operation, 'body' | 'payload'> {
   readonly method: Method;
   readonly path: string;
+  readonly tag: string;
+  readonly description: string;
   /** The document that it runs; its variables are named after the arguments of the root field. */
   readonly document: DocumentNode;
   /** The field of the data that holds the result. */
@@ -35,7 +37,7 @@ export interface PreparedOperation extends Omit<Operation, 'body' | 'payload'> {
   readonly inputs: Inputs;
   readonly body: Body | undefined;
   readonly payload: Payload;
-  /** Whether it accepts an idempotency key. */
+  /** Whether it accepts an idempotency key. The others can be retried as they are. */
   readonly runsOnce: boolean;
   /** The scope that a caller needs; `undefined` if it needs none. */
   readonly scope: Scope | undefined;
@@ -56,6 +58,8 @@ export function prepare(schema: GraphQLSchema, operation: Operation): PreparedOp
 
 function prepareRow(schema: GraphQLSchema, operation: Operation): PreparedOperation {
   const { method, path } = routeOf(operation);
+  const tag = TAGS[path.split('/')[1] ?? ''];
+  if (!tag) throw new Error(`no tag has ${path}`);
   const root = rootField(schema, operation);
   const payload = payloadOf(root, operation);
   const body = bodyOf(schema, root, operation, payload);
@@ -66,6 +70,8 @@ function prepareRow(schema: GraphQLSchema, operation: Operation): PreparedOperat
   if (invalid) throw invalid;
   return {
     ...operation,
+    tag: tag.name,
+    description: operation.description ?? String(root.description),
     method,
     path,
     document,
@@ -73,7 +79,7 @@ function prepareRow(schema: GraphQLSchema, operation: Operation): PreparedOperat
     inputs,
     body,
     payload,
-    runsOnce: takesIdempotencyKey(operation),
+    runsOnce: method === 'POST' || method === 'PATCH',
     scope: scopeOf(root),
     stability: stabilityOf(schema, root, inputs),
     errorPaths: new Map(all.map(({ target, name }) => [target.join('.'), name])),

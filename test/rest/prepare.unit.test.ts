@@ -26,18 +26,19 @@ const SCHEMA = buildSchema(`
 `);
 
 function row(on: Operation['on'], field: Operation['field'], more: Partial<Operation> = {}): Operation {
-  return { id: 'test', on, ok: 200, tag: 'Pets', summary: '', description: '', field, ...more };
+  return { id: 'test', on, ok: 200, summary: '', field, ...more };
 }
 
 describe('an invalid row fails the start', () => {
   test.each<[string, Operation]>([
-    ['test: the schema has no Query.dog', row('GET /dogs', 'Query.dog')],
+    ['test: the schema has no Query.dog', row('GET /pets', 'Query.dog')],
+    ['test: no tag has /dogs', row('GET /dogs', 'Query.pets')],
     ['test: the schema has no Mutation.pet', row('GET /pets/{id}', 'Mutation.pet')],
-    ['test: Int is no object type', row('GET /count', 'Query.count')],
+    ['test: Int is no object type', row('GET /pets', 'Query.count')],
     ['test: Pet has no field colour', row('GET /pets/{id}', 'Query.pet', { payload: ['id', 'colour'] })],
     ['test: pets has no argument for petId', row('GET /pets/{petId}', 'Query.pets')],
     ['test: Field "pet" argument "id"', row('GET /pets', 'Query.pet')],
-    ['test: Field "nearest" argument "place"', row('GET /nearest', 'Query.nearest')],
+    ['test: Field "nearest" argument "place"', row('GET /pets', 'Query.nearest')],
     [
       'test: OldPet is no input type',
       row('POST /pets', 'Mutation.createPet', { body: { type: 'OldPet', defaults: {} } }),

@@ -3,7 +3,7 @@ import { DEFAULT_PAGE } from '../../domain/connection';
 import { PAGE_SIZE } from '../../domain/rules';
 import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency-key';
 import type { Input } from '../inputs';
-import type { PreparedOperation } from '../prepare';
+import type { PreparedOperation, Stability } from '../prepare';
 import { INT32 } from '../scalars';
 import { schemaOf } from './values';
 
@@ -42,10 +42,10 @@ export const PARAMETERS: Readonly<Record<string, Parameter>> = {
 
 /** The parameters of an operation. */
 export function parametersOf(operation: PreparedOperation): (Parameter | OpenAPIV3.ReferenceObject)[] {
-  const { inputs, method, runsOnce } = operation;
+  const { inputs, method, runsOnce, stability } = operation;
   return [
-    ...[...inputs.path.values()].map((input) => pathParameter(input)),
-    ...[...inputs.query.values()].map((input) => queryParameter(operation, input)),
+    ...[...inputs.path.values()].map(pathParameter),
+    ...[...inputs.query.values()].map((input) => queryParameter(input, stability)),
     ...(method === 'GET' ? [shared('ifNoneMatch')] : []),
     ...(runsOnce ? [shared('idempotencyKey')] : []),
   ];
@@ -56,34 +56,18 @@ function shared(name: string): OpenAPIV3.ReferenceObject {
 }
 
 function pathParameter({ name, element }: Input): Parameter {
-  const resource = name.replace(/Id$/, '');
-  return {
-    name,
-    in: 'path',
-    required: true,
-    description: `The id of the ${resource}.`,
-    schema: schemaOf(element),
-    example: 1,
-  };
+  const description = String(element.description);
+  return { name, in: 'path', required: true, description, schema: schemaOf(element), example: 1 };
 }
 
-function queryParameter({ stability }: PreparedOperation, { name, element, sorts }: Input) {
+function queryParameter({ name, element, sorts }: Input, stability: Stability | undefined) {
   if (Object.hasOwn(PARAMETERS, name)) return shared(name);
-  if (sorts) return sortParameter(name, [...sorts.keys()]);
+  const names = sorts && [...sorts.keys()];
   return {
     name,
     in: 'query',
-    description: String(element.description),
-    schema: schemaOf(element),
+    description: `${element.description}${names ? ' A leading `-` sorts in descending order.' : ''}`,
+    schema: names ? { type: 'string', enum: names, default: names[0] } : schemaOf(element),
     ...(stability?.parameter === name && { 'x-stability': stability.level }),
-  };
-}
-
-function sortParameter(name: string, sorts: string[]): Parameter {
-  return {
-    name,
-    in: 'query',
-    description: 'The sort order of the list; a leading `-` sorts in descending order.',
-    schema: { type: 'string', enum: sorts, default: sorts[0] },
-  };
+  } satisfies Parameter;
 }

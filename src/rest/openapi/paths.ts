@@ -48,17 +48,20 @@ function operationObject(operation: PreparedOperation): OpenAPIV3.OperationObjec
   };
 }
 
-function descriptionOf({ description, errors = [], scope }: PreparedOperation): string {
+function descriptionOf({ description, payload, errors = [], scope }: PreparedOperation): string {
   const needs = scope && `Requires the scope \`${scope}\`.`;
   const own = errors.map((code) => `\`${code}\` (${ERROR_STATUS[code]})`).join(', ');
-  return [description, needs, own && `Specific errors: ${own}.`].filter(Boolean).join('\n\n');
+  const filters = payload.isPage && 'Filters combine: each item matches all that are given.';
+  return [description, filters, needs, own && `Specific errors: ${own}.`].filter(Boolean).join('\n\n');
 }
 
 function requestBody({ type, isPatch }: Body): OpenAPIV3.RequestBodyObject {
   const types = isPatch ? PATCH_TYPES : (['application/json'] as const);
   const content = { schema: ref(type.name) };
   return {
-    description: isPatch ? 'The fields to change.' : 'The whole resource, without its id.',
+    description: isPatch
+      ? 'The fields to change: a JSON merge patch (RFC 7396).'
+      : 'The whole resource, without its id.',
     required: true,
     content: Object.fromEntries(types.map((media) => [media, content])),
   };

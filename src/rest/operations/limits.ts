@@ -2,7 +2,6 @@ import type { Definition } from '../operation';
 
 export const get: Definition = {
   field: 'Query.rateLimit',
-  tag: 'Limits',
   summary: 'Get the remaining quota',
   description: 'The plan in force and how much of its quota is left. This request costs no quota.',
   payload: ['plan', 'windows', 'bannedUntil'],

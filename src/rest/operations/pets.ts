@@ -1,23 +1,13 @@
 import type { Definition } from '../operation';
 
-export const list: Definition = {
-  field: 'Query.pets',
-  tag: 'Pets',
-  summary: 'List pets',
-  description: 'Pets that match every given filter, one page at a time.',
-};
+const errors = ['UNKNOWN_REFERENCE'] as const;
 
-export const create: Definition = {
-  field: 'Mutation.createPet',
-  tag: 'Pets',
-  summary: 'Create a pet',
-  description: 'Adds a pet to the store. Its status is `available` unless given; its `id` is assigned.',
-  errors: ['UNKNOWN_REFERENCE'],
-};
+export const list: Definition = { field: 'Query.pets', summary: 'List pets' };
+
+export const create: Definition = { field: 'Mutation.createPet', summary: 'Create a pet', errors };
 
 export const get: Definition = {
   field: 'Query.pet',
-  tag: 'Pets',
   summary: 'Get a pet',
   description:
     'Deprecated since 2026-11-01: use `GET /pets?id={petId}`. It works throughout version 1, and at least until 2027-11-01 (`Sunset`).',
@@ -30,24 +20,16 @@ export const get: Definition = {
 
 export const replace: Definition = {
   field: 'Mutation.updatePet',
-  tag: 'Pets',
   summary: 'Replace a pet',
   description: 'Replaces the pet. An omitted status becomes `available`.',
   body: { type: 'NewPet', defaults: { status: 'available' } },
-  errors: ['UNKNOWN_REFERENCE'],
+  errors,
 };
 
-export const update: Definition = {
-  field: 'Mutation.updatePet',
-  tag: 'Pets',
-  summary: 'Update a pet',
-  description: 'Changes the given fields only (JSON Merge Patch, RFC 7396).',
-  errors: ['UNKNOWN_REFERENCE'],
-};
+export const update: Definition = { field: 'Mutation.updatePet', summary: 'Update a pet', errors };
 
 export const remove: Definition = {
   field: 'Mutation.deletePet',
-  tag: 'Pets',
   summary: 'Delete a pet',
   description: 'Deletes a pet that has no orders, and its inventory entry.',
   errors: ['PET_HAS_ORDERS'],
