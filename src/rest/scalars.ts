@@ -1,5 +1,6 @@
 import { isLosslessNumber } from 'lossless-json';
 import type { OpenAPIV3 } from 'openapi-types';
+import { MAX_INT32 } from '../domain/rules';
 
 /** What REST makes of a GraphQL scalar. */
 export interface Scalar {
@@ -15,7 +16,6 @@ export interface Scalar {
 
 /** The largest int64; only a bigint holds it exactly. Writers of JSON and YAML must support bigints. */
 const MAX_INT64 = 9223372036854775807n as unknown as number;
-const MAX_INT32 = 2147483647;
 const INT = /^-?(0|[1-9][0-9]{0,9})$/;
 const INTEGER = /^[1-9][0-9]{0,18}$/;
 

@@ -1,6 +1,7 @@
 import { isLosslessNumber } from 'lossless-json';
 import { badInput, type ErrorDetail } from '../domain/errors';
-import { ruleErrors, typeErrors } from '../graphql/variable-errors';
+import { ruleErrors } from '../graphql/rule-errors';
+import { typeErrors } from '../graphql/variable-errors';
 import type { Variables } from '../graphql/variables';
 import type { Body } from './body';
 import type { Input, Inputs } from './inputs';

@@ -470,4 +470,19 @@ describe('an input', () => {
       { ...BAD_INPUT, paths: ['input.quantity', 'input.complete'] },
     );
   });
+
+  test.each<[string, object, string[]]>([
+    [
+      'mutation ($name: String!, $status: PetStatus) { createPet(input: { name: $name, categoryId: 1, status: $status }) { id } }',
+      { name: '', status: 'gone' },
+      ['name', 'status'],
+    ],
+    [
+      'query ($first: Int, $name: String, $id: [ID!]) { pets(first: $first, filter: { name: $name, ids: $id }) { totalCount } }',
+      { first: 0, name: 'x'.repeat(256), id: 'x' },
+      ['first', 'name', 'id'],
+    ],
+  ])('whose fields are variables reports the faults of all: %.60s…', async (query, variables, paths) => {
+    await expectRefused(query, variables, { http: 400, ...BAD_INPUT, paths });
+  });
 });

@@ -5,6 +5,7 @@ import {
   NEW_API_KEY,
   type NewApiKey as NewApiKeyShape,
 } from '../../access/api-key-service';
+import { NAME } from '../../domain/rules';
 import { Plan, Scope } from '../enums';
 import { Rules } from '../json-schema';
 import { DateTime } from '../scalars';
@@ -12,7 +13,9 @@ import { DateTime } from '../scalars';
 @Rules(NEW_API_KEY)
 @InputType({ description: 'A key to create.' })
 export class NewApiKey implements NewApiKeyShape {
-  @Field(() => String, { description: 'What the key is for, or who owns it; 1 to 255 characters.' })
+  @Field(() => String, {
+    description: `What the key is for, or who owns it; 1 to ${NAME.maxLength} characters.`,
+  })
   name!: string;
 
   @Field(() => Plan, { defaultValue: Plan.FREE, description: 'The plan, which sets its quota.' })

@@ -1,5 +1,5 @@
 import { ArgsType, Field, InputType, Int } from 'type-graphql';
-import type { PageArgs as Page } from '../../domain/connection';
+import { DEFAULT_PAGE, type PageArgs as Page } from '../../domain/connection';
 import { PAGE_SIZE } from '../../domain/rules';
 import {
   CategoryOrderField,
@@ -18,14 +18,17 @@ type Value<E> = E[keyof E];
 class PageArgs {
   @Field(() => Int, {
     nullable: true,
-    description: 'Page size from the start of the list, 1 to 100. Without `first` and `last`, 20.',
+    description: `Page size from the start of the list, 1 to ${PAGE_SIZE.maximum}. Without \`first\` and \`last\`, ${DEFAULT_PAGE}.`,
   })
   first?: number | null;
 
   @Field(() => String, { nullable: true, description: 'Only items after this cursor.' })
   after?: string | null;
 
-  @Field(() => Int, { nullable: true, description: 'Page size from the end of the list, 1 to 100.' })
+  @Field(() => Int, {
+    nullable: true,
+    description: `Page size from the end of the list, 1 to ${PAGE_SIZE.maximum}.`,
+  })
   last?: number | null;
 
   @Field(() => String, { nullable: true, description: 'Only items before this cursor.' })

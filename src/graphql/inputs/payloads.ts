@@ -16,6 +16,7 @@ import {
   PET_UPDATE,
   type PetUpdate as PetUpdateShape,
 } from '../../domain/pet-service';
+import { DESCRIPTION, NAME, STOCK } from '../../domain/rules';
 import { PetStatus } from '../enums';
 import { JsonSchema, Rules } from '../json-schema';
 import { DateTime, Id } from '../scalars';
@@ -23,7 +24,9 @@ import { DateTime, Id } from '../scalars';
 @Rules(NEW_PET)
 @InputType({ description: 'A pet to create.' })
 export class NewPet implements NewPetShape {
-  @Field(() => String, { description: "The animal's name, 1 to 255 characters after trimming." })
+  @Field(() => String, {
+    description: `The animal's name, 1 to ${NAME.maxLength} characters after trimming.`,
+  })
   name!: string;
 
   @Field(() => Id, { description: 'ID of the category the animal belongs to.' })
@@ -51,13 +54,13 @@ export class PetUpdate implements PetUpdateShape {
 @InputType({ description: 'A category to create.' })
 export class NewCategory implements NewCategoryShape {
   @Field(() => String, {
-    description: 'The category name (for example a kind of animal), 1 to 255 characters after trimming.',
+    description: `The category name (for example a kind of animal), 1 to ${NAME.maxLength} characters after trimming.`,
   })
   name!: string;
 
   @Field(() => String, {
     nullable: true,
-    description: 'A short description of the category, up to 2000 characters.',
+    description: `A short description of the category, up to ${DESCRIPTION.maxLength} characters.`,
   })
   description?: string | null;
 }
@@ -126,6 +129,6 @@ export class OrderUpdate implements OrderInput {
 @Rules(INVENTORY_UPDATE)
 @InputType({ description: "A change to a pet's stock." })
 export class InventoryUpdate implements InventoryUpdateShape {
-  @Field(() => Int, { description: 'The new stock count, 0 to 2147483647.' })
+  @Field(() => Int, { description: `The new stock count, ${STOCK.minimum} to ${STOCK.maximum}.` })
   quantity!: number;
 }

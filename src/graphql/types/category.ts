@@ -1,5 +1,6 @@
 import { Field, ObjectType } from 'type-graphql';
 import { NEW_CATEGORY } from '../../domain/category-service';
+import { DESCRIPTION, NAME } from '../../domain/rules';
 import { Weighs } from '../cost-directives';
 import { JsonSchema, Rules } from '../json-schema';
 import { Id } from '../scalars';
@@ -12,7 +13,7 @@ export class Category {
 
   @JsonSchema({ example: 'Dogs' })
   @Field(() => String, {
-    description: 'The category name (for example a kind of animal), 1 to 255 characters.',
+    description: `The category name (for example a kind of animal), 1 to ${NAME.maxLength} characters.`,
   })
   name!: string;
 
@@ -20,7 +21,7 @@ export class Category {
   @JsonSchema({ example: 'Loyal, and always hungry' })
   @Field(() => String, {
     nullable: true,
-    description: 'A short description of the category, up to 2000 characters.',
+    description: `A short description of the category, up to ${DESCRIPTION.maxLength} characters.`,
   })
   description!: string | null;
 }

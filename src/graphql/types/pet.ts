@@ -1,5 +1,6 @@
 import { Field, ObjectType } from 'type-graphql';
 import { NEW_PET } from '../../domain/pet-service';
+import { NAME } from '../../domain/rules';
 import { PetStatus } from '../enums';
 import { JsonSchema, Rules } from '../json-schema';
 import { Id } from '../scalars';
@@ -12,7 +13,7 @@ export class Pet {
   id!: bigint;
 
   @JsonSchema({ example: 'Rex' })
-  @Field(() => String, { description: "The animal's name, 1 to 255 characters." })
+  @Field(() => String, { description: `The animal's name, 1 to ${NAME.maxLength} characters.` })
   name!: string;
 
   @Field(() => PetStatus, { description: 'Status of the pet.' })
