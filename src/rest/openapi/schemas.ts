@@ -3,7 +3,9 @@ import {
   type GraphQLNamedType,
   type GraphQLObjectType,
   getNamedType,
+  getNullableType,
   isEnumType,
+  isListType,
   isNonNullType,
   isObjectType,
   isRequiredInputField,
@@ -110,7 +112,11 @@ function propertyOf(field: Element, example: unknown, nullable = false): Schema 
 function exampleOf(field: Element): unknown {
   const { example } = keywordsOfField(field);
   if (example !== undefined) return example;
-  const type = getNamedType(field.type);
+  const one = valueExample(getNamedType(field.type));
+  return isListType(getNullableType(field.type)) ? [one] : one;
+}
+
+function valueExample(type: GraphQLNamedType): unknown {
   if (isEnumType(type)) return type.getValues()[0]?.name;
   return isObjectType(type) ? objectExample(type, valuesOf(type)) : SCALARS[type.name]?.example;
 }
