@@ -4,7 +4,9 @@ import {
   type GraphQLSchema,
   getNamedType,
   isInputObjectType,
+  isRequiredInputField,
 } from 'graphql';
+import { ruleOf } from '../graphql/json-schema';
 import { type Operation, pathParameters, routeOf } from './operation';
 import type { Payload } from './payload';
 
@@ -29,7 +31,7 @@ export function bodyOf(
   const input = args.find(({ name }) => name === 'input');
   if (!input) return undefined;
   const taken = inputType(schema, getNamedType(input.type).name);
-  const type = inputType(schema, operation.body?.type ?? taken.name);
+  const type = inputType(schema, operation.replaces?.type ?? taken.name);
   const strange = Object.keys(type.getFields()).find((field) => !taken.getFields()[field]);
   if (strange) throw new Error(`${taken.name} has no field ${strange}`);
   const { method, path } = routeOf(operation);
@@ -38,8 +40,25 @@ export function bodyOf(
     type,
     identity: { field: payload.type.getFields().id ? 'id' : (parameter ?? 'id'), parameter },
     isPatch: method === 'PATCH',
-    defaults: operation.body?.defaults ?? {},
+    defaults: operation.replaces ? defaultsOf(type, taken, operation.replaces.defaults) : {},
   };
+}
+
+/** The values of the optional fields of a body that replaces an object, where they are absent. */
+function defaultsOf(
+  type: GraphQLInputObjectType,
+  taken: GraphQLInputObjectType,
+  given: Readonly<Record<string, unknown>> = {},
+): Readonly<Record<string, unknown>> {
+  const optional = Object.values(type.getFields()).filter((field) => !isRequiredInputField(field));
+  return Object.fromEntries(
+    optional.map(({ name }) => {
+      const field = taken.getFields()[name];
+      const isMissing = given[name] === undefined && field && ruleOf(field).nullable === false;
+      if (isMissing) throw new Error(`${type.name}.${name} needs a default`);
+      return [name, given[name] ?? null];
+    }),
+  );
 }
 
 function inputType(schema: GraphQLSchema, name: string): GraphQLInputObjectType {

@@ -27,8 +27,8 @@ export interface Definition {
    * the object that it returns are the payload, for a connection those of its `nodes`.
    */
   readonly field: `${'Query' | 'Mutation'}.${string}`;
-  /** The input type of the body, if it is another, and the values of fields that are absent from it. */
-  readonly body?: { readonly type: string; readonly defaults: Readonly<Record<string, unknown>> };
+  /** Set if the body replaces the object: its input type, and the values of absent fields, if not null. */
+  readonly replaces?: { readonly type: string; readonly defaults?: Readonly<Record<string, unknown>> };
   /** The fields of the payload, if they are not all values of the object. */
   readonly payload?: readonly string[];
   /** The error message of a read that finds nothing, if not that the object does not exist. */

@@ -25,7 +25,7 @@ export interface Stability {
 }
 
 /** An operation with everything computed that can be before the first request. */
-export interface PreparedOperation extends Omit<Operation, 'body' | 'payload'> {
+export interface PreparedOperation extends Omit<Operation, 'payload'> {
   readonly method: Method;
   readonly path: string;
   readonly tag: string;

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { buildSchema, print } from 'graphql';
+import { buildSchema as buildProduct, type Services } from '../../src/graphql/schema';
 import type { Operation } from '../../src/rest/operation';
 import { prepare } from '../../src/rest/prepare';
 
@@ -21,8 +22,8 @@ const SCHEMA = buildSchema(`
   input HeavyFilter { weight: Float }
   input OrderBy { field: Field! = ID }
   enum Field { ID NAME }
-  input NewPet { name: String! }
-  input PetUpdate { name: String }
+  input NewPet { name: String! nick: String size: Int }
+  input PetUpdate { name: String nick: String size: Int }
 `);
 
 function row(on: Operation['on'], field: Operation['field'], more: Partial<Operation> = {}): Operation {
@@ -41,11 +42,11 @@ describe('an invalid row fails the start', () => {
     ['test: Field "nearest" argument "place"', row('GET /pets', 'Query.nearest')],
     [
       'test: OldPet is no input type',
-      row('POST /pets', 'Mutation.createPet', { body: { type: 'OldPet', defaults: {} } }),
+      row('POST /pets', 'Mutation.createPet', { replaces: { type: 'OldPet' } }),
     ],
     [
       'test: PetUpdate has no field ids',
-      row('PUT /pets/{id}', 'Mutation.updatePet', { body: { type: 'Filter', defaults: {} } }),
+      row('PUT /pets/{id}', 'Mutation.updatePet', { replaces: { type: 'Filter' } }),
     ],
     ['test: REST has no inputs of the type Float', row('GET /pets', 'Query.heavy')],
   ])('%s', (message, operation) => {
@@ -67,7 +68,7 @@ describe('the document of a row', () => {
     ],
     [
       'mutation test($id: ID!, $input: PetUpdate!) { updatePet(id: $id, input: $input) { id name age } }',
-      row('PUT /pets/{petId}', 'Mutation.updatePet', { body: { type: 'NewPet', defaults: {} } }),
+      row('PUT /pets/{petId}', 'Mutation.updatePet', { replaces: { type: 'NewPet' } }),
     ],
     [
       'mutation test($id: ID!) { deletePet(id: $id) { id } }',
@@ -75,6 +76,20 @@ describe('the document of a row', () => {
     ],
   ])('%s', (text, operation) => {
     expect(documentOf(operation)).toBe(text);
+  });
+});
+
+describe('a body that replaces an object', () => {
+  test('has a value for each optional field: null unless the row says otherwise', () => {
+    const replaces = { type: 'NewPet', defaults: { size: 1 } };
+    const { body } = prepare(SCHEMA, row('PUT /pets/{petId}', 'Mutation.updatePet', { replaces }));
+    expect(body?.defaults).toEqual({ nick: null, size: 1 });
+    expect(prepare(SCHEMA, row('PATCH /pets/{petId}', 'Mutation.updatePet')).body?.defaults).toEqual({});
+  });
+
+  test('must have one for a field that cannot be null', () => {
+    const replace = row('PUT /pets/{petId}', 'Mutation.updatePet', { replaces: { type: 'NewPet' } });
+    expect(() => prepare(buildProduct({} as Services), replace)).toThrow('NewPet.status needs a default');
   });
 });
 
@@ -92,6 +107,8 @@ describe('a row is derived from the schema', () => {
     expect([...prepare(SCHEMA, row('PATCH /pets/{petId}', 'Mutation.updatePet')).errorPaths]).toEqual([
       ['id', 'petId'],
       ['input.name', 'name'],
+      ['input.nick', 'nick'],
+      ['input.size', 'size'],
     ]);
   });
 

@@ -14,7 +14,7 @@ export const replace: Definition = {
   field: 'Mutation.updateCategory',
   summary: 'Replace a category',
   description: 'Replaces the category. An omitted description is removed.',
-  body: { type: 'NewCategory', defaults: { description: null } },
+  replaces: { type: 'NewCategory' },
 };
 
 export const update: Definition = { field: 'Mutation.updateCategory', summary: 'Update a category' };

@@ -22,7 +22,7 @@ export const replace: Definition = {
   field: 'Mutation.updatePet',
   summary: 'Replace a pet',
   description: 'Replaces the pet. An omitted status becomes `available`.',
-  body: { type: 'NewPet', defaults: { status: 'available' } },
+  replaces: { type: 'NewPet', defaults: { status: 'available' } },
   errors,
 };
 
