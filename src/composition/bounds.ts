@@ -1,6 +1,6 @@
 import type { Config } from '../config';
-import type { CostLimits } from '../graphql/cost';
-import type { DocumentLimits } from '../graphql/document-limits';
+import type { CostLimits } from '../graphql/documents/cost';
+import type { DocumentLimits } from '../graphql/documents/document-limits';
 import type { ConnectionLimits } from '../http/server';
 
 /** Limits on a document. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { problemOfStanding } from '../graphql/limits';
+import { problemOfStanding } from '../graphql/charging/charge';
 import { rateLimitHeaders } from '../rate-limit/headers';
 import type { Standing } from '../rate-limit/standing';
 import { problemBody } from './problems';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { problemOfStanding } from '../graphql/limits';
+import { problemOfStanding } from '../graphql/charging/charge';
 import type { Standing } from '../rate-limit/standing';
 import type { TallyStore } from '../rate-limit/tally-store';
 import { problemBody } from './problems';

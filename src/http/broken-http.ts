@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { type ErrorCode, ProblemError } from '../graphql/errors';
-import { refusalOf } from '../graphql/limits';
+import { refusalOf } from '../graphql/charging/charge';
+import { type ErrorCode, ProblemError } from '../graphql/problem';
 import { subjectOfAddress } from '../rate-limit/client-address';
 import { rateLimitHeaders } from '../rate-limit/headers';
 import { PLANS } from '../rate-limit/plans';

@@ -1,14 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { KeyRing } from '../access/key-ring';
-import type { OperationRequest } from '../graphql/context';
-import type { DocumentLimits } from '../graphql/document-limits';
-import { ProblemError } from '../graphql/errors';
-import type { Executor } from '../graphql/executor';
-import type { KnownDocuments } from '../graphql/known-documents';
-import { type Outcome, refusal, refuseDocument } from '../graphql/outcome';
-import { readDocument } from '../graphql/read-document';
-import { RunningSubscription } from '../graphql/running-subscription';
-import type { Variables } from '../graphql/variables';
+import type { DocumentLimits } from '../graphql/documents/document-limits';
+import type { KnownDocuments } from '../graphql/documents/known-documents';
+import { readDocument } from '../graphql/documents/read-document';
+import type { OperationRequest, Variables } from '../graphql/execution/context';
+import type { Executor } from '../graphql/execution/executor';
+import { type Outcome, refusal, refuseDocument } from '../graphql/execution/outcome';
+import { RunningSubscription } from '../graphql/execution/running-subscription';
+import { ProblemError } from '../graphql/problem';
 import { PerCaller } from './per-caller';
 import { type PresentedKey, WRONG_KEY } from './presented-key';
 

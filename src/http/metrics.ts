@@ -3,7 +3,7 @@ import type { Database } from '../database/database';
 import type { Replicas } from '../database/replicas';
 import type { Hub } from '../events/hub';
 import type { RedisRelay } from '../events/redis-relay';
-import type { Uses } from '../graphql/uses';
+import type { Uses } from '../graphql/annotations/uses';
 import type { TallyStore } from '../rate-limit/tally-store';
 import { Durations } from './durations';
 import type { LiveOperations } from './live-operations';

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
-import { type ErrorCode, type Problem, ProblemError, problemOf } from '../graphql/errors';
-import { extensionsOf } from '../graphql/outcome';
+import { extensionsOf } from '../graphql/execution/outcome';
+import { type ErrorCode, type Problem, ProblemError, problemOf } from '../graphql/problem';
 import { errorBody } from '../rest/error-body';
 import { GRAPHQL_PATH, STREAM_PATH } from './paths';
 

@@ -8,11 +8,11 @@ import fastify, {
 } from 'fastify';
 import type { Database } from '../database/database';
 import { createApollo } from '../graphql/apollo';
-import { GRAPHQL_API, type OperationRequest } from '../graphql/context';
-import type { DocumentLimits } from '../graphql/document-limits';
-import type { Executor } from '../graphql/executor';
-import { IDEMPOTENT_REPLAYED } from '../graphql/idempotency-headers';
-import type { KnownDocuments } from '../graphql/known-documents';
+import type { DocumentLimits } from '../graphql/documents/document-limits';
+import type { KnownDocuments } from '../graphql/documents/known-documents';
+import { GRAPHQL_API, type OperationRequest } from '../graphql/execution/context';
+import type { Executor } from '../graphql/execution/executor';
+import { IDEMPOTENT_REPLAYED } from '../graphql/idempotency/idempotency-header';
 import { readPages } from '../pages/pages';
 import { pageRoutes } from '../pages/routes';
 import { RATE_LIMIT_HEADER_NAMES } from '../rate-limit/headers';

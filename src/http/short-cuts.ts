@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { ProblemError } from '../graphql/errors';
+import { ProblemError } from '../graphql/problem';
 
 /**
  * Node and Fastify answer some requests themselves, bypassing all hooks, without the headers that every response carries:

@@ -1,11 +1,11 @@
 import accepts from '@fastify/accepts';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { OpenAPIV3 } from 'openapi-types';
-import type { Api, OperationRequest } from '../graphql/context';
-import { ProblemError } from '../graphql/errors';
-import type { Executor } from '../graphql/executor';
-import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-headers';
-import { refuseScope } from '../graphql/scope-check';
+import { refuseScope } from '../graphql/execution/admission';
+import type { Api, OperationRequest } from '../graphql/execution/context';
+import type { Executor } from '../graphql/execution/executor';
+import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency/idempotency-header';
+import { ProblemError } from '../graphql/problem';
 import { answer, JSON_TYPE } from './answer';
 import { acceptExactJsonBodies, emptyBody } from './json-body';
 import { markerOf } from './markers';

@@ -6,7 +6,7 @@ import {
   isInputObjectType,
   isRequiredInputField,
 } from 'graphql';
-import { ruleOf } from '../graphql/json-schema';
+import { ruleOf } from '../graphql/contract/json-schema';
 import { type Operation, pathParameters, routeOf } from './operation';
 import type { Payload } from './payload';
 

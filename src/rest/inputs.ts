@@ -13,9 +13,9 @@ import {
   isRequiredArgument,
 } from 'graphql';
 import { integerRule } from '../domain/rules';
-import { ruleOf } from '../graphql/json-schema';
+import { ruleOf } from '../graphql/contract/json-schema';
 import { type Operation, pathParameters, routeOf } from './operation';
-import { INT32, readJson, readText, SCALARS } from './scalars';
+import { INT32, readJson, readText, SCALARS } from './scalar-formats';
 import { type Sort, sortsOf } from './sorts';
 
 type Target = readonly [argument: string, field?: string];

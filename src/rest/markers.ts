@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { IDEMPOTENCY_KEY } from '../graphql/idempotency-headers';
-import { dateHeaders } from '../graphql/lifecycle-notice';
+import { dateHeaders } from '../graphql/annotations/notice';
+import { IDEMPOTENCY_KEY } from '../graphql/idempotency/idempotency-header';
 import { filler } from './operation';
 import type { PreparedOperation } from './prepare';
 

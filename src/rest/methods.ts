@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ProblemError } from '../graphql/errors';
+import { ProblemError } from '../graphql/problem';
 import { PATCH_TYPES } from './json-body';
 
 /**

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../graphql/errors';
+import type { ErrorCode } from '../graphql/problem';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -7,8 +7,8 @@ import {
   parse,
   validate,
 } from 'graphql';
-import type { Scope } from '../graphql/enums';
-import { marksOf, type StabilityLevel } from '../graphql/marks';
+import { annotationsOf, type StabilityLevel } from '../graphql/annotations/annotations';
+import type { Scope } from '../graphql/contract/enum-types';
 import { type Body, bodyOf } from './body';
 import { documentOf } from './document';
 import { type Inputs, inputsOf } from './inputs';
@@ -95,13 +95,13 @@ function rootField(schema: GraphQLSchema, { field }: Operation): Field {
   return found;
 }
 
-/** A marked input is marked as the parameter that it is in REST. */
+/** The stability of an input is that of its parameter. */
 function stabilityOf(schema: GraphQLSchema, root: Field, { query }: Inputs): Stability | undefined {
-  const marks = marksOf(schema);
-  const level = marks.get(root)?.stability;
+  const annotations = annotationsOf(schema);
+  const level = annotations.get(root)?.stability;
   if (level) return { level };
   for (const { name, element } of query.values()) {
-    const stability = marks.get(element)?.stability;
+    const stability = annotations.get(element)?.stability;
     if (stability) return { level: stability, parameter: name };
   }
   return undefined;

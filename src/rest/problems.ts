@@ -1,6 +1,6 @@
 import type { FormattedExecutionResult } from 'graphql';
 import { badInput } from '../domain/errors';
-import { type Problem, ProblemError } from '../graphql/errors';
+import { type Problem, ProblemError } from '../graphql/problem';
 import { filler, pathParameters } from './operation';
 import type { PreparedOperation } from './prepare';
 

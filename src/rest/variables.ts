@@ -1,8 +1,8 @@
 import { isLosslessNumber } from 'lossless-json';
 import { badInput, type ErrorDetail } from '../domain/errors';
-import { ruleErrors } from '../graphql/rule-errors';
-import { typeErrors } from '../graphql/variable-errors';
-import type { Variables } from '../graphql/variables';
+import { ruleErrors } from '../graphql/documents/rule-errors';
+import { typeErrors } from '../graphql/documents/variable-errors';
+import type { Variables } from '../graphql/execution/context';
 import type { Body } from './body';
 import type { Input, Inputs } from './inputs';
 

@@ -1,6 +1,6 @@
 import { SpanStatusCode, trace } from '@opentelemetry/api';
-import type { Operation } from '../graphql/operation';
-import type { Outcome } from '../graphql/outcome';
+import type { Operation } from '../graphql/execution/operation';
+import type { Outcome } from '../graphql/execution/outcome';
 
 /** Maximum length of an operation's name, which the client chooses. */
 const MAX_NAME = 100;

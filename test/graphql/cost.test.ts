@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type GraphQLObjectType, getNamedType, getOperationAST, isObjectType, parse, print } from 'graphql';
-import { estimateCost } from '../../src/graphql/cost';
-import { estimateAt } from '../../src/graphql/estimate';
+import { estimateCost } from '../../src/graphql/documents/cost';
+import { estimateAt } from '../../src/graphql/documents/estimate';
 import { buildSchema, type Services } from '../../src/graphql/schema';
 import { OPERATIONS } from '../../src/rest/operations';
 import { prepare } from '../../src/rest/prepare';

@@ -6,8 +6,8 @@ import { createClient as createSocketClient, type SubscribePayload } from 'graph
 import { WebSocket } from 'ws';
 import { createApp } from '../../src/app';
 import { readConfig } from '../../src/config';
+import { TrustedDocuments } from '../../src/graphql/documents/trusted-documents';
 import { buildSchema, type Services } from '../../src/graphql/schema';
-import { TrustedDocuments } from '../../src/graphql/trusted-documents';
 import { emptyDatabase } from '../helper/database';
 import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../helper/gateway';
 import { Received, running } from '../helper/live';

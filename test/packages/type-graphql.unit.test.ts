@@ -14,9 +14,9 @@ import {
   UseMiddleware,
 } from 'type-graphql';
 import { anonymousCaller } from '../../src/access/caller';
-import { GRAPHQL_API, type OperationRequest } from '../../src/graphql/context';
-import { Executor } from '../../src/graphql/executor';
-import { Id, refuseKeyIds } from '../../src/graphql/scalars';
+import { Id, refuseKeyIds } from '../../src/graphql/contract/scalars';
+import { GRAPHQL_API, type OperationRequest } from '../../src/graphql/execution/context';
+import { Executor } from '../../src/graphql/execution/executor';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { Meter } from '../../src/rate-limit/meter';
 

@@ -1,7 +1,7 @@
 import { Field, InputType, Int } from 'type-graphql';
 import type { ChangeEvent } from '../../events/hub';
-import { PetStatus } from '../enums';
-import { Id } from '../scalars';
+import { PetStatus } from '../contract/enum-types';
+import { Id } from '../contract/scalars';
 
 @InputType({
   description:

@@ -17,9 +17,9 @@ import {
   type PetUpdate as PetUpdateShape,
 } from '../../domain/pet-service';
 import { DESCRIPTION, NAME, STOCK } from '../../domain/rules';
-import { PetStatus } from '../enums';
-import { JsonSchema, Rules } from '../json-schema';
-import { DateTime, Id } from '../scalars';
+import { PetStatus } from '../contract/enum-types';
+import { JsonSchema, Rules } from '../contract/json-schema';
+import { DateTime, Id } from '../contract/scalars';
 
 @Rules(NEW_PET)
 @InputType({ description: 'A pet to create.' })

@@ -5,13 +5,13 @@ import { KEY_ID_FORM } from '../../access/secret';
 import { badInput } from '../../domain/errors';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import type { Store } from '../../rate-limit/store';
-import type { Context } from '../context';
-import { Paged } from '../cost-directives';
-import { Counted, Requires } from '../directives';
+import { Paged } from '../contract/cost-directives';
+import { Counted, Requires } from '../contract/directives';
+import { DateTime, Id, type KeyId, keyIdOf } from '../contract/scalars';
+import type { Context } from '../execution/context';
 import { ApiKeyUpdate, NewApiKey } from '../inputs/api-keys';
-import { DateTime, Id, type KeyId, keyIdOf } from '../scalars';
 import { ApiKey, CreatedApiKey } from '../types/api-key';
-import { ApiKeyConnection } from '../types/connections';
+import { ApiKeyConnection } from '../types/connection-types';
 
 @Resolver(() => ApiKey)
 export class ApiKeyResolver {

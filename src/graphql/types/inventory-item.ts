@@ -1,8 +1,8 @@
 import { Field, Int, ObjectType } from 'type-graphql';
 import { INVENTORY_UPDATE } from '../../domain/inventory-service';
-import { PetStatus } from '../enums';
-import { JsonSchema, Rules } from '../json-schema';
-import { Id } from '../scalars';
+import { PetStatus } from '../contract/enum-types';
+import { JsonSchema, Rules } from '../contract/json-schema';
+import { Id } from '../contract/scalars';
 
 @Rules(INVENTORY_UPDATE)
 @ObjectType({

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { OpenAPIV3 } from 'openapi-types';
-import { ERROR_STATUS, type ErrorCode } from '../../graphql/errors';
+import { ERROR_STATUS, type ErrorCode } from '../../graphql/problem';
 import type { PreparedOperation } from '../prepare';
 import { type HeaderName, headersOf, markersOf } from './headers';
 

@@ -1,10 +1,10 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import { DEFAULT_PAGE } from '../../domain/connection';
 import { PAGE_SIZE } from '../../domain/rules';
-import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency-key';
+import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency/idempotency-header';
 import type { Input } from '../inputs';
 import type { PreparedOperation, Stability } from '../prepare';
-import { INT32 } from '../scalars';
+import { INT32 } from '../scalar-formats';
 import { schemaOf } from './values';
 
 /** A parameter and its stability. */

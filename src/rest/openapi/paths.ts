@@ -1,5 +1,5 @@
 import type { OpenAPIV3 } from 'openapi-types';
-import { ERROR_STATUS } from '../../graphql/errors';
+import { ERROR_STATUS } from '../../graphql/problem';
 import type { Body } from '../body';
 import { PATCH_TYPES } from '../json-body';
 import { documentationOf } from '../markers';

@@ -10,11 +10,11 @@ import {
   isObjectType,
   isRequiredInputField,
 } from 'graphql';
-import { type Element, keywordsOfField, keywordsOfType, ruleOf } from '../../graphql/json-schema';
+import { type Element, keywordsOfField, keywordsOfType, ruleOf } from '../../graphql/contract/json-schema';
 import type { Body } from '../body';
 import { type Payload, valuesOf } from '../payload';
 import type { PreparedOperation } from '../prepare';
-import { SCALARS } from '../scalars';
+import { SCALARS } from '../scalar-formats';
 import { arrayOf, type Ref, type Schema, schemaOf } from './values';
 
 type Schemas = Record<string, Schema>;

@@ -10,7 +10,7 @@ import {
   PetsDocument,
   PlaceOrderDocument,
   RenamePetDocument,
-} from './generated/graphql.js';
+} from '../../../src/database/generated/graphql.js';
 import { patientFetch } from './patient-fetch.js';
 import { key, report, url } from './run.js';
 
