@@ -1,4 +1,4 @@
-import { Field, InputType, Int } from 'type-graphql';
+import { Field, InputType } from 'type-graphql';
 import {
   CATEGORY_UPDATE,
   type CategoryUpdate as CategoryUpdateShape,
@@ -6,20 +6,15 @@ import {
   type NewCategory as NewCategoryShape,
 } from '../../domain/category-service';
 import {
-  INVENTORY_UPDATE,
-  type InventoryUpdate as InventoryUpdateShape,
-} from '../../domain/inventory-service';
-import { NEW_ORDER, ORDER_UPDATE, type OrderInput } from '../../domain/order-service';
-import {
   NEW_PET,
   type NewPet as NewPetShape,
   PET_UPDATE,
   type PetUpdate as PetUpdateShape,
 } from '../../domain/pet-service';
-import { DESCRIPTION, NAME, STOCK } from '../../domain/rules';
+import { DESCRIPTION, NAME } from '../../domain/rules';
 import { PetStatus } from '../contract/enum-types';
 import { JsonSchema, Rules } from '../contract/json-schema';
-import { DateTime, Id } from '../contract/scalars';
+import { Id } from '../contract/scalars';
 
 @Rules(NEW_PET)
 @InputType({ description: 'A pet to create.' })
@@ -74,61 +69,4 @@ export class CategoryUpdate implements CategoryUpdateShape {
 
   @Field(() => String, { nullable: true, description: 'The new description; null removes it.' })
   description?: string | null;
-}
-
-@Rules(NEW_ORDER)
-@InputType({
-  description: 'An order to place. All fields are optional; it takes stock if it has a pet and a quantity.',
-})
-export class NewOrder implements OrderInput {
-  @Field(() => Id, { nullable: true, description: 'ID of the animal in the order.' })
-  petId?: bigint | null;
-
-  @Field(() => Int, { nullable: true, description: 'Number of units ordered, at least 1.' })
-  quantity?: number | null;
-
-  @Field(() => DateTime, {
-    nullable: true,
-    description: 'Expected or actual ship date; returned in UTC with milliseconds.',
-  })
-  shipDate?: Date | null;
-
-  @Field(() => Boolean, {
-    nullable: true,
-    description: 'Whether the order has been fulfilled; false by default.',
-  })
-  complete?: boolean | null;
-}
-
-@Rules(ORDER_UPDATE)
-@JsonSchema({ example: { complete: true } })
-@InputType({ description: 'Changes to an order. Omitted fields keep their values.' })
-export class OrderUpdate implements OrderInput {
-  @Field(() => Id, {
-    nullable: true,
-    description: 'The id of the new animal; null removes it. Reserved stock moves with it.',
-  })
-  petId?: bigint | null;
-
-  @Field(() => Int, {
-    nullable: true,
-    description: 'The new number of units; null removes it. Reserved stock is adjusted.',
-  })
-  quantity?: number | null;
-
-  @Field(() => DateTime, { nullable: true, description: 'The new ship date; null removes it.' })
-  shipDate?: Date | null;
-
-  @Field(() => Boolean, {
-    nullable: true,
-    description: 'Whether the order has been fulfilled; cannot be null.',
-  })
-  complete?: boolean | null;
-}
-
-@Rules(INVENTORY_UPDATE)
-@InputType({ description: "A change to a pet's stock." })
-export class InventoryUpdate implements InventoryUpdateShape {
-  @Field(() => Int, { description: `The new stock count, ${STOCK.minimum} to ${STOCK.maximum}.` })
-  quantity!: number;
 }

@@ -1,11 +1,8 @@
 import {
-  type GraphQLField,
   type GraphQLNamedType,
   type GraphQLObjectType,
   getNamedType,
-  getNullableType,
   isEnumType,
-  isListType,
   isNonNullType,
   isObjectType,
   isRequiredInputField,
@@ -14,11 +11,10 @@ import { type Element, keywordsOfField, keywordsOfType, ruleOf } from '../../gra
 import type { Body } from '../body';
 import { type Payload, valuesOf } from '../payload';
 import type { PreparedOperation } from '../prepare';
-import { SCALARS } from '../scalar-formats';
+import { exampleOf, type Fields, objectExample } from './examples';
 import { arrayOf, type Ref, type Schema, schemaOf } from './values';
 
 type Schemas = Record<string, Schema>;
-type Fields = readonly GraphQLField<unknown, unknown>[];
 
 /** The schemas of payloads and bodies (specification, section 2), from the types of GraphQL. */
 export function schemasOf(operations: readonly PreparedOperation[]): Schemas {
@@ -107,22 +103,4 @@ function propertyOf(field: Element, example: unknown, nullable = false): Schema 
     ...(example !== undefined && { example }),
     ...(nullable && { nullable }),
   };
-}
-
-function exampleOf(field: Element): unknown {
-  const { example } = keywordsOfField(field);
-  if (example !== undefined) return example;
-  const one = valueExample(getNamedType(field.type));
-  return isListType(getNullableType(field.type)) ? [one] : one;
-}
-
-function valueExample(type: GraphQLNamedType): unknown {
-  if (isEnumType(type)) return type.getValues()[0]?.name;
-  return isObjectType(type) ? objectExample(type, valuesOf(type)) : SCALARS[type.name]?.example;
-}
-
-function objectExample(type: GraphQLObjectType, fields: Fields): Readonly<Record<string, unknown>> {
-  return (
-    keywordsOfType(type).example ?? Object.fromEntries(fields.map((field) => [field.name, exampleOf(field)]))
-  );
 }
