@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import type { GraphQLArgument, GraphQLSchema } from 'graphql';
-import { buildSchemaSync } from 'type-graphql';
+import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
 import type { ApiKeyService } from '../access/api-key-service';
 import type { Topic } from '../database/changes';
 import type { CategoryService } from '../domain/category-service';
@@ -32,6 +32,8 @@ export interface Services {
   readonly events: Hub;
 }
 
+type Resolver = new (...services: never[]) => object;
+
 /** Builds the schema over `services`, with the rate limiter in front of every counted field. */
 export function buildSchema({
   categories,
@@ -42,7 +44,7 @@ export function buildSchema({
   limits,
   events,
 }: Services): GraphQLSchema {
-  const resolvers = new Map<unknown, unknown>([
+  const resolvers = new Map<Resolver, object>([
     [PetResolver, new PetResolver(pets, categories, orders, inventory)],
     [CategoryResolver, new CategoryResolver(categories, pets)],
     [OrderResolver, new OrderResolver(orders, pets)],
@@ -52,16 +54,8 @@ export function buildSchema({
     [ChangeResolver, new ChangeResolver()],
   ]);
   const built = buildSchemaSync({
-    resolvers: [
-      PetResolver,
-      CategoryResolver,
-      OrderResolver,
-      InventoryResolver,
-      ViewerResolver,
-      ApiKeyResolver,
-      ChangeResolver,
-    ],
-    container: { get: (resolver) => resolvers.get(resolver) },
+    resolvers: [...resolvers.keys()] as NonEmptyArray<Resolver>,
+    container: resolvers,
     // Checked in all arguments, unless an argument has a check of its own.
     validateFn: refuseKeyIds,
     pubSub: {

@@ -46,7 +46,10 @@ const lenient = mapSchema(schema, {
 });
 const operations = new Operations(schema);
 const most = Number.MAX_SAFE_INTEGER;
-const executor = new Executor(schema, { now: Date.now, costs: { answer: most, event: most } });
+const executor = new Executor(schema, {
+  now: Date.now,
+  costs: { query: most, mutation: most, subscription: most },
+});
 
 function nullable(type: GraphQLOutputType): GraphQLOutputType {
   if (isNonNullType(type)) return nullable(type.ofType);

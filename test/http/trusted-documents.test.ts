@@ -293,7 +293,7 @@ const BOUNDS = {
     directivesAtOnce: 5,
     errors: 20,
   },
-  costs: { answer: 50_000, event: 1000 },
+  costs: { query: 50_000, mutation: 50_000, subscription: 1000 },
 };
 
 describe('a start with a manifest', () => {

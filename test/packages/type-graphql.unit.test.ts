@@ -62,7 +62,10 @@ const schema = buildSchemaSync({
   validateFn: refuseKeyIds,
 });
 const most = Number.MAX_SAFE_INTEGER;
-const executor = new Executor(schema, { now: Date.now, costs: { answer: most, event: most } });
+const executor = new Executor(schema, {
+  now: Date.now,
+  costs: { query: most, mutation: most, subscription: most },
+});
 const bans = { banAfter: 20, banSeconds: 60, banMaxSeconds: 3600 };
 
 async function ask(document: string) {

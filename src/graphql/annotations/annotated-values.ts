@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import type { Annotation, Annotations } from './annotations';
 
-/** Whether a value of this type can contain a annotated element. */
+/** Whether a value of this type can contain an annotated element. */
 export function holdsAnnotations(
   type: GraphQLInputType,
   annotations: Annotations,

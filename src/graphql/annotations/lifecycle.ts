@@ -18,7 +18,7 @@ import { collectAnnotations, holdsAnnotations } from './annotated-values';
 import { type Annotation, type Annotations, annotationsOf } from './annotations';
 import { type Notice, noticeOf } from './notice';
 
-/** A use of a annotated element in an operation; with `variable`, it counts only if that variable is given. */
+/** A use of an annotated element in an operation; with `variable`, it counts only if that variable is given. */
 export interface Use {
   readonly annotation: Annotation;
   readonly variable?: string;

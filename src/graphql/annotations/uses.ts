@@ -1,7 +1,7 @@
 import type { Api } from '../execution/context';
 import type { Annotation } from './annotations';
 
-/** How often a annotated element was used through one of the two interfaces. */
+/** How often an annotated element was used through one of the two interfaces. */
 export interface CountedUse {
   /** A schema coordinate, or the method and path of a REST operation. */
   readonly element: string;

@@ -11,6 +11,7 @@ import {
   getOperationAST,
   isListType,
   type OperationDefinitionNode,
+  type OperationTypeNode,
   type ValueNode,
   visit,
 } from 'graphql';
@@ -23,18 +24,11 @@ import { constant, type Estimate, sum, times } from './estimate';
 /** The assumed length of lists without pages, such as those of introspection. */
 const ASSUMED_LENGTH = 7;
 
-/** The maximum estimated number of values. */
-export interface CostLimits {
-  /** In the response to a query or mutation. */
-  readonly answer: number;
-  /** In each event of a subscription, which is charged only when it starts. */
-  readonly event: number;
-}
-
-/** The limit for an operation of this kind. */
-export function mostOf({ answer, event }: CostLimits, kind: string): number {
-  return kind === 'subscription' ? event : answer;
-}
+/**
+ * The maximum estimated number of values in the response to an operation of each kind. A subscription's is that of each
+ * event, as it is charged only when it starts.
+ */
+export type CostLimits = Readonly<Record<`${OperationTypeNode}`, number>>;
 
 /**
  * Estimates, before an operation runs, how many values (objects and scalars) its response can contain. Each

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type DocumentNode, type GraphQLSchema, getOperationAST, parse, print } from 'graphql';
-import { type CostLimits, estimateCost, mostOf } from './cost';
+import { type CostLimits, estimateCost } from './cost';
 import { faultsOf } from './document-faults';
 import type { DocumentLimits } from './document-limits';
 
@@ -93,7 +93,7 @@ function checked({ id, name, type, body }: Listed, { schema, limits, costs }: Bo
   if (operation?.name?.value !== name || operation.operation !== type)
     throw refuse('its body is not a single operation of this type and name');
   const cost = estimateCost(schema, document, operation);
-  const most = mostOf(costs, type);
+  const most = costs[operation.operation];
   if (!cost.at && cost.most > most)
     throw refuse(`its estimated cost is ${cost.most}; at most ${most} is allowed`);
   return document;

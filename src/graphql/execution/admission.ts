@@ -2,7 +2,7 @@ import type { Caller } from '../../access/caller';
 import type { Scope } from '../../database/generated/client';
 import { badInput } from '../../domain/errors';
 import { isTooExpensive } from '../../rate-limit/rules';
-import { type CostLimits, mostOf } from '../documents/cost';
+import type { CostLimits } from '../documents/cost';
 import { estimateAt } from '../documents/estimate';
 import { variableErrors } from '../documents/variable-errors';
 import { ProblemError } from '../problem';
@@ -51,7 +51,7 @@ function deny({ scopes, cost }: Plan, { caller }: OperationRequest): ProblemErro
 
 /** Why the response could be too large. Nothing is computed if no variables could make it so. */
 function refuseCost({ size, kind }: Operation, sent: Variables, costs: CostLimits): ProblemError | undefined {
-  const most = mostOf(costs, kind);
+  const most = costs[kind];
   if (size.most <= most) return undefined;
   const cost = estimateAt(size, sent);
   if (cost <= most) return undefined;

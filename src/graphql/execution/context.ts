@@ -55,7 +55,7 @@ export interface OperationRequest {
 
 /** The context value of one run of an operation. */
 export class Context {
-  readonly loaders = new Loaders();
+  private made: Loaders | undefined;
 
   constructor(
     readonly request: OperationRequest,
@@ -66,4 +66,10 @@ export class Context {
     /** Set if all root fields share a transaction: how many of them have succeeded so far. */
     readonly shared?: { succeeded: number },
   ) {}
+
+  /** Most operations load nothing. */
+  get loaders(): Loaders {
+    this.made ??= new Loaders();
+    return this.made;
+  }
 }

@@ -10,8 +10,7 @@ export type Batch<Value> = (keys: readonly bigint[]) => Promise<ReadonlyMap<bigi
  * arguments and columns. So a place costs one statement, however many rows it has.
  */
 export class Loaders {
-  /** Most operations load nothing. */
-  private byPlace: Map<Selection, DataLoader<bigint, unknown>> | undefined;
+  private readonly byPlace = new Map<Selection, DataLoader<bigint, unknown>>();
 
   /**
    * Loads the value of `key`, batched with the others of its place.
@@ -25,7 +24,6 @@ export class Loaders {
     batch: Batch<Value>,
     required?: string,
   ): Promise<Value | undefined> {
-    this.byPlace ??= new Map();
     let loader = this.byPlace.get(place);
     if (!loader) {
       loader = new DataLoader(
