@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
 import type { Bound } from '../database/page-statement';
 import type { KeyType } from '../database/tables';
+import { MAX_INT32 } from './rules';
 
 const MAX_INT64 = 9223372036854775807n;
-const MAX_INT32 = 2147483647;
 
 /** The valid keys of each order type: the database would reject others, which would look like its own failure. */
 const KEYS: Readonly<Record<KeyType, (key: string) => boolean>> = {

@@ -5,9 +5,16 @@ import { lockRow } from '../database/raw-queries';
 import { selectByIds } from '../database/select';
 import type { Selection } from '../database/selection';
 import { INVENTORY, type InventoryRow } from '../database/tables';
-import { Checks, MAX_QUANTITY } from './checks';
+import { checkInput } from './checks';
 import { type Connection, connect, type PageArgs } from './connection';
 import { DomainError, notFound, refusing } from './errors';
+import { type Rules, STOCK } from './rules';
+
+export interface InventoryUpdate {
+  quantity: number;
+}
+
+export const INVENTORY_UPDATE: Rules<InventoryUpdate> = { quantity: STOCK };
 
 export interface InventoryFilter {
   status?: PetStatus[] | null;
@@ -36,12 +43,10 @@ export class InventoryService {
   }
 
   /** Sets the stock of a pet, whatever it was. @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND` (the pet). */
-  async set(session: Session, petId: bigint, input: { quantity: number }): Promise<InventoryRow> {
-    const checks = new Checks();
-    checks.integer('input.quantity', input.quantity, 0, MAX_QUANTITY);
-    checks.done();
+  async set(session: Session, petId: bigint, input: InventoryUpdate): Promise<InventoryRow> {
+    const { quantity } = checkInput(INVENTORY_UPDATE, input);
     const write = session.transaction(async (tx) => {
-      const data = { petId, quantity: input.quantity };
+      const data = { petId, quantity };
       const isNew = await setOrCreate(tx, data);
       const { status } = await tx.prisma.pet.findUniqueOrThrow({ where: { id: petId } });
       tx.changed({ topic: 'inventory', kind: isNew ? 'CREATED' : 'UPDATED', id: petId });

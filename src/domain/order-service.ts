@@ -4,10 +4,11 @@ import { insertOrder, lockRow } from '../database/raw-queries';
 import { selectByIds } from '../database/select';
 import type { Selection } from '../database/selection';
 import { ORDERS, type OrderRow } from '../database/tables';
-import { Checks, MAX_QUANTITY } from './checks';
+import { checkInput } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
 import { DomainError, notFound, refusing, unknownReference } from './errors';
 import { insufficientStock, moveReservation } from './reservations';
+import { NOT_NULL, QUANTITY, type Rules } from './rules';
 
 /** In a new order every field is optional; in an update an omitted field is unchanged, and null clears it. */
 export interface OrderInput {
@@ -16,6 +17,9 @@ export interface OrderInput {
   shipDate?: Date | null;
   complete?: boolean | null;
 }
+
+export const NEW_ORDER: Rules<OrderInput> = { quantity: QUANTITY };
+export const ORDER_UPDATE: Rules<OrderInput> = { ...NEW_ORDER, complete: NOT_NULL };
 
 export interface OrderFilter {
   petId?: bigint | null;
@@ -56,8 +60,7 @@ export class OrderService {
    * @throws DomainError `BAD_USER_INPUT`, `UNKNOWN_REFERENCE`, `INSUFFICIENT_STOCK`.
    */
   async place(session: Session, input: OrderInput): Promise<OrderRow> {
-    const { petId = null, quantity = null, shipDate = null, complete } = input;
-    checkQuantity(quantity);
+    const { petId = null, quantity = null, shipDate = null, complete } = checkInput(NEW_ORDER, input);
     const order = { petId, quantity, shipDate, complete: complete ?? false };
     const placed = await refusing(insertOrder(session, order), unknownPet(petId));
     if (!placed) throw insufficientStock(order);
@@ -72,10 +75,7 @@ export class OrderService {
    * @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`, `ORDER_COMPLETE`, `UNKNOWN_REFERENCE`, `INSUFFICIENT_STOCK`.
    */
   async update(session: Session, id: bigint, input: OrderInput): Promise<OrderRow> {
-    checkQuantity(input.quantity);
-    const checks = new Checks();
-    checks.notNull('input.complete', input.complete);
-    checks.done();
+    checkInput(ORDER_UPDATE, input);
     const write = session.transaction(async (tx) => {
       const order = await lockOrder(tx, id);
       const { petId = order.petId, quantity = order.quantity, shipDate, complete } = input;
@@ -119,13 +119,6 @@ async function lockOrder(tx: Session, id: bigint): Promise<Order> {
 
 function filtersOf(filter: OrderFilter | null | undefined) {
   return { petId: filter?.petId == null ? undefined : [filter.petId], complete: filter?.complete };
-}
-
-function checkQuantity(quantity: number | null | undefined): void {
-  if (quantity === undefined || quantity === null) return;
-  const checks = new Checks();
-  checks.integer('input.quantity', quantity, 1, MAX_QUANTITY);
-  checks.done();
 }
 
 function unknownPet(petId: bigint | null | undefined) {

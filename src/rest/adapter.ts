@@ -95,12 +95,12 @@ async function run(
   operationRequest: OperationRequest,
 ): Promise<FastifyReply> {
   const { params: path, query, body } = request;
-  if (operation.bodyRules && body === undefined) throw emptyBody();
+  if (operation.body && body === undefined) throw emptyBody();
   const variables = variablesOf(operation, { path, query, body });
   const key = operation.runsOnce ? request.headers[IDEMPOTENCY_KEY] : undefined;
   const idempotency = key === undefined ? undefined : { header: String(key), operation: operation.id };
   const asked = { ...operationRequest, api: REST_API, idempotency };
-  const outcome = await executor.run(operation.parsed, null, variables, asked);
+  const outcome = await executor.run(operation.document, null, variables, asked);
   reply.headers(idempotencyHeaders(outcome));
   const result = dataOf(operation, outcome.body)[operation.root];
   if (result === null || result === undefined) throw nothingThere(operation, path);

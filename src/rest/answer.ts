@@ -18,18 +18,17 @@ export function answer(
   request: RestRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const { ok, path, isPage, write } = operation;
-  const [status] = ok;
-  if (status === 204) return reply.code(204).send();
+  const { ok, path, payload, write } = operation;
+  if (ok === 204) return reply.code(204).send();
   if (operation.method === 'GET') {
-    if (!isPage) return sendRead(request, reply, write(result), JSON_TYPE);
+    if (!payload.isPage) return sendRead(request, reply, write(result), JSON_TYPE);
     const { nodes, pageInfo } = result as Page;
     if (pageInfo.hasNextPage && pageInfo.endCursor !== null)
       reply.header('link', nextLink(path, request.query, pageInfo.endCursor));
     return sendRead(request, reply, write(nodes), JSON_TYPE);
   }
-  if (status === 201) reply.header('location', `${path}/${(result as { id: string }).id}`);
-  return reply.code(status).header('content-type', JSON_TYPE).send(write(result));
+  if (ok === 201) reply.header('location', `${path}/${(result as { id: string }).id}`);
+  return reply.code(ok).header('content-type', JSON_TYPE).send(write(result));
 }
 
 /** Responds to a read with its ETag, or with 304 if the client already has this body. */

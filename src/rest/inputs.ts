@@ -1,107 +1,116 @@
 import {
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLInputObjectType,
   type GraphQLInputType,
-  type GraphQLSchema,
+  type GraphQLNamedType,
   getNamedType,
   getNullableType,
   isEnumType,
   isInputObjectType,
   isListType,
-  isNonNullType,
-  type OperationDefinitionNode,
-  typeFromAST,
-  type VariableDefinitionNode,
+  isRequiredArgument,
 } from 'graphql';
-import { integerRule } from '../domain/checks';
-import { coercerOf } from '../graphql/input-values';
-import { readJson, readText } from './input-values';
-import { SCHEMAS } from './openapi/schemas';
-import { INT32, PAGE_SIZE, type Schema } from './openapi/values';
-import { type Operation, routeOf } from './operation';
+import { integerRule } from '../domain/rules';
+import { ruleOf } from '../graphql/contract/json-schema';
+import { type Operation, pathParameters, routeOf } from './operation';
+import { INT32, readJson, readText, SCALARS } from './scalar-formats';
 import { type Sort, sortsOf } from './sorts';
 
-/** One input of an operation: a variable of its document, under the same name. */
+type Target = readonly [argument: string, field?: string];
+type Element = GraphQLArgument | GraphQLInputField;
+
+/** One input of an operation, and what it becomes in GraphQL. */
 export interface Input {
   readonly name: string;
-  readonly in: 'path' | 'query' | 'body';
+  /** The argument, or the field of the argument `filter` or `input`. */
+  readonly element: Element;
   readonly type: GraphQLInputType;
+  /** The location of its value in the variables: `['after']`, `['filter', 'ids']`. */
+  readonly target: Target;
   readonly required: boolean;
   /** Whether it is a query parameter that may be repeated. */
   readonly repeatable: boolean;
   /** The sort orders to choose from, if the input is one. */
   readonly sorts?: ReadonlyMap<string, Sort>;
-  /** The error message for an invalid value: `must be …`. */
-  readonly rule: string;
+  /** The error message for a value that does not fit the type. */
+  readonly mustBe: string;
   /** Converts a raw value to the variable's; an invalid one becomes something that does not fit the type. */
   read(raw: unknown): unknown;
-  /** Coerces the variable to its type. @throws any error if it does not fit. */
-  readonly coerce: (value: unknown) => unknown;
 }
 
-/** The inputs of an operation, by location. */
+/** The inputs of an operation, by location and name. */
 export interface Inputs {
   readonly path: ReadonlyMap<string, Input>;
   readonly query: ReadonlyMap<string, Input>;
   readonly body: ReadonlyMap<string, Input>;
 }
 
-export function inputsOf(
-  schema: GraphQLSchema,
-  operation: Operation,
-  { variableDefinitions = [] }: OperationDefinitionNode,
-): Inputs {
-  const inputs = variableDefinitions.map((definition) => inputOf(schema, operation, definition));
-  const standingIn = (place: Input['in']) =>
-    new Map(inputs.filter((input) => input.in === place).map((input) => [input.name, input]));
-  return { path: standingIn('path'), query: standingIn('query'), body: standingIn('body') };
-}
+/** The parameters for the arguments of a list, in their order, and for fields of its filter. */
+const PARAMETERS = { first: 'limit', after: 'cursor', orderBy: 'sort' };
+const FILTERS: Readonly<Record<string, string>> = { ids: 'id' };
 
-function inputOf(schema: GraphQLSchema, operation: Operation, definition: VariableDefinitionNode): Input {
-  const name = definition.variable.name.value;
-  const type = typeFromAST(schema, definition.type as Parameters<typeof typeFromAST>[1]) as GraphQLInputType;
-  const place = placeOf(operation, name);
-  const named = getNamedType(type);
-  const sorts = isInputObjectType(named) ? sortsOf(named) : undefined;
-  const read =
-    place === 'body'
-      ? (raw: unknown) => readJson(named.name, raw)
-      : (raw: unknown) => (sorts ? (sorts.get(String(raw)) ?? raw) : readText(named.name, raw));
+/** @param body the type of the body. @throws Error if a path parameter has no argument. */
+export function inputsOf(
+  operation: Operation,
+  root: GraphQLField<unknown, unknown>,
+  body: GraphQLInputObjectType | undefined,
+): Inputs {
+  const { method, path } = routeOf(operation);
+  const argument = (name: string) => root.args.find((each) => each.name === name);
+  const inPath = pathParameters(path).map((name) => {
+    const found = argument(name) ?? argument('id');
+    if (!found) throw new Error(`${root.name} has no argument for ${name}`);
+    return inputOf(name, found, [found.name], readText);
+  });
+  const ofList = Object.entries(PARAMETERS).flatMap(([from, name]) => {
+    const found = argument(from);
+    return found ? [inputOf(name, found, [from], readText)] : [];
+  });
+  const filters = membersOf(argument('filter')?.type).map((field) =>
+    inputOf(FILTERS[field.name] ?? field.name, field, ['filter', field.name], readText),
+  );
+  const inBody = membersOf(body).map((field) => inputOf(field.name, field, ['input', field.name], readJson));
   return {
-    name,
-    in: place,
-    type,
-    required: isNonNullType(type) && !definition.defaultValue,
-    repeatable: isListType(getNullableType(type)),
-    ...(sorts && { sorts }),
-    rule: sorts ? oneOf([...sorts.keys()]) : ruleOf(named, integerSchema(operation, place, name)),
-    read,
-    coerce: coercerOf(type),
+    path: byName(inPath),
+    query: byName(method === 'GET' ? [...ofList, ...filters] : []),
+    body: byName(inBody),
   };
 }
 
-function placeOf(operation: Operation, name: string): Input['in'] {
-  const { method, path } = routeOf(operation);
-  if (path.includes(`{${name}}`)) return 'path';
-  return method === 'GET' ? 'query' : 'body';
+function byName(inputs: readonly Input[]): ReadonlyMap<string, Input> {
+  return new Map(inputs.map((input) => [input.name, input]));
 }
 
-const RULES: Readonly<Record<string, string>> = {
-  ID: 'must be an integer from 1 to 9223372036854775807',
-  String: 'must be a string',
-  Boolean: 'must be true or false',
-  DateTime: 'must be a real date-time of RFC 3339 with an offset, such as 2026-11-21T09:30:00+01:00',
-};
-
-/** The schema of an integer in the OpenAPI document. */
-function integerSchema({ body }: Operation, place: Input['in'], name: string): Schema {
-  if (place === 'query') return name === 'limit' ? PAGE_SIZE : INT32;
-  return { ...INT32, ...(body && SCHEMAS[body].properties?.[name]) };
+function membersOf(type: GraphQLInputType | undefined): GraphQLInputField[] {
+  const shape = type && getNamedType(type);
+  return isInputObjectType(shape) ? Object.values(shape.getFields()) : [];
 }
 
-function ruleOf(type: GraphQLInputType & { name: string }, { minimum, maximum }: Schema): string {
+function inputOf(name: string, element: Element, target: Target, read: typeof readJson): Input {
+  const { type } = element;
+  const named = getNamedType(type);
+  const sorts = isInputObjectType(named) ? sortsOf(named) : undefined;
+  return {
+    name,
+    element,
+    type,
+    target,
+    required: isRequiredArgument(element),
+    repeatable: isListType(getNullableType(type)),
+    ...(sorts && { sorts }),
+    mustBe: sorts ? oneOf([...sorts.keys()]) : mustBe(named, element),
+    read: sorts ? (raw) => sorts.get(String(raw)) ?? raw : (raw) => read(named.name, raw),
+  };
+}
+
+function mustBe(type: GraphQLNamedType, element: Element): string {
   if (isEnumType(type)) return oneOf(type.getValues().map(({ name }) => name));
-  const rule = type.name === 'Int' ? integerRule(Number(minimum), Number(maximum)) : RULES[type.name];
-  if (rule) return rule;
-  throw new Error(`REST has no inputs of the type ${type.name}`);
+  const { minimum, maximum } = { ...INT32, ...ruleOf(element) };
+  const scalar = SCALARS[type.name];
+  if (!scalar) throw new Error(`REST has no inputs of the type ${type.name}`);
+  return scalar.mustBe ?? integerRule(minimum, maximum);
 }
 
 function oneOf(values: string[]): string {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { dateHeaders } from '../graphql/annotations/notice';
 import { IDEMPOTENCY_KEY } from '../graphql/idempotency/idempotency-header';
-import { filler, type Operation } from './operation';
+import { filler } from './operation';
 import type { PreparedOperation } from './prepare';
 
 type Headers = Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export type Marker = (
 ) => Headers | undefined;
 
 /** The URL of an operation's documentation. */
-export function documentationOf({ tag, id }: Operation): string {
+export function documentationOf({ tag, id }: PreparedOperation): string {
   return `/docs#/${tag}/${id}`;
 }
 

@@ -1,9 +1,10 @@
 import type { OpenAPIV3 } from 'openapi-types';
+import { ERROR_SCHEMAS } from './openapi/error-schemas';
 import { errorResponses } from './openapi/errors';
 import { HEADERS } from './openapi/headers';
 import { PARAMETERS } from './openapi/parameters';
 import { pathsOf } from './openapi/paths';
-import { SCHEMAS } from './openapi/schemas';
+import { schemasOf } from './openapi/schemas';
 import { TAGS } from './operation';
 import type { PreparedOperation } from './prepare';
 
@@ -31,10 +32,10 @@ export function openApiDocument(operations: readonly PreparedOperation[]): OpenA
     },
     servers: [{ url: '/', description: 'This server, local or in production', 'x-internal': false }],
     security: [{}, { apiKey: [] }, { bearer: [] }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    tags: Object.values(TAGS),
     paths: pathsOf(operations),
     components: {
-      schemas: SCHEMAS,
+      schemas: { ...schemasOf(operations), ...ERROR_SCHEMAS },
       parameters: PARAMETERS,
       headers: HEADERS,
       responses: errorResponses(),

@@ -2,67 +2,49 @@ import type { ErrorCode } from '../graphql/problem';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Schemas of the OpenAPI document for response bodies. */
-export type Payload =
-  | 'Pets'
-  | 'Pet'
-  | 'Categories'
-  | 'Category'
-  | 'Orders'
-  | 'Order'
-  | 'Inventory'
-  | 'InventoryItem'
-  | 'RateLimit';
-
-/** Schemas of the OpenAPI document for request bodies. */
-export type BodySchema =
-  | 'NewPet'
-  | 'PetUpdate'
-  | 'NewCategory'
-  | 'CategoryUpdate'
-  | 'NewOrder'
-  | 'OrderUpdate'
-  | 'InventoryUpdate';
-
-export const TAGS = {
-  Pets: 'Animals, each with a name, a category and a status.',
-  Categories: 'Kinds of animals. A category that still has pets cannot be deleted.',
-  Store:
-    'Orders for animals, and the stock that they draw on. An order takes its units when it is placed, and returns them when it is cancelled.',
-  Limits: 'What a plan allows, and how much of it is left.',
+/** The tags of operations, by the first part of their paths. */
+export const TAGS: Readonly<Record<string, { readonly name: string; readonly description: string }>> = {
+  pets: { name: 'Pets', description: 'Animals, each with a name, a category and a status.' },
+  categories: {
+    name: 'Categories',
+    description: 'Kinds of animals. A category that still has pets cannot be deleted.',
+  },
+  store: {
+    name: 'Store',
+    description:
+      'Orders for animals, and the stock that they draw on. An order takes its units when it is placed, and returns them when it is cancelled.',
+  },
+  rate_limit: { name: 'Limits', description: 'What a plan allows, and how much of it is left.' },
 };
 
 /** What an operation does, and its documentation. */
 export interface Definition {
-  readonly tag: keyof typeof TAGS;
   readonly summary: string;
-  readonly description: string;
+  /** By default that of the root field. */
+  readonly description?: string;
   /**
-   * The prepared GraphQL document. Its variables are the operation's inputs, under their names: from the path if they
-   * appear in it, else from the query string of a GET and from the body of every other method. Its root field is the
-   * payload; for a connection, its `nodes`.
+   * The root field that it runs. Its arguments are the parameters of a GET, and its `input` is the body; the values of
+   * the object that it returns are the payload, for a connection those of its `nodes`.
    */
-  readonly document: string;
-  /** The description of each query parameter other than `limit`, `cursor` and `sort`. */
-  readonly parameters?: Readonly<Record<string, string>>;
-  readonly body?: BodySchema;
-  /** The field of the payload that identifies the resource, if it is not `id`. */
-  readonly identity?: string;
-  /** The error message of a read that finds nothing; `{petId}` stands for the path parameter. */
+  readonly field: `${'Query' | 'Mutation'}.${string}`;
+  /** Set if the body replaces the object: its input type, and the values of absent fields, if not null. */
+  readonly replaces?: { readonly type: string; readonly defaults?: Readonly<Record<string, unknown>> };
+  /** The fields of the payload, if they are not all values of the object. */
+  readonly payload?: readonly string[];
+  /** The error message of a read that finds nothing, if not that the object does not exist. */
   readonly missing?: string;
   /** Errors beyond those that every operation of its kind may return. */
   readonly errors?: readonly ErrorCode[];
   readonly deprecation?: Deprecation;
 }
 
-/** One operation of the REST interface: its route, its success response, and what it does. */
+/** One operation of the REST interface: its route, its success status, and what it does. */
 export interface Operation extends Definition {
   /** `operationId` in OpenAPI. */
   readonly id: string;
   /** Method and path, as in `GET /pets/{petId}`. */
   readonly on: `${Method} /${string}`;
-  /** The success status, and the schema of the payload. */
-  readonly ok: readonly [200 | 201, Payload] | readonly [204];
+  readonly ok: 200 | 201 | 204;
 }
 
 /** Since when an operation is deprecated, until when it is available, and what to use instead. */
@@ -73,16 +55,15 @@ export interface Deprecation {
   readonly successor: string;
 }
 
-/** Whether the operation accepts an idempotency key. The others can be retried as they are. */
-export function takesIdempotencyKey(operation: Operation): boolean {
-  const { method } = routeOf(operation);
-  return method === 'POST' || method === 'PATCH';
-}
-
 /** The method and the path of an operation. */
 export function routeOf({ on }: Operation): { method: Method; path: string } {
   const space = on.indexOf(' ');
   return { method: on.slice(0, space) as Method, path: on.slice(space + 1) };
+}
+
+/** The names of the parameters in a path. */
+export function pathParameters(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
 /** Fills path parameters into a template of the table, in place of `{petId}`. */

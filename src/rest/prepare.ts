@@ -1,24 +1,22 @@
 import {
   type DocumentNode,
-  type FieldNode,
-  type GraphQLNamedType,
-  type GraphQLOutputType,
+  type GraphQLField,
   type GraphQLSchema,
-  getNamedType,
   isObjectType,
-  Kind,
-  type OperationDefinitionNode,
   parse,
   validate,
 } from 'graphql';
-import type { StabilityLevel } from '../graphql/annotations/annotations';
-import { Lifecycle } from '../graphql/annotations/lifecycle';
+import { annotationsOf, type StabilityLevel } from '../graphql/annotations/annotations';
+import { requiredScope } from '../graphql/contract/directives';
 import type { Scope } from '../graphql/contract/enum-types';
-import { type ErrorPaths, errorPathsOf } from './error-paths';
+import { type Body, bodyOf } from './body';
+import { documentOf } from './document';
 import { type Inputs, inputsOf } from './inputs';
-import { type Method, type Operation, routeOf, takesIdempotencyKey } from './operation';
+import { type Method, type Operation, routeOf, TAGS } from './operation';
+import { type Payload, payloadOf } from './payload';
 import { type Writer, writerOf } from './payload-writer';
-import type { BodyRules } from './variables';
+
+type Field = GraphQLField<unknown, unknown>;
 
 /** The stability of an operation, or of one of its parameters, as marked in the schema. */
 export interface Stability {
@@ -27,93 +25,84 @@ export interface Stability {
 }
 
 /** An operation with everything computed that can be before the first request. */
-export interface PreparedOperation extends Operation {
+export interface PreparedOperation extends Omit<Operation, 'payload'> {
   readonly method: Method;
   readonly path: string;
-  readonly parsed: DocumentNode;
+  readonly tag: string;
+  readonly description: string;
+  /** The document that it runs; its variables are named after the arguments of the root field. */
+  readonly document: DocumentNode;
+  /** The field of the data that holds the result. */
+  readonly root: string;
   readonly inputs: Inputs;
-  readonly bodyRules?: BodyRules;
-  /** Whether it accepts an idempotency key. */
+  readonly body: Body | undefined;
+  readonly payload: Payload;
+  /** Whether it accepts an idempotency key. The others can be retried as they are. */
   readonly runsOnce: boolean;
   /** The scope that a caller needs; `undefined` if it needs none. */
   readonly scope: Scope | undefined;
   readonly stability: Stability | undefined;
-  readonly errorPaths: ErrorPaths;
-  /** The field of the data that holds the result. */
-  readonly root: string;
-  /** Whether the result is a page of a list, whose nodes are the payload. */
-  readonly isPage: boolean;
+  /** REST names by the paths that GraphQL's errors use: `after` → `cursor`, `input.name` → `name`. */
+  readonly errorPaths: ReadonlyMap<string, string>;
   readonly write: Writer;
 }
 
-/** @throws Error if the row is inconsistent: its document does not fit the schema, or its path or body the document. */
+/** @throws Error if the row does not fit the schema. */
 export function prepare(schema: GraphQLSchema, operation: Operation): PreparedOperation {
-  const parsed = parse(operation.document);
-  const [error] = validate(schema, parsed);
-  if (error) throw new Error(`REST operation ${operation.id}: ${error.message}`);
-  const definition = parsed.definitions[0] as OperationDefinitionNode;
-  const [rootField] = definition.selectionSet.selections as readonly [FieldNode];
-  const inputs = inputsOf(schema, operation, definition);
-  const { method, path } = routeOf(operation);
-  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-  if (inputs.path.size !== parameters.length || inputs.body.size > 0 !== (operation.body !== undefined))
-    throw new Error(
-      `REST operation ${operation.id}: the variables of its document do not fit its path or body`,
-    );
+  try {
+    return prepareRow(schema, operation);
+  } catch (error) {
+    throw new Error(`REST operation ${operation.id}: ${(error as Error).message}`);
+  }
+}
 
-  const type = fieldType(schema.getRootType(definition.operation), rootField);
-  const nodes = fieldNamed(rootField, 'nodes');
+function prepareRow(schema: GraphQLSchema, operation: Operation): PreparedOperation {
+  const { method, path } = routeOf(operation);
+  const tag = TAGS[path.split('/')[1] ?? ''];
+  if (!tag) throw new Error(`no tag has ${path}`);
+  const root = rootField(schema, operation);
+  const payload = payloadOf(root, operation);
+  const body = bodyOf(schema, root, operation, payload);
+  const inputs = inputsOf(operation, root, body?.type);
+  const all = [...inputs.path.values(), ...inputs.query.values(), ...inputs.body.values()];
+  const document = parse(documentOf(operation, root, all, payload));
+  const [invalid] = validate(schema, document);
+  if (invalid) throw invalid;
   return {
     ...operation,
+    tag: tag.name,
+    description: operation.description ?? String(root.description),
     method,
     path,
-    parsed,
+    document,
+    root: root.name,
     inputs,
-    ...(operation.body && { bodyRules: bodyRulesOf(operation, operation.body, method, parameters[0]) }),
-    runsOnce: takesIdempotencyKey(operation),
-    stability: stabilityOf(Lifecycle.of(schema, parsed, definition)),
-    scope: scopeOf(schema.getRootType(definition.operation), rootField),
-    errorPaths: errorPathsOf(rootField),
-    root: rootField.name.value,
-    isPage: nodes !== undefined,
-    write: nodes
-      ? writerOf(fieldType(getNamedType(type), nodes), nodes.selectionSet)
-      : writerOf(type, rootField.selectionSet),
+    body,
+    payload,
+    runsOnce: method === 'POST' || method === 'PATCH',
+    scope: requiredScope(root),
+    stability: stabilityOf(schema, root, inputs),
+    errorPaths: new Map(all.map(({ target, name }) => [target.join('.'), name])),
+    write: writerOf(payload),
   };
 }
 
-/** A variable's stability is that of the parameter of the same name. */
-function stabilityOf(lifecycle: Lifecycle | undefined): Stability | undefined {
-  for (const { annotation, variable } of lifecycle?.uses ?? []) {
-    if (annotation.stability)
-      return { level: annotation.stability, ...(variable && { parameter: variable }) };
+function rootField(schema: GraphQLSchema, { field }: Operation): Field {
+  const [type = '', name = ''] = field.split('.');
+  const root = schema.getType(type);
+  const found = isObjectType(root) ? root.getFields()[name] : undefined;
+  if (!found) throw new Error(`the schema has no ${field}`);
+  return found;
+}
+
+/** The stability of an input is that of its parameter. */
+function stabilityOf(schema: GraphQLSchema, root: Field, { query }: Inputs): Stability | undefined {
+  const annotations = annotationsOf(schema);
+  const level = annotations.get(root)?.stability;
+  if (level) return { level };
+  for (const { name, element } of query.values()) {
+    const stability = annotations.get(element)?.stability;
+    if (stability) return { level: stability, parameter: name };
   }
   return undefined;
-}
-
-function scopeOf(root: GraphQLNamedType | null | undefined, { name }: FieldNode): Scope | undefined {
-  const field = isObjectType(root) ? root.getFields()[name.value] : undefined;
-  const mark = field?.astNode?.directives?.find((directive) => directive.name.value === 'requiresScope');
-  const value = mark?.arguments?.[0]?.value;
-  return value?.kind === Kind.ENUM ? (value.value as Scope) : undefined;
-}
-
-function bodyRulesOf(
-  { identity: field = 'id' }: Operation,
-  schema: string,
-  method: Method,
-  parameter: string | undefined,
-): BodyRules {
-  return { schema, identity: { field, ...(parameter && { parameter }) }, dropsNulls: method !== 'PATCH' };
-}
-
-function fieldNamed({ selectionSet }: FieldNode, name: string): FieldNode | undefined {
-  const fields = (selectionSet?.selections ?? []) as readonly FieldNode[];
-  return fields.find((field) => field.name.value === name);
-}
-
-function fieldType(parent: GraphQLNamedType | null | undefined, { name }: FieldNode): GraphQLOutputType {
-  const field = isObjectType(parent) ? parent.getFields()[name.value] : undefined;
-  if (!field) throw new Error(`${parent?.name} has no field ${name.value}`);
-  return field.type;
 }

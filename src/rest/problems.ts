@@ -1,8 +1,7 @@
 import type { FormattedExecutionResult } from 'graphql';
 import { badInput } from '../domain/errors';
 import { type Problem, ProblemError } from '../graphql/problem';
-import { renamePaths } from './error-paths';
-import { filler } from './operation';
+import { filler, pathParameters } from './operation';
 import type { PreparedOperation } from './prepare';
 
 /** The data of an operation's outcome. @throws ProblemError, DomainError for its error, if any, with REST names. */
@@ -15,7 +14,10 @@ export function dataOf(
   if (!error) return data as Record<string, unknown>;
   const { code, details, requestId } = error.extensions as unknown as Problem;
   if (!details) throw new ProblemError(code, error.message, undefined, requestId);
-  const renamed = renamePaths(details, operation.errorPaths);
+  const renamed = details.map(({ path, message }) => ({
+    path: operation.errorPaths.get(path) ?? path,
+    message,
+  }));
   // The message of bad input is built from its details; others are kept.
   throw code === 'BAD_USER_INPUT'
     ? badInput(...renamed)
@@ -24,8 +26,10 @@ export function dataOf(
 
 /** The error of a read that found nothing. */
 export function nothingThere(
-  { missing }: PreparedOperation,
+  { missing, payload, path: template }: PreparedOperation,
   path: Readonly<Record<string, string>>,
 ): ProblemError {
-  return new ProblemError('NOT_FOUND', filler(missing ?? 'The resource does not exist.')(path));
+  const [parameter] = pathParameters(template);
+  const message = missing ?? `${payload.type.name} {${parameter}} does not exist.`;
+  return new ProblemError('NOT_FOUND', filler(message)(path));
 }

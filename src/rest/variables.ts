@@ -1,7 +1,9 @@
 import { isLosslessNumber } from 'lossless-json';
 import { badInput, type ErrorDetail } from '../domain/errors';
-import { valueErrors } from '../graphql/documents/variable-errors';
+import { ruleErrors } from '../graphql/documents/rule-errors';
+import { typeErrors } from '../graphql/documents/variable-errors';
 import type { Variables } from '../graphql/execution/context';
+import type { Body } from './body';
 import type { Input, Inputs } from './inputs';
 
 /** The raw inputs of a request. */
@@ -12,35 +14,25 @@ export interface Given {
   readonly body: unknown;
 }
 
-/** How the body of an operation is read. */
-export interface BodyRules {
-  /** The name of its schema, for errors about unknown fields. */
-  readonly schema: string;
-  /** The field that identifies the resource, and the path parameter that it must equal; without one it is ignored. */
-  readonly identity: { readonly field: string; readonly parameter?: string };
-  /** Whether null for an optional field means that it is absent. */
-  readonly dropsNulls: boolean;
-}
-
-/** How the variables of an operation are built. */
-interface Recipe {
-  readonly inputs: Inputs;
-  /** Set if the operation takes a body. */
-  readonly bodyRules?: BodyRules;
-}
-
 /** Maximum number of errors listed for one request. */
 const MAX_DETAILS = 100;
 
 /**
  * Builds the variables of an operation's document from a request.
- * @throws ProblemError `BAD_USER_INPUT` that names everything that does not fit.
+ * @throws DomainError `BAD_USER_INPUT` that names everything that does not fit.
  */
-export function variablesOf({ inputs, bodyRules }: Recipe, given: Given): Variables {
+export function variablesOf(
+  { inputs, body }: { readonly inputs: Inputs; readonly body: Body | undefined },
+  given: Given,
+): Variables {
   const reading = new Reading();
-  for (const input of inputs.path.values()) reading.take(input, given.path[input.name]);
+  for (const [name, input] of inputs.path) reading.take(input, given.path[name]);
   readQuery(reading, inputs.query, given.query);
-  if (bodyRules) readBody(reading, inputs.body, bodyRules, given);
+  if (body) {
+    reading.variables.input = { ...body.defaults };
+    if (isObject(given.body)) readBody(reading, inputs.body, body, given.body, given.path);
+    else reading.refuse('body', 'must be a JSON object');
+  }
   if (reading.details.length) throw badInput(...reading.details.slice(0, MAX_DETAILS));
   return reading.variables;
 }
@@ -50,14 +42,14 @@ class Reading {
   readonly variables: Record<string, unknown> = {};
   readonly details: ErrorDetail[] = [];
 
-  take(input: Input, raw: unknown): void {
-    const value = input.read(raw);
-    this.variables[input.name] = value;
-    try {
-      input.coerce(value);
-    } catch {
-      for (const { path } of valueErrors(input.type, value, input.name)) this.refuse(path, input.rule);
-    }
+  take({ name, type, element, target, read, mustBe }: Input, raw: unknown): void {
+    const value = read(raw);
+    const misfits = typeErrors(type, value, name);
+    for (const { path } of misfits) this.refuse(path, mustBe);
+    if (!misfits.length) this.details.push(...ruleErrors(element, value, name));
+    const [argument, field] = target;
+    if (field === undefined) this.variables[argument] = value;
+    else this.variables[argument] = Object.assign(this.variables[argument] ?? {}, { [field]: value });
   }
 
   refuse(path: string, message: string): void {
@@ -77,25 +69,24 @@ function readQuery(reading: Reading, inputs: ReadonlyMap<string, Input>, query: 
 function readBody(
   reading: Reading,
   inputs: ReadonlyMap<string, Input>,
-  { schema, identity, dropsNulls }: BodyRules,
-  { body, path }: Given,
+  { type, identity, isPatch }: Body,
+  given: object,
+  path: Given['path'],
 ): void {
-  if (!isObject(body)) throw badInput({ path: 'body', message: 'must be a JSON object' });
-  for (const [name, raw] of Object.entries(body)) {
+  for (const [name, raw] of Object.entries(given)) {
     const input = inputs.get(name);
     if (name === identity.field) readIdentity(reading, identity, raw, path);
-    else if (!input) reading.refuse(name, `is not a field of ${schema}`);
-    else if (raw !== null) reading.take(input, raw);
-    else if (input.required) reading.refuse(name, 'must not be null');
-    else if (!dropsNulls) reading.variables[name] = null;
+    else if (!input) reading.refuse(name, `is not a field of ${type.name}`);
+    else if (raw === null && input.required) reading.refuse(name, 'must not be null');
+    else if (raw !== null || isPatch) reading.take(input, raw);
   }
   for (const { name, required } of inputs.values())
-    if (required && !Object.hasOwn(body, name)) reading.refuse(name, 'is required');
+    if (required && !Object.hasOwn(given, name)) reading.refuse(name, 'is required');
 }
 
 function readIdentity(
   reading: Reading,
-  { field, parameter }: BodyRules['identity'],
+  { field, parameter }: Body['identity'],
   raw: unknown,
   path: Given['path'],
 ): void {

@@ -368,7 +368,14 @@ test.each<[string, object[], string]>([
 
 describe('an input', () => {
   const PET = 'mutation ($input: NewPet!) { createPet(input: $input) { id } }';
+  const PET_UPDATE = 'mutation ($input: PetUpdate!) { updatePet(id: 1, input: $input) { id } }';
+  const CATEGORY = 'mutation ($input: NewCategory!) { createCategory(input: $input) { id } }';
+  const CATEGORY_UPDATE =
+    'mutation ($input: CategoryUpdate!) { updateCategory(id: 1, input: $input) { id } }';
   const ORDER = 'mutation ($input: NewOrder!) { placeOrder(input: $input) { id } }';
+  const ORDER_UPDATE = 'mutation ($input: OrderUpdate!) { updateOrder(id: 1, input: $input) { id } }';
+  const STOCK = 'mutation ($input: InventoryUpdate!) { setInventory(petId: 1, input: $input) { petId } }';
+  const KEY = 'mutation ($input: NewApiKey!) { createApiKey(input: $input) { secret } }';
 
   test.each<[string, string, unknown, string[]]>([
     ['nothing', PET, undefined, ['input']],
@@ -392,6 +399,55 @@ describe('an input', () => {
       { quantity: 'two', complete: 'yes', shipDate: 5 },
       ['input.quantity', 'input.shipDate', 'input.complete'],
     ],
+    // a wrong type hides no broken rule
+    [
+      'an empty name beside an unknown status',
+      PET,
+      { name: '', categoryId: 1, status: 'gone' },
+      ['input.status', 'input.name'],
+    ],
+    [
+      'two broken rules beside a wrong type',
+      PET_UPDATE,
+      { name: 'x'.repeat(256), categoryId: null, status: 'gone' },
+      ['input.status', 'input.name', 'input.categoryId'],
+    ],
+    [
+      'a description that is too long beside a missing name',
+      CATEGORY,
+      { description: 'x'.repeat(2001) },
+      ['name', 'input.description'],
+    ],
+    [
+      'no name beside a description that is no text',
+      CATEGORY_UPDATE,
+      { name: null, description: 5 },
+      ['input.description', 'input.name'],
+    ],
+    [
+      'no units beside a date that is none',
+      ORDER,
+      { quantity: 0, shipDate: 'tomorrow' },
+      ['input.shipDate', 'input.quantity'],
+    ],
+    [
+      'no units and a null beside a wrong type',
+      ORDER_UPDATE,
+      { quantity: 0, complete: null, petId: 'x' },
+      ['input.petId', 'input.quantity', 'input.complete'],
+    ],
+    [
+      'a negative stock beside an unknown field',
+      STOCK,
+      { quantity: -1, colour: 'red' },
+      ['colour', 'input.quantity'],
+    ],
+    [
+      'limits of a key beside an unknown plan',
+      KEY,
+      { name: ' ', plan: 'GOLD', perMinute: 0 },
+      ['input.plan', 'input.name', 'input.perMinute'],
+    ],
   ])(
     'of %s is refused before anything runs, and every fault is reported',
     async (_what, query, input, named) => {
@@ -406,4 +462,27 @@ describe('an input', () => {
       expect(await everything()).toEqual(before);
     },
   );
+
+  test('of several values that break their rules is refused with all of them', async () => {
+    await expectRefused(
+      ORDER_UPDATE,
+      { input: { quantity: 0, complete: null } },
+      { ...BAD_INPUT, paths: ['input.quantity', 'input.complete'] },
+    );
+  });
+
+  test.each<[string, object, string[]]>([
+    [
+      'mutation ($name: String!, $status: PetStatus) { createPet(input: { name: $name, categoryId: 1, status: $status }) { id } }',
+      { name: '', status: 'gone' },
+      ['name', 'status'],
+    ],
+    [
+      'query ($first: Int, $name: String, $id: [ID!]) { pets(first: $first, filter: { name: $name, ids: $id }) { totalCount } }',
+      { first: 0, name: 'x'.repeat(256), id: 'x' },
+      ['first', 'name', 'id'],
+    ],
+  ])('whose fields are variables reports the faults of all: %.60s…', async (query, variables, paths) => {
+    await expectRefused(query, variables, { http: 400, ...BAD_INPUT, paths });
+  });
 });

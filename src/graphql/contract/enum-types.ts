@@ -12,7 +12,7 @@ export const InventoryOrderField = { PET_ID: 'PET_ID', QUANTITY: 'QUANTITY' } as
 
 registerEnumType(PetStatus, {
   name: 'PetStatus',
-  description: 'The status of a pet. Any status may follow any other.',
+  description: 'The status of a pet; `available` unless given. Any status may follow any other.',
   valuesConfig: {
     available: { description: 'Can be ordered; the default for new pets.' },
     pending: { description: 'Spoken for.' },

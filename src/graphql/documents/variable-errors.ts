@@ -9,12 +9,14 @@ import {
 } from 'graphql';
 import type { ErrorDetail } from '../../domain/errors';
 import type { Variables } from '../execution/context';
+import { innerRuleErrors, ruleErrors, takersOf } from './rule-errors';
 
 /** At most this many errors are reported. */
 const MAX_ERRORS = 100;
 
 /**
- * Everything wrong with the variables of an operation, each error with its path: `input.categoryId`.
+ * Everything wrong with the variables of an operation, each error with its path, `input.categoryId`: what does not fit
+ * its type, and what fits but breaks the rule of the argument or input field that takes it.
  * @param hideSuggestions whether to omit "Did you mean" suggestions of schema names.
  */
 export function variableErrors(
@@ -23,6 +25,7 @@ export function variableErrors(
   variables: Variables,
   hideSuggestions: boolean,
 ): ErrorDetail[] {
+  const takers = takersOf(schema, operation);
   const details = (operation.variableDefinitions ?? []).flatMap(({ variable, type, defaultValue }) => {
     const name = variable.name.value;
     const inputType = typeFromAST(schema, type as Parameters<typeof typeFromAST>[1]);
@@ -30,13 +33,20 @@ export function variableErrors(
     const given = Object.hasOwn(variables, name);
     if (!given && (defaultValue || type.kind !== 'NonNullType')) return [];
     if (!given) return [{ path: name, message: `must be given: its type is ${inputType}` }];
-    return valueErrors(inputType, variables[name], name, hideSuggestions);
+    const value = variables[name];
+    const misfits = typeErrors(inputType, value, name, hideSuggestions);
+    const refused = new Set(misfits.map(({ path }) => path));
+    const broken = [
+      ...takers(name).flatMap((element) => ruleErrors(element, value, name)),
+      ...innerRuleErrors(inputType, value, name),
+    ];
+    return [...misfits, ...broken.filter(({ path }) => !refused.has(path))];
   });
   return details.slice(0, MAX_ERRORS);
 }
 
-/** Everything wrong with one value of an input type. @param path the prefix of the errors' paths. */
-export function valueErrors(
+/** Where a value does not fit its type. */
+export function typeErrors(
   type: GraphQLInputType,
   value: unknown,
   path: string,

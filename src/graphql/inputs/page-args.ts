@@ -1,5 +1,6 @@
 import { ArgsType, Field, InputType, Int } from 'type-graphql';
-import type { PageArgs as Page } from '../../domain/connection';
+import { DEFAULT_PAGE, type PageArgs as Page } from '../../domain/connection';
+import { PAGE_SIZE } from '../../domain/rules';
 import {
   CategoryOrderField,
   InventoryOrderField,
@@ -7,22 +8,27 @@ import {
   OrderOrderField,
   PetOrderField,
 } from '../contract/enum-types';
+import { Rules } from '../contract/json-schema';
 import { CategoryFilter, InventoryFilter, OrderFilter, PetFilter } from './filters';
 
 type Value<E> = E[keyof E];
 
+@Rules({ first: PAGE_SIZE, last: PAGE_SIZE })
 @ArgsType()
 class PageArgs {
   @Field(() => Int, {
     nullable: true,
-    description: 'Page size from the start of the list, 1 to 100. Without `first` and `last`, 20.',
+    description: `Page size from the start of the list, 1 to ${PAGE_SIZE.maximum}. Without \`first\` and \`last\`, ${DEFAULT_PAGE}.`,
   })
   first?: number | null;
 
   @Field(() => String, { nullable: true, description: 'Only items after this cursor.' })
   after?: string | null;
 
-  @Field(() => Int, { nullable: true, description: 'Page size from the end of the list, 1 to 100.' })
+  @Field(() => Int, {
+    nullable: true,
+    description: `Page size from the end of the list, 1 to ${PAGE_SIZE.maximum}.`,
+  })
   last?: number | null;
 
   @Field(() => String, { nullable: true, description: 'Only items before this cursor.' })

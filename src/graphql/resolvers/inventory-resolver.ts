@@ -9,7 +9,7 @@ import { Id } from '../contract/scalars';
 import type { Context } from '../execution/context';
 import { Selected } from '../execution/selected';
 import { InventoryPageArgs, pageOf } from '../inputs/page-args';
-import { InventoryUpdate } from '../inputs/payloads';
+import { InventoryUpdate } from '../inputs/store-payloads';
 import { InventoryItemConnection } from '../types/connection-types';
 import { InventoryItem } from '../types/inventory-item';
 import { Pet } from '../types/pet';

@@ -9,7 +9,7 @@ import { Id } from '../contract/scalars';
 import type { Context } from '../execution/context';
 import { Selected } from '../execution/selected';
 import { OrderPageArgs, pageOf } from '../inputs/page-args';
-import { NewOrder, OrderUpdate } from '../inputs/payloads';
+import { NewOrder, OrderUpdate } from '../inputs/store-payloads';
 import { OrderConnection } from '../types/connection-types';
 import { Order } from '../types/order';
 import { Pet } from '../types/pet';
