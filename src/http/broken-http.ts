@@ -7,7 +7,7 @@ import { subjectOfAddress } from '../rate-limit/client-address';
 import { rateLimitHeaders } from '../rate-limit/headers';
 import { PLANS } from '../rate-limit/plans';
 import type { Store } from '../rate-limit/store';
-import { errorBody } from '../rest/error-body';
+import { errorBody } from '../rest/responses/rest-errors';
 import { PROTECTIVE_HEADERS, VARY } from './protective-headers';
 
 const CODES: Readonly<Record<string, [ErrorCode, string]>> = {

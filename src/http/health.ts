@@ -4,7 +4,7 @@ import type { ErrorDetail } from '../domain/errors';
 import { ProblemError } from '../graphql/problem';
 import { inTime } from '../rate-limit/in-time';
 import type { Store } from '../rate-limit/store';
-import { answerOtherMethods } from '../rest/methods';
+import { answerOtherMethods } from '../rest/other-methods';
 import type { RequestsInProgress } from './requests-in-progress';
 
 export interface HealthOptions {

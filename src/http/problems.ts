@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { extensionsOf } from '../graphql/execution/outcome';
 import { type ErrorCode, type Problem, ProblemError, problemOf } from '../graphql/problem';
-import { errorBody } from '../rest/error-body';
+import { errorBody } from '../rest/responses/rest-errors';
 import { GRAPHQL_PATH, STREAM_PATH } from './paths';
 
 /** Fastify's own errors, mapped to the contract's codes. */

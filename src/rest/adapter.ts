@@ -6,15 +6,15 @@ import type { Api, OperationRequest } from '../graphql/execution/context';
 import type { Executor } from '../graphql/execution/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency/idempotency-header';
 import { ProblemError } from '../graphql/problem';
-import { answer, JSON_TYPE } from './answer';
-import { acceptExactJsonBodies, emptyBody } from './json-body';
-import { markerOf } from './markers';
-import { answerOtherMethods, routeEveryMethod } from './methods';
-import { openApiRoutes } from './openapi-routes';
-import type { PreparedOperation } from './prepare';
-import { dataOf, nothingThere } from './problems';
-import type { RestRequest } from './request';
-import { variablesOf } from './variables';
+import { openApiRoutes } from './openapi/openapi-routes';
+import { answerOtherMethods, routeEveryMethod } from './other-methods';
+import type { PreparedOperation } from './prepared-operation';
+import { acceptExactJsonBodies, emptyBody } from './requests/json-body';
+import { variablesOf } from './requests/request-variables';
+import type { RestRequest } from './requests/rest-request';
+import { annotationHeadersOf } from './responses/annotation-headers';
+import { dataOf, nothingThere } from './responses/rest-errors';
+import { answer, JSON_TYPE } from './responses/send-result';
 
 export interface RestOptions {
   readonly executor: Executor;
@@ -60,15 +60,15 @@ function routerPath(path: string): string {
 }
 
 /**
- * Sets the operation's markers on the response, whatever its status, and refuses callers without the scope and clients
+ * Sets the operation's annotations on the response, whatever its status, and refuses callers without the scope and clients
  * that do not accept JSON, before the body is read.
  */
 function welcome(operation: PreparedOperation, uses: Executor['uses']): onRequestHookHandler {
-  const marker = markerOf(operation);
+  const annotate = annotationHeadersOf(operation);
   return (request, reply, done) => {
-    if (marker) {
+    if (annotate) {
       const { params, query } = request as RestRequest;
-      const headers = marker(params, query, request.headers);
+      const headers = annotate(params, query, request.headers);
       if (headers) reply.headers(headers);
       if (operation.deprecation) uses.count(operation.on, 'deprecated', 'rest');
     }

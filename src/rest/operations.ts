@@ -1,9 +1,9 @@
-import type { Operation } from './operation';
 import * as categories from './operations/categories';
 import * as inventory from './operations/inventory';
-import * as limits from './operations/limits';
 import * as orders from './operations/orders';
 import * as pets from './operations/pets';
+import * as limits from './operations/quota';
+import type { Operation } from './rest-operation';
 
 /** The REST interface. */
 export const OPERATIONS: readonly Operation[] = [

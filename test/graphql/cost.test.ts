@@ -4,7 +4,7 @@ import { estimateCost } from '../../src/graphql/documents/cost';
 import { estimateAt } from '../../src/graphql/documents/estimate';
 import { buildSchema, type Services } from '../../src/graphql/schema';
 import { OPERATIONS } from '../../src/rest/operations';
-import { prepare } from '../../src/rest/prepare';
+import { prepare } from '../../src/rest/prepared-operation';
 import { runs } from '../helper/full';
 import { type Gateway, type Json, startGateway } from '../helper/gateway';
 import { queries } from '../helper/queries';

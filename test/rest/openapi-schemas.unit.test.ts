@@ -13,8 +13,8 @@ import {
 } from 'graphql';
 import type { Rule } from '../../src/domain/rules';
 import { schemasOf } from '../../src/rest/openapi/schemas';
-import type { Operation } from '../../src/rest/operation';
-import { prepare } from '../../src/rest/prepare';
+import { prepare } from '../../src/rest/prepared-operation';
+import type { Operation } from '../../src/rest/rest-operation';
 
 const NAME: Rule = { trimmed: true, minLength: 1, maxLength: 20 };
 const AGE: Rule = { minimum: 0, maximum: 40 };

@@ -1,4 +1,4 @@
-import { INT32 } from '../scalar-formats';
+import { INT32 } from '../requests/scalar-formats';
 import { arrayOf, MAX_TEXT, REQUEST_ID, type Schema } from './values';
 
 /** The `Error` object of the specification (section 7), with what the contract adds. */

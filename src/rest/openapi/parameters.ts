@@ -2,9 +2,9 @@ import type { OpenAPIV3 } from 'openapi-types';
 import { DEFAULT_PAGE } from '../../domain/connection';
 import { PAGE_SIZE } from '../../domain/rules';
 import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency/idempotency-header';
-import type { Input } from '../inputs';
-import type { PreparedOperation, Stability } from '../prepare';
-import { INT32 } from '../scalar-formats';
+import type { PreparedOperation, Stability } from '../prepared-operation';
+import type { Input } from '../requests/inputs';
+import { INT32 } from '../requests/scalar-formats';
 import { schemaOf } from './values';
 
 /** A parameter and its stability. */

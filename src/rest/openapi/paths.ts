@@ -1,13 +1,13 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import { ERROR_STATUS } from '../../graphql/problem';
-import type { Body } from '../body';
-import { PATCH_TYPES } from '../json-body';
-import { documentationOf } from '../markers';
-import type { Method } from '../operation';
-import type { PreparedOperation } from '../prepare';
-import { errorsOf } from './errors';
-import { headersOf, markersOf } from './headers';
+import type { PreparedOperation } from '../prepared-operation';
+import type { Body } from '../requests/body-shape';
+import { PATCH_TYPES } from '../requests/json-body';
+import { documentationOf } from '../responses/annotation-headers';
+import type { Method } from '../rest-operation';
+import { errorsOf } from './error-responses';
 import { parametersOf } from './parameters';
+import { annotationHeaderNames, headersOf } from './response-headers';
 import { ref } from './values';
 
 /** The stability of an operation, and how long it is available. */
@@ -74,7 +74,7 @@ function successOf(operation: PreparedOperation): OpenAPIV3.ResponsesObject {
     ...(ok === 201 ? (['Location'] as const) : []),
     ...(payload.isPage ? (['Link'] as const) : []),
     ...(runsOnce ? (['Idempotent-Replayed'] as const) : []),
-    ...markersOf(operation),
+    ...annotationHeaderNames(operation),
   );
   if (ok === 204) return { [ok]: { description: SUCCESS[method], headers } };
   const content = { 'application/json': { schema: ref(payload.name) } };

@@ -8,10 +8,10 @@ import {
   isRequiredInputField,
 } from 'graphql';
 import { type Element, keywordsOfField, keywordsOfType, ruleOf } from '../../graphql/contract/json-schema';
-import type { Body } from '../body';
-import { type Payload, valuesOf } from '../payload';
-import type { PreparedOperation } from '../prepare';
-import { exampleOf, type Fields, objectExample } from './examples';
+import type { PreparedOperation } from '../prepared-operation';
+import type { Body } from '../requests/body-shape';
+import { type Payload, valuesOf } from '../responses/payload';
+import { exampleOf, type Fields, objectExample } from './schema-examples';
 import { arrayOf, type Ref, type Schema, schemaOf } from './values';
 
 type Schemas = Record<string, Schema>;

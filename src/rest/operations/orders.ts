@@ -1,4 +1,4 @@
-import type { Definition } from '../operation';
+import type { Definition } from '../rest-operation';
 
 export const list: Definition = { field: 'Query.orders', summary: 'List orders' };
 

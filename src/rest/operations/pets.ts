@@ -1,4 +1,4 @@
-import type { Definition } from '../operation';
+import type { Definition } from '../rest-operation';
 
 const errors = ['UNKNOWN_REFERENCE'] as const;
 

@@ -1,8 +1,8 @@
 import type { FormattedExecutionResult } from 'graphql';
-import { badInput } from '../domain/errors';
-import { type Problem, ProblemError } from '../graphql/problem';
-import { filler, pathParameters } from './operation';
-import type { PreparedOperation } from './prepare';
+import { badInput } from '../../domain/errors';
+import { type Problem, ProblemError } from '../../graphql/problem';
+import type { PreparedOperation } from '../prepared-operation';
+import { filler, pathParameters } from '../rest-operation';
 
 /** The data of an operation's outcome. @throws ProblemError, DomainError for its error, if any, with REST names. */
 export function dataOf(
@@ -32,4 +32,10 @@ export function nothingThere(
   const [parameter] = pathParameters(template);
   const message = missing ?? `${payload.type.name} {${parameter}} does not exist.`;
   return new ProblemError('NOT_FOUND', filler(message)(path));
+}
+
+/** The `Error` object of the specification (section 7), with the details and the request id that the contract adds. */
+export function errorBody(problem: Problem, ownRequestId?: string): object {
+  const { code, message, status, details, requestId = ownRequestId } = problem;
+  return { code, message, status, ...(details && { details }), ...(requestId && { requestId }) };
 }

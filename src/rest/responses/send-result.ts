@@ -1,8 +1,7 @@
+import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { etagOf, isKnown } from './conditional';
-import { nextLink } from './next-link';
-import type { PreparedOperation } from './prepare';
-import type { RestRequest } from './request';
+import type { PreparedOperation } from '../prepared-operation';
+import type { RestRequest } from '../requests/rest-request';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -43,4 +42,27 @@ export function sendRead(
   reply.header('etag', etag).header('cache-control', 'private, no-cache');
   if (isKnown(etag, request.headers['if-none-match'])) return reply.code(304).send();
   return reply.header('content-type', type).send(body);
+}
+
+/** The `Link` to the page after `cursor` (RFC 8288), with all other parameters unchanged. */
+function nextLink(path: string, query: RestRequest['query'], cursor: string): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (name !== 'cursor') for (const each of [value].flat()) parameters.append(name, each);
+  }
+  parameters.append('cursor', cursor);
+  return `<${path}?${parameters}>; rel="next"`;
+}
+
+/** A strong validator of a body (RFC 9110, section 8.8.3). It protects nothing, so a fast hash will do. */
+function etagOf(body: string): string {
+  return `"${hash('sha1', body, 'base64url')}"`;
+}
+
+/**
+ * Whether an `If-None-Match` names the tag (RFC 9110, section 13.1.2: weak comparison). Tags are quoted and contain no
+ * quotes, so the list need not be parsed.
+ */
+function isKnown(etag: string, ifNoneMatch: string | undefined): boolean {
+  return ifNoneMatch !== undefined && (ifNoneMatch.trim() === '*' || ifNoneMatch.includes(etag));
 }

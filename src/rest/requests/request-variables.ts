@@ -1,9 +1,9 @@
 import { isLosslessNumber } from 'lossless-json';
-import { badInput, type ErrorDetail } from '../domain/errors';
-import { ruleErrors } from '../graphql/documents/rule-errors';
-import { typeErrors } from '../graphql/documents/variable-errors';
-import type { Variables } from '../graphql/execution/context';
-import type { Body } from './body';
+import { badInput, type ErrorDetail } from '../../domain/errors';
+import { ruleErrors } from '../../graphql/documents/rule-errors';
+import { typeErrors } from '../../graphql/documents/variable-errors';
+import type { Variables } from '../../graphql/execution/context';
+import type { Body } from './body-shape';
 import type { Input, Inputs } from './inputs';
 
 /** The raw inputs of a request. */

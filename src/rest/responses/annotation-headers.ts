@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { dateHeaders } from '../graphql/annotations/notice';
-import { IDEMPOTENCY_KEY } from '../graphql/idempotency/idempotency-header';
-import { filler } from './operation';
-import type { PreparedOperation } from './prepare';
+import { dateHeaders } from '../../graphql/annotations/notice';
+import { IDEMPOTENCY_KEY } from '../../graphql/idempotency/idempotency-header';
+import type { PreparedOperation } from '../prepared-operation';
+import { filler } from '../rest-operation';
 
 type Headers = Readonly<Record<string, string>>;
 
 /** The headers that mark an operation on all its responses, whatever their status. */
-export type Marker = (
+export type AnnotationHeaders = (
   path: Readonly<Record<string, string>>,
   query: Readonly<Record<string, unknown>>,
   headers: IncomingHttpHeaders,
@@ -20,14 +20,14 @@ export function documentationOf({ tag, id }: PreparedOperation): string {
 
 const EXPERIMENTAL = { 'x-stability': 'experimental' };
 
-/** The marker of an operation; `undefined` if it has none. */
-export function markerOf(operation: PreparedOperation): Marker | undefined {
-  const markers = [deprecationOf(operation), stabilityOf(operation)].filter((each) => each !== undefined);
-  if (markers.length < 2) return markers[0];
-  return (...request) => Object.assign({}, ...markers.map((marker) => marker(...request)));
+/** The annotate of an operation; `undefined` if it has none. */
+export function annotationHeadersOf(operation: PreparedOperation): AnnotationHeaders | undefined {
+  const annotations = [deprecationOf(operation), stabilityOf(operation)].filter((each) => each !== undefined);
+  if (annotations.length < 2) return annotations[0];
+  return (...request) => Object.assign({}, ...annotations.map((annotate) => annotate(...request)));
 }
 
-function stabilityOf({ stability, runsOnce }: PreparedOperation): Marker | undefined {
+function stabilityOf({ stability, runsOnce }: PreparedOperation): AnnotationHeaders | undefined {
   if (stability) {
     const headers = { 'x-stability': stability.level };
     const { parameter } = stability;
@@ -37,7 +37,7 @@ function stabilityOf({ stability, runsOnce }: PreparedOperation): Marker | undef
   return (_path, _query, given) => (given[IDEMPOTENCY_KEY] === undefined ? undefined : EXPERIMENTAL);
 }
 
-function deprecationOf(operation: PreparedOperation): Marker | undefined {
+function deprecationOf(operation: PreparedOperation): AnnotationHeaders | undefined {
   const { deprecation } = operation;
   if (!deprecation) return undefined;
   const dates = dateHeaders(deprecation.since, deprecation.sunset);

@@ -1,7 +1,7 @@
 import { type GraphQLField, getNamedType, isObjectType } from 'graphql';
-import type { Input } from './inputs';
-import type { Operation } from './operation';
-import { type Payload, valuesOf } from './payload';
+import type { Input } from './requests/inputs';
+import { type Payload, valuesOf } from './responses/payload';
+import type { Operation } from './rest-operation';
 
 type Field = GraphQLField<unknown, unknown>;
 

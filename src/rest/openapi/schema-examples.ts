@@ -9,8 +9,8 @@ import {
   isObjectType,
 } from 'graphql';
 import { type Element, keywordsOfField, keywordsOfType } from '../../graphql/contract/json-schema';
-import { valuesOf } from '../payload';
-import { SCALARS } from '../scalar-formats';
+import { SCALARS } from '../requests/scalar-formats';
+import { valuesOf } from '../responses/payload';
 
 export type Fields = readonly GraphQLField<unknown, unknown>[];
 

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { stringify as exactJson } from 'lossless-json';
 import type { OpenAPIV3 } from 'openapi-types';
 import { stringify as yaml } from 'yaml';
-import { JSON_TYPE, sendRead } from './answer';
-import { answerOtherMethods } from './methods';
+import { answerOtherMethods } from '../other-methods';
+import { JSON_TYPE, sendRead } from '../responses/send-result';
 
 /** RFC 9512. */
 const YAML_TYPE = 'application/yaml; charset=utf-8';

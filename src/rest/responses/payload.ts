@@ -6,7 +6,7 @@ import {
   isLeafType,
   isObjectType,
 } from 'graphql';
-import type { Operation } from './operation';
+import type { Operation } from '../rest-operation';
 
 type Field = GraphQLField<unknown, unknown>;
 

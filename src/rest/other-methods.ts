@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError } from '../graphql/problem';
-import { PATCH_TYPES } from './json-body';
+import { PATCH_TYPES } from './requests/json-body';
 
 /**
  * Answers the methods that a path's operations do not: OPTIONS with the allowed methods (RFC 9110, section 9.3.7), all

@@ -1,5 +1,5 @@
 import type { OpenAPIV3 } from 'openapi-types';
-import type { PreparedOperation } from '../prepare';
+import type { PreparedOperation } from '../prepared-operation';
 import { REQUEST_ID } from './values';
 
 type Header = OpenAPIV3.HeaderObject;
@@ -99,7 +99,7 @@ export function headersOf(...more: HeaderName[]): Record<string, OpenAPIV3.Refer
 }
 
 /** The headers about an operation's deprecation and stability, on all its responses. */
-export function markersOf({ runsOnce, deprecation, stability }: PreparedOperation): HeaderName[] {
+export function annotationHeaderNames({ runsOnce, deprecation, stability }: PreparedOperation): HeaderName[] {
   return [
     ...(deprecation ? (['Deprecation', 'Sunset', 'Link'] as const) : []),
     ...(stability || runsOnce ? (['X-Stability'] as const) : []),

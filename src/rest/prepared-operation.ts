@@ -9,12 +9,12 @@ import {
 import { annotationsOf, type StabilityLevel } from '../graphql/annotations/annotations';
 import { requiredScope } from '../graphql/contract/directives';
 import type { Scope } from '../graphql/contract/enum-types';
-import { type Body, bodyOf } from './body';
-import { documentOf } from './document';
-import { type Inputs, inputsOf } from './inputs';
-import { type Method, type Operation, routeOf, TAGS } from './operation';
-import { type Payload, payloadOf } from './payload';
-import { type Writer, writerOf } from './payload-writer';
+import { documentOf } from './operation-document';
+import { type Body, bodyOf } from './requests/body-shape';
+import { type Inputs, inputsOf } from './requests/inputs';
+import { type Payload, payloadOf } from './responses/payload';
+import { type Writer, writerOf } from './responses/payload-writer';
+import { type Method, type Operation, routeOf, TAGS } from './rest-operation';
 
 type Field = GraphQLField<unknown, unknown>;
 

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { OpenAPIV3 } from 'openapi-types';
 import { ERROR_STATUS, type ErrorCode } from '../../graphql/problem';
-import type { PreparedOperation } from '../prepare';
-import { type HeaderName, headersOf, markersOf } from './headers';
+import type { PreparedOperation } from '../prepared-operation';
+import { annotationHeaderNames, type HeaderName, headersOf } from './response-headers';
 
 /** The meaning of each REST error, and an example of its message. */
 const MEANINGS: Partial<Record<ErrorCode, readonly [meaning: string, message: string]>> = {
@@ -107,25 +107,25 @@ export function errorsOf(operation: PreparedOperation) {
     ...errors,
   ];
   const statuses = [...new Set(codes.map((code) => ERROR_STATUS[code]))].sort((a, b) => a - b);
-  const markers = markersOf(operation);
+  const annotations = annotationHeaderNames(operation);
   return {
     ...Object.fromEntries(
       statuses.map((status) => [
         status,
-        // Errors carry markers too, so a marked operation has its own responses.
-        markers.length ? errorResponse(status, markers) : ref(nameOf(status)),
+        // Errors carry annotations too, so an annotated operation has its own responses.
+        annotations.length ? errorResponse(status, annotations) : ref(nameOf(status)),
       ]),
     ),
     default: ref(OTHER),
   };
 }
 
-function errorResponse(status: number, markers: readonly HeaderName[] = []): OpenAPIV3.ResponseObject {
+function errorResponse(status: number, annotations: readonly HeaderName[] = []): OpenAPIV3.ResponseObject {
   const extra = EXTRA_HEADERS[status];
   const codes = CODES.filter((code) => ERROR_STATUS[code] === status);
   return {
     description: codes.map((code) => `\`${code}\`: ${MEANINGS[code]?.[0]}`).join(' '),
-    headers: headersOf(...(extra ? [extra] : []), ...markers),
+    headers: headersOf(...(extra ? [extra] : []), ...annotations),
     content: {
       'application/json': {
         schema: ERROR,

@@ -1,12 +1,12 @@
 import type { OpenAPIV3 } from 'openapi-types';
-import { ERROR_SCHEMAS } from './openapi/error-schemas';
-import { errorResponses } from './openapi/errors';
-import { HEADERS } from './openapi/headers';
-import { PARAMETERS } from './openapi/parameters';
-import { pathsOf } from './openapi/paths';
-import { schemasOf } from './openapi/schemas';
-import { TAGS } from './operation';
-import type { PreparedOperation } from './prepare';
+import type { PreparedOperation } from '../prepared-operation';
+import { TAGS } from '../rest-operation';
+import { errorResponses } from './error-responses';
+import { ERROR_SCHEMAS } from './error-schemas';
+import { PARAMETERS } from './parameters';
+import { pathsOf } from './paths';
+import { HEADERS } from './response-headers';
+import { schemasOf } from './schemas';
 
 const DESCRIPTION = `Pets, the categories they belong to, orders for them, and their stock.
 

@@ -6,9 +6,9 @@ import {
   isInputObjectType,
   isRequiredInputField,
 } from 'graphql';
-import { ruleOf } from '../graphql/contract/json-schema';
-import { type Operation, pathParameters, routeOf } from './operation';
-import type { Payload } from './payload';
+import { ruleOf } from '../../graphql/contract/json-schema';
+import type { Payload } from '../responses/payload';
+import { type Operation, pathParameters, routeOf } from '../rest-operation';
 
 /** How the body of an operation is read. */
 export interface Body {

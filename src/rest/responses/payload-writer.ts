@@ -5,7 +5,7 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import { JsonText, quoted } from '../graphql/execution/json-text';
+import { JsonText, quoted } from '../../graphql/execution/json-text';
 import { type Payload, valuesOf } from './payload';
 
 /** Writes a value of a GraphQL result as JSON text. */
