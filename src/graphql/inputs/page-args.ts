@@ -1,4 +1,4 @@
-import { ArgsType, Field, InputType, Int } from 'type-graphql';
+import { ArgsType, type ClassType, Field, InputType, Int } from 'type-graphql';
 import { DEFAULT_PAGE, type PageArgs as Page } from '../../domain/connection';
 import { PAGE_SIZE } from '../../domain/rules';
 import {
@@ -10,8 +10,6 @@ import {
 } from '../contract/enum-types';
 import { Rules } from '../contract/json-schema';
 import { CategoryFilter, InventoryFilter, OrderFilter, PetFilter } from './filters';
-
-type Value<E> = E[keyof E];
 
 @Rules({ first: PAGE_SIZE, last: PAGE_SIZE })
 @ArgsType()
@@ -35,83 +33,54 @@ class PageArgs {
   before?: string | null;
 }
 
-@InputType({ description: 'The sort order of a list of pets.' })
-class PetOrderBy {
-  @Field(() => PetOrderField, { defaultValue: PetOrderField.ID, description: 'What to sort by.' })
-  field!: Value<typeof PetOrderField>;
+/** The input type of a list's sort order. @param fallback the default field. */
+function orderByOf<Name extends string>(
+  name: string,
+  plural: string,
+  fields: { readonly [field in Name]: field },
+  fallback: Name,
+) {
+  @InputType(name, { description: `The sort order of a list of ${plural}.` })
+  class OrderBy {
+    @Field(() => fields, { defaultValue: fallback, description: 'What to sort by.' })
+    field!: Name;
 
-  @Field(() => OrderDirection, { defaultValue: OrderDirection.ASC, description: 'The sort direction.' })
-  direction!: Value<typeof OrderDirection>;
+    @Field(() => OrderDirection, { defaultValue: OrderDirection.ASC, description: 'The sort direction.' })
+    direction!: keyof typeof OrderDirection;
+  }
+  return OrderBy;
 }
 
-@InputType({ description: 'The sort order of a list of categories.' })
-class CategoryOrderBy {
-  @Field(() => CategoryOrderField, { defaultValue: CategoryOrderField.ID, description: 'What to sort by.' })
-  field!: Value<typeof CategoryOrderField>;
+/** The arguments of a list. @param order how it is sorted by default. */
+function pageArgsOf<Filter extends object, OrderBy extends object>(
+  FilterType: ClassType<Filter>,
+  OrderByType: ClassType<OrderBy>,
+  order = 'by id',
+) {
+  @ArgsType()
+  class ListArgs extends PageArgs {
+    @Field(() => FilterType, { nullable: true, description: 'Filter; omit to list all.' })
+    filter?: Filter | null;
 
-  @Field(() => OrderDirection, { defaultValue: OrderDirection.ASC, description: 'The sort direction.' })
-  direction!: Value<typeof OrderDirection>;
+    @Field(() => OrderByType, { nullable: true, description: `The sort order; ${order} by default.` })
+    orderBy?: OrderBy | null;
+  }
+  return ListArgs;
 }
 
-@InputType({ description: 'The sort order of a list of orders.' })
-class OrderOrderBy {
-  @Field(() => OrderOrderField, { defaultValue: OrderOrderField.ID, description: 'What to sort by.' })
-  field!: Value<typeof OrderOrderField>;
+const PetOrderBy = orderByOf('PetOrderBy', 'pets', PetOrderField, 'ID');
+const CategoryOrderBy = orderByOf('CategoryOrderBy', 'categories', CategoryOrderField, 'ID');
+const OrderOrderBy = orderByOf('OrderOrderBy', 'orders', OrderOrderField, 'ID');
+const InventoryOrderBy = orderByOf('InventoryOrderBy', 'inventory entries', InventoryOrderField, 'PET_ID');
 
-  @Field(() => OrderDirection, { defaultValue: OrderDirection.ASC, description: 'The sort direction.' })
-  direction!: Value<typeof OrderDirection>;
-}
-
-@InputType({ description: 'The sort order of a list of inventory entries.' })
-class InventoryOrderBy {
-  @Field(() => InventoryOrderField, {
-    defaultValue: InventoryOrderField.PET_ID,
-    description: 'What to sort by.',
-  })
-  field!: Value<typeof InventoryOrderField>;
-
-  @Field(() => OrderDirection, { defaultValue: OrderDirection.ASC, description: 'The sort direction.' })
-  direction!: Value<typeof OrderDirection>;
-}
-
-@ArgsType()
-export class PetPageArgs extends PageArgs {
-  @Field(() => PetFilter, { nullable: true, description: 'Filter; omit to list all.' })
-  filter?: PetFilter | null;
-
-  @Field(() => PetOrderBy, { nullable: true, description: 'The sort order; by id by default.' })
-  orderBy?: PetOrderBy | null;
-}
-
-@ArgsType()
-export class CategoryPageArgs extends PageArgs {
-  @Field(() => CategoryFilter, { nullable: true, description: 'Filter; omit to list all.' })
-  filter?: CategoryFilter | null;
-
-  @Field(() => CategoryOrderBy, { nullable: true, description: 'The sort order; by id by default.' })
-  orderBy?: CategoryOrderBy | null;
-}
-
-@ArgsType()
-export class OrderPageArgs extends PageArgs {
-  @Field(() => OrderFilter, { nullable: true, description: 'Filter; omit to list all.' })
-  filter?: OrderFilter | null;
-
-  @Field(() => OrderOrderBy, { nullable: true, description: 'The sort order; by id by default.' })
-  orderBy?: OrderOrderBy | null;
-}
-
-@ArgsType()
-export class InventoryPageArgs extends PageArgs {
-  @Field(() => InventoryFilter, { nullable: true, description: 'Filter; omit to list all.' })
-  filter?: InventoryFilter | null;
-
-  @Field(() => InventoryOrderBy, {
-    nullable: true,
-    description: 'The sort order; by pet id by default.',
-  })
-  orderBy?: InventoryOrderBy | null;
-}
+export const PetPageArgs = pageArgsOf(PetFilter, PetOrderBy);
+export type PetPageArgs = InstanceType<typeof PetPageArgs>;
+export const CategoryPageArgs = pageArgsOf(CategoryFilter, CategoryOrderBy);
+export type CategoryPageArgs = InstanceType<typeof CategoryPageArgs>;
+export const OrderPageArgs = pageArgsOf(OrderFilter, OrderOrderBy);
+export type OrderPageArgs = InstanceType<typeof OrderPageArgs>;
+export const InventoryPageArgs = pageArgsOf(InventoryFilter, InventoryOrderBy, 'by pet id');
+export type InventoryPageArgs = InstanceType<typeof InventoryPageArgs>;
 
 /** The page that the arguments of a connection field request. @param order the default sort order. */
 export function pageOf(
