@@ -4,7 +4,7 @@ import { lock } from '../database/raw-queries';
 import { Checks, MAX_QUANTITY } from '../domain/checks';
 import { Connection, DEFAULT_PAGE, MAX_PAGE } from '../domain/connection';
 import { decodeCursor, encodeCursor } from '../domain/cursor';
-import { DomainError } from '../domain/errors';
+import { DomainError } from '../domain/domain-error';
 import type { StoredKey } from './caller';
 import type { KeyRing } from './key-ring';
 import { formatKey, hashSecret, isSecret, type KeyParts, newKey, parseKey } from './secret';

@@ -1,7 +1,7 @@
 import type { Change, ChangeListener } from './changes';
+import { retrying } from './connections/retries';
 import type { Session, Statement } from './database';
 import type { Prisma, PrismaClient } from './generated/client';
-import { retrying } from './retries';
 
 /**
  * Runs `work` in a transaction of `client`, and retries it on deadlocks and serialization failures.

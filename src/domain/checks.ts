@@ -1,4 +1,4 @@
-import { badInput, type ErrorDetail } from './errors';
+import { badInput, type ErrorDetail } from './domain-error';
 
 export const MAX_NAME = 255;
 export const MAX_DESCRIPTION = 2000;

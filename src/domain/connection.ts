@@ -1,9 +1,9 @@
 import type { Session } from '../database/database';
-import type { Filters, PageQuery } from '../database/page-statement';
-import { countRows, countRowsByParent, selectPage, selectPages } from '../database/select';
-import { isList, type List, selectList, selectLists } from '../database/select-list';
-import type { Selection } from '../database/selection';
-import type { Serialized, Table } from '../database/tables';
+import type { Filters, PageQuery } from '../database/reading/page-statement';
+import { countRows, countRowsByParent, selectPage, selectPages } from '../database/reading/select';
+import { isList, type List, selectList, selectLists } from '../database/reading/select-list';
+import type { Selection } from '../database/reading/selection';
+import type { Serialized, Table } from '../database/reading/tables';
 import { Checks } from './checks';
 import { decodeCursor, encodeCursor } from './cursor';
 

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
-import type { Bound } from '../database/page-statement';
-import type { KeyType } from '../database/tables';
+import type { Bound } from '../database/reading/page-statement';
+import type { KeyType } from '../database/reading/tables';
 
 const MAX_INT64 = 9223372036854775807n;
 const MAX_INT32 = 2147483647;

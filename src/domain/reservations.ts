@@ -2,7 +2,7 @@ import type { Session } from '../database/database';
 import type { Order } from '../database/generated/client';
 import { lockRows } from '../database/raw-queries';
 import { MAX_QUANTITY } from './checks';
-import { DomainError } from './errors';
+import { DomainError } from './domain-error';
 
 /**
  * Moves the units that an order has reserved from one pet's stock to another's; for the same pet only the difference.

@@ -6,7 +6,7 @@ import {
   isObjectType,
   type OperationTypeNode,
 } from 'graphql';
-import { badInput } from '../domain/errors';
+import { badInput } from '../domain/domain-error';
 import { isTooExpensive } from '../rate-limit/rules';
 import type { Plan } from './compile';
 import { Context, type OperationRequest } from './context';

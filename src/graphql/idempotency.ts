@@ -8,7 +8,7 @@ import {
   lockKey,
   lockSeveral,
   MAX_ANSWER_BYTES,
-} from '../database/idempotency';
+} from '../database/stored-answers';
 import { ProblemError } from './errors';
 import { Queue } from './queue';
 

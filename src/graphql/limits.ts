@@ -1,5 +1,5 @@
+import type { Standing } from '../rate-limit/limit-status';
 import type { Meter } from '../rate-limit/meter';
-import type { Standing } from '../rate-limit/standing';
 import { type Problem, ProblemError } from './errors';
 
 /** The cost of an operation, which is charged once and in full, by whichever of its counted fields runs first. */

@@ -1,5 +1,5 @@
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
-import type { Standing } from '../rate-limit/standing';
+import type { Standing } from '../rate-limit/limit-status';
 import type { OperationRequest } from './context';
 import { type Problem, problemOf } from './errors';
 import type { Notice } from './lifecycle-notice';

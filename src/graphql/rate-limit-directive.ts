@@ -2,7 +2,7 @@ import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import type { GraphQLSchema } from 'graphql';
 import { rateLimitDirective } from 'graphql-rate-limit-directive';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
-import type { Standing } from '../rate-limit/standing';
+import type { Standing } from '../rate-limit/limit-status';
 import type { Context } from './context';
 import type { Charge } from './limits';
 

@@ -1,6 +1,6 @@
 import type { RecentWriters } from '../access/recent-writers';
 import type { Session } from '../database/database';
-import type { Replicas } from '../database/replicas';
+import type { Replicas } from '../database/replicas/replicas';
 
 /**
  * Lets queries read from replicas, while every caller still sees its own writes. A replica lags by less than one

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { problemOfStanding } from '../graphql/limits';
-import { rateLimitHeaders } from '../rate-limit/headers';
-import type { Standing } from '../rate-limit/standing';
+import type { Standing } from '../rate-limit/limit-status';
+import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';
 import { problemBody } from './problems';
 import { protect } from './protective-headers';
 

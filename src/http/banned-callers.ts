@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { problemOfStanding } from '../graphql/limits';
-import type { Standing } from '../rate-limit/standing';
-import type { TallyStore } from '../rate-limit/tally-store';
+import type { TallyStore } from '../rate-limit/counting-store';
+import type { Standing } from '../rate-limit/limit-status';
 import { problemBody } from './problems';
 import type { Tarpit } from './tarpit';
 

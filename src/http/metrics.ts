@@ -1,10 +1,10 @@
 import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Database } from '../database/database';
-import type { Replicas } from '../database/replicas';
+import type { Replicas } from '../database/replicas/replicas';
 import type { Hub } from '../events/hub';
 import type { RedisRelay } from '../events/redis-relay';
 import type { Uses } from '../graphql/uses';
-import type { TallyStore } from '../rate-limit/tally-store';
+import type { TallyStore } from '../rate-limit/counting-store';
 import { Durations } from './durations';
 import type { LiveOperations } from './live-operations';
 import type { Overload } from './overload';

@@ -15,7 +15,7 @@ import { IDEMPOTENT_REPLAYED } from '../graphql/idempotency-headers';
 import type { KnownDocuments } from '../graphql/known-documents';
 import { readPages } from '../pages/pages';
 import { pageRoutes } from '../pages/routes';
-import { RATE_LIMIT_HEADER_NAMES } from '../rate-limit/headers';
+import { RATE_LIMIT_HEADER_NAMES } from '../rate-limit/rate-limit-headers';
 import { restAdapter } from '../rest/adapter';
 import { openApiDocument } from '../rest/openapi';
 import { OPERATIONS } from '../rest/operations';

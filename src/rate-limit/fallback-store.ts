@@ -1,6 +1,6 @@
+import type { Standing, Subject } from './limit-status';
 import { isTooExpensive, type Kind } from './rules';
 import { Share } from './share';
-import type { Standing, Subject } from './standing';
 import type { SharedStore, Store } from './store';
 
 export interface FallbackStoreOptions {

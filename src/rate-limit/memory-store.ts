@@ -1,6 +1,6 @@
 import { CallerTable } from './caller-table';
+import { type Standing, type Subject, standingOf } from './limit-status';
 import { type BanRules, type Kind, lift, look, take } from './rules';
-import { type Standing, type Subject, standingOf } from './standing';
 import { newState } from './state';
 import type { Store } from './store';
 

@@ -1,4 +1,4 @@
-import type { Standing, Subject } from './standing';
+import type { Standing, Subject } from './limit-status';
 import type { Store } from './store';
 
 /**

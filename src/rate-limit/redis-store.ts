@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { inTime } from './in-time';
+import { type Standing, type Subject, standingOf } from './limit-status';
 import type { Quota } from './plans';
 import { LIFT, PEEK, TAKE } from './redis-script';
 import { type BanRules, type Kind, look, take } from './rules';
-import { type Standing, type Subject, standingOf } from './standing';
 import { newState, STATE_FIELDS, type State } from './state';
 import type { SharedStore } from './store';
 

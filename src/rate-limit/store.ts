@@ -1,5 +1,5 @@
+import type { Standing, Subject } from './limit-status';
 import type { Kind } from './rules';
-import type { Standing, Subject } from './standing';
 
 /**
  * Counts requests. Each operation is atomic: of concurrent requests no more pass than the quota allows. A store that

@@ -1,5 +1,5 @@
 import type { FieldNode, ValueNode } from 'graphql';
-import type { ErrorDetail } from '../domain/errors';
+import type { ErrorDetail } from '../domain/domain-error';
 
 /** REST names by the GraphQL argument paths that errors use: `after` → `cursor`, `input.name` → `name`. */
 export type ErrorPaths = ReadonlyMap<string, string>;

@@ -1,5 +1,5 @@
 import type { FormattedExecutionResult } from 'graphql';
-import { badInput } from '../domain/errors';
+import { badInput } from '../domain/domain-error';
 import { type Problem, ProblemError } from '../graphql/errors';
 import { renamePaths } from './error-paths';
 import { filler } from './operation';

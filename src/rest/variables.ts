@@ -1,5 +1,5 @@
 import { isLosslessNumber } from 'lossless-json';
-import { badInput, type ErrorDetail } from '../domain/errors';
+import { badInput, type ErrorDetail } from '../domain/domain-error';
 import { valueErrors } from '../graphql/variable-errors';
 import type { Variables } from '../graphql/variables';
 import type { Input, Inputs } from './inputs';

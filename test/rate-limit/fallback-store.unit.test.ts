@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FallbackStore } from '../../src/rate-limit/fallback-store';
+import type { Standing } from '../../src/rate-limit/limit-status';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { PLANS } from '../../src/rate-limit/plans';
-import type { Standing } from '../../src/rate-limit/standing';
 import type { SharedStore, Store } from '../../src/rate-limit/store';
 import { BANS } from './scenarios';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import { type Standing, standingOf } from '../../src/rate-limit/limit-status';
 import type { Quota } from '../../src/rate-limit/plans';
 import { type Kind, take, type Verdict } from '../../src/rate-limit/rules';
-import { type Standing, standingOf } from '../../src/rate-limit/standing';
 import { newState, type State } from '../../src/rate-limit/state';
 import { Oracle } from './oracle';
 

@@ -1,5 +1,5 @@
+import type { Window } from '../../src/rate-limit/limit-status';
 import type { BanRules, Kind, Verdict } from '../../src/rate-limit/rules';
-import type { Window } from '../../src/rate-limit/standing';
 
 /** A request to the store, after `wait` ms, repeated `times` times; every answer matches `is`. */
 export interface Step {

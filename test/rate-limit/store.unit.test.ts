@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import type { Standing, Subject } from '../../src/rate-limit/limit-status';
 import { PLANS } from '../../src/rate-limit/plans';
-import type { Standing, Subject } from '../../src/rate-limit/standing';
 import type { Store } from '../../src/rate-limit/store';
 import { type Answer, SCENARIOS, type Step } from './scenarios';
 import { CLOCKED_STORES, type ClockedStore, STORES } from './stores';

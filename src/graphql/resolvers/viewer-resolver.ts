@@ -1,5 +1,5 @@
 import { Ctx, Query, Resolver } from 'type-graphql';
-import type { Standing } from '../../rate-limit/standing';
+import type { Standing } from '../../rate-limit/limit-status';
 import type { Context } from '../context';
 import { Viewer } from '../types/api-key';
 import { RateLimit } from '../types/limits';

@@ -1,10 +1,10 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Database } from '../../src/database/database';
-import { openDatabase } from '../../src/database/open';
-import { runTypeScript } from '../helper/child';
-import { makeDirectory } from '../helper/installation';
-import { copyData } from '../helper/prepared';
+import type { Database } from '../../../src/database/database';
+import { openDatabase } from '../../../src/database/open';
+import { runTypeScript } from '../../helper/child';
+import { makeDirectory } from '../../helper/installation';
+import { copyData } from '../../helper/prepared';
 
 let directory: string;
 let database: Database | undefined;

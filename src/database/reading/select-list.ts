@@ -1,8 +1,8 @@
-import type { Session } from './database';
+import type { Session } from '../database';
+import { statement } from '../statement';
 import { isShort, orderOf, type PageQuery, pageOf } from './page-statement';
 import { projectionOf } from './projection';
 import type { Selection } from './selection';
-import { statement } from './statement';
 import type { Serialized, Table } from './tables';
 
 /** A page as one JSON array, built by the database. Its bounds are known only if they are selected. */

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import type { Standing, Subject } from './limit-status';
 import type { Kind, Verdict } from './rules';
-import type { Standing, Subject } from './standing';
 import type { Store } from './store';
 
 /** How long a caller found banned is remembered, and how many of them are. */

@@ -1,4 +1,4 @@
-import type { Category, Inventory, Order, Pet } from './generated/client';
+import type { Category, Inventory, Order, Pet } from '../generated/client';
 
 /** A row read as JSON carries its text; of its fields it has only those needed to find and order it. */
 export interface Serialized {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isTransient } from './failures';
+import { isTransient } from '../failures';
 
 const ATTEMPTS = 4;
 

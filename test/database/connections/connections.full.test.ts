@@ -1,8 +1,8 @@
-import type { Database } from '../../src/database/database';
-import { openDatabase } from '../../src/database/open';
-import { statement } from '../../src/database/statement';
-import { createDatabase, TEST_DATABASE_URL } from '../helper/database';
-import { until } from '../helper/until';
+import type { Database } from '../../../src/database/database';
+import { openDatabase } from '../../../src/database/open';
+import { statement } from '../../../src/database/statement';
+import { createDatabase, TEST_DATABASE_URL } from '../../helper/database';
+import { until } from '../../helper/until';
 
 const onPostgres = TEST_DATABASE_URL ? describe : describe.skip;
 

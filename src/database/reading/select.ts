@@ -1,4 +1,5 @@
-import type { Session, Statement } from './database';
+import type { Session, Statement } from '../database';
+import { statement } from '../statement';
 import {
   conditions,
   type Filters,
@@ -11,7 +12,6 @@ import {
 } from './page-statement';
 import { type Projection, projectionOf } from './projection';
 import type { Selection } from './selection';
-import { statement } from './statement';
 import type { Table } from './tables';
 
 /** Reads the rows of `ids`, by id; rows that do not exist are missing from the map. */

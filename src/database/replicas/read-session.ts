@@ -1,6 +1,6 @@
-import type { Change } from './changes';
-import type { Session, Statement } from './database';
-import type { Prisma } from './generated/client';
+import type { Change } from '../changes';
+import type { Session, Statement } from '../database';
+import type { Prisma } from '../generated/client';
 import type { Replica } from './replica';
 
 /**

@@ -1,7 +1,7 @@
 import { TypeOverrides } from 'pg';
+import type { PoolLoad, Statement } from '../database';
 import { BoundedPool } from './bounded-pool';
-import { connectionTo, sessionOf } from './connection';
-import type { PoolLoad, Statement } from './database';
+import { connectionTo, sessionOf } from './connection-settings';
 import { runPrepared } from './prepared-query';
 import { retrying } from './retries';
 import { SharedConnections } from './shared-connections';

@@ -5,7 +5,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { lockDirectory } from '../../src/database/directory-lock';
+import { lockDirectory } from '../../../src/database/embedded/directory-lock';
 
 const MILLISECONDS_EACH = 10;
 const [directory = '', rounds] = process.argv.slice(2);

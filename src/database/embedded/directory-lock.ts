@@ -1,6 +1,6 @@
 import { linkSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRunning, processMark } from './process-mark';
+import { isRunning, processMark } from './process-identity';
 
 const LOCK = /^lock\.([1-9][0-9]*)$/;
 const ATTEMPTS = 100;

@@ -1,4 +1,4 @@
-import type { PetStatus } from './generated/enums';
+import type { PetStatus } from '../generated/enums';
 import { KINDS, PET_NAMES, SECOND_NAMES } from './sample-names';
 
 export interface SamplePet {

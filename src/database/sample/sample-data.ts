@@ -1,6 +1,6 @@
-import type { Session, Statement } from './database';
+import type { Session, Statement } from '../database';
+import { statement } from '../statement';
 import { SampleStore } from './sample-store';
-import { statement } from './statement';
 
 /** Maximum number of pets in a sample. */
 export const MAX_SAMPLE_PETS = 1_000_000;

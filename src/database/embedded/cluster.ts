@@ -1,8 +1,8 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
+import { reasonOf } from '../failures';
 import { startEngine } from './engine';
-import { reasonOf } from './failures';
 
 /** PGlite 0.4 is PostgreSQL 17; it cannot open a directory of another major version. */
 export const MAJOR_VERSION = '17';

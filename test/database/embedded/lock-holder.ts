@@ -1,5 +1,5 @@
 /** Locks the directory given as its first argument, says so, and holds it until terminated. */
-import { lockDirectory } from '../../src/database/directory-lock';
+import { lockDirectory } from '../../../src/database/embedded/directory-lock';
 
 try {
   const unlock = lockDirectory(process.argv[2] ?? '');

@@ -1,14 +1,14 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Client } from 'pg';
+import { type Change, ChangeListeners } from '../changes';
+import type { Database, PoolLoad, Session, Statement } from '../database';
+import { reasonOf } from '../failures';
+import { PrismaClient } from '../generated/client';
+import { migrate } from '../migrations';
+import { transaction } from '../prisma-session';
 import { BoundedPool } from './bounded-pool';
-import { type Change, ChangeListeners } from './changes';
-import { connectionTo, placeOf, sessionOf } from './connection';
+import { connectionTo, placeOf, sessionOf } from './connection-settings';
 import { Connections } from './connections';
-import type { Database, PoolLoad, Session, Statement } from './database';
-import { reasonOf } from './failures';
-import { PrismaClient } from './generated/client';
-import { migrate } from './migrations';
-import { transaction } from './prisma-session';
 
 export interface PostgresOptions {
   /** `postgresql://…` */

@@ -1,6 +1,6 @@
-import type { ConnectionsOptions } from './connections';
-import type { Database, Session } from './database';
-import { reasonOf } from './failures';
+import type { ConnectionsOptions } from '../connections/connections';
+import type { Database, Session } from '../database';
+import { reasonOf } from '../failures';
 import { LogPosition } from './log-position';
 import { ReadSession } from './read-session';
 import { Replica } from './replica';

@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lockDirectory } from '../../src/database/directory-lock';
-import { type Child, runTypeScript } from '../helper/child';
-import { IS_FULL } from '../helper/full';
+import { lockDirectory } from '../../../src/database/embedded/directory-lock';
+import { type Child, runTypeScript } from '../../helper/child';
+import { IS_FULL } from '../../helper/full';
 
 let directory: string;
 const children: Child[] = [];

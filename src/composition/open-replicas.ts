@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config';
 import type { Database } from '../database/database';
-import { Replicas } from '../database/replicas';
+import { Replicas } from '../database/replicas/replicas';
 
 /** The replicas of the database; `undefined` if there are none. */
 export async function openReplicas(

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
-import type { Statement } from './database';
-import { type Failure, failureOf } from './failures';
+import type { Statement } from '../database';
+import { type Failure, failureOf } from '../failures';
 
 /** Maximum statements per connection: callers choose what is read, and each takes about 16 kB on the server. */
 const MOST = 500;

@@ -1,5 +1,5 @@
-import { BoundedPool } from './bounded-pool';
-import { connectionTo, sessionOf } from './connection';
+import { BoundedPool } from '../connections/bounded-pool';
+import { connectionTo, sessionOf } from '../connections/connection-settings';
 
 /** Time limit for reading a position; including the time to notice a lost connection, a second. */
 const PATIENCE_MS = 500;

@@ -1,5 +1,5 @@
 import { Client, type ClientConfig } from 'pg';
-import type { Statement } from './database';
+import type { Statement } from '../database';
 import { runPrepared } from './prepared-query';
 
 /**

@@ -1,13 +1,13 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Redis } from 'ioredis';
 import type { Config } from '../config';
-import { placeOf } from '../database/connection';
+import { placeOf } from '../database/connections/connection-settings';
 import { reasonOf } from '../database/failures';
+import { TallyStore } from '../rate-limit/counting-store';
 import { FallbackStore } from '../rate-limit/fallback-store';
 import { MemoryStore } from '../rate-limit/memory-store';
 import { faultOf } from '../rate-limit/redis-client';
 import { RedisStore } from '../rate-limit/redis-store';
-import { TallyStore } from '../rate-limit/tally-store';
 
 /** The share of each quota that an instance, with all its workers, grants while Redis is unreachable. */
 const FALLBACK_SHARE = 0.5;

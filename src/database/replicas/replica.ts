@@ -1,6 +1,6 @@
-import { placeOf } from './connection';
-import { Connections, type ConnectionsOptions } from './connections';
-import type { Statement } from './database';
+import { placeOf } from '../connections/connection-settings';
+import { Connections, type ConnectionsOptions } from '../connections/connections';
+import type { Statement } from '../database';
 import { LogPosition } from './log-position';
 
 /** The primary's log position. `at`: a `performance.now()` timestamp taken before it was queried. */

@@ -2,7 +2,7 @@
  * Opens the data directory given as its first argument and keeps adding categories with one pet each, both in one
  * transaction. Prints the id of each category once it is committed.
  */
-import { openDatabase } from '../../src/database/open';
+import { openDatabase } from '../../../src/database/open';
 
 async function write(): Promise<void> {
   const database = await openDatabase({ directory: process.argv[2] ?? '' });

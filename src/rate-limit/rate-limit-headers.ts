@@ -1,5 +1,5 @@
+import type { Standing, Window } from './limit-status';
 import { type Quota, WINDOWS } from './plans';
-import type { Standing, Window } from './standing';
 
 /** Every header {@link rateLimitHeaders} may set, for `Access-Control-Expose-Headers`. */
 export const RATE_LIMIT_HEADER_NAMES = [
