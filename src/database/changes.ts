@@ -34,7 +34,7 @@ export class ChangeListeners {
     return () => this.listeners.delete(listener);
   }
 
-  tell(change: Change): void {
+  notify(change: Change): void {
     for (const listener of this.listeners) listener(change);
   }
 }

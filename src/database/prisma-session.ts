@@ -5,11 +5,11 @@ import type { Prisma, PrismaClient } from './generated/client';
 
 /**
  * Runs `work` in a transaction of `client`, and retries it on deadlocks and serialization failures.
- * @param tell receives the changes once they are committed.
+ * @param notify receives the changes once they are committed.
  */
 export async function transaction<T>(
   client: PrismaClient,
-  tell: ChangeListener,
+  notify: ChangeListener,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   const { result, changes } = await retrying(async () => {
@@ -17,7 +17,7 @@ export async function transaction<T>(
     const result = await client.$transaction((tx) => work(new TransactionSession(tx, changes)));
     return { result, changes };
   });
-  changes.forEach(tell);
+  changes.forEach(notify);
   return result;
 }
 

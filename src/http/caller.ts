@@ -3,7 +3,7 @@ import { type AnonymousAccess, anonymousCaller, type Caller } from '../access/ca
 import type { KeyRing } from '../access/key-ring';
 import { ProblemError } from '../graphql/errors';
 import { subjectOfAddress } from '../rate-limit/client-address';
-import type { TallyStore } from '../rate-limit/counting-store';
+import type { CountingStore } from '../rate-limit/counting-store';
 import { Meter } from '../rate-limit/meter';
 import { presentedKey, WRONG_KEY } from './presented-key';
 
@@ -27,7 +27,7 @@ declare module 'fastify' {
 
 export interface Recognition {
   readonly keys: KeyRing;
-  readonly limits: TallyStore;
+  readonly limits: CountingStore;
   readonly anonymousAccess: AnonymousAccess;
 }
 

@@ -13,7 +13,7 @@ import type { KnownDocuments } from '../graphql/known-documents';
 import { refusalOf } from '../graphql/limits';
 import { type Outcome, refusal } from '../graphql/outcome';
 import { RunningSubscription } from '../graphql/running-subscription';
-import type { TallyStore } from '../rate-limit/counting-store';
+import type { CountingStore } from '../rate-limit/counting-store';
 import type { Subject } from '../rate-limit/limit-status';
 import { Meter } from '../rate-limit/meter';
 import type { Journal } from './journal';
@@ -29,7 +29,7 @@ export interface SocketProtocolOptions {
   readonly schema: GraphQLSchema;
   readonly database: Database;
   readonly keys: KeyRing;
-  readonly limits: TallyStore;
+  readonly limits: CountingStore;
   readonly tarpit: Tarpit;
   /** Whether callers without a key get no suggestions of schema names. */
   readonly hidesSuggestions?: boolean;

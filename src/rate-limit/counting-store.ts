@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { Standing, Subject } from './limit-status';
-import type { Kind, Verdict } from './rules';
+import type { LimitStatus, Subject } from './limit-status';
+import type { RequestKind, Verdict } from './rules';
 import type { Store } from './store';
 
 /** How long a caller found banned is remembered, and how many of them are. */
@@ -8,7 +8,7 @@ const REMEMBERED_MS = 1000;
 const MAX_REMEMBERED = 10_000;
 
 /** Counts another store's verdicts for metrics, and briefly remembers the callers it found banned. */
-export class TallyStore implements Store {
+export class CountingStore implements Store {
   readonly decisions: Record<Verdict, number> = { allowed: 0, limited: 0, banned: 0, 'too-expensive': 0 };
   bansBegun = 0;
   private readonly banned = new LRUCache<string, number>({ max: MAX_REMEMBERED, ttl: REMEMBERED_MS });
@@ -23,14 +23,14 @@ export class TallyStore implements Store {
     return this.store.state;
   }
 
-  take(subject: Subject, cost: number, kind: Kind): Standing | Promise<Standing> {
-    const standing = this.store.take(subject, cost, kind);
-    return standing instanceof Promise
-      ? standing.then((it) => this.count(subject, it))
-      : this.count(subject, standing);
+  take(subject: Subject, cost: number, kind: RequestKind): LimitStatus | Promise<LimitStatus> {
+    const status = this.store.take(subject, cost, kind);
+    return status instanceof Promise
+      ? status.then((it) => this.count(subject, it))
+      : this.count(subject, status);
   }
 
-  peek(subject: Subject): Standing | Promise<Standing> {
+  peek(subject: Subject): LimitStatus | Promise<LimitStatus> {
     return this.store.peek(subject);
   }
 
@@ -48,11 +48,11 @@ export class TallyStore implements Store {
     return this.store.close();
   }
 
-  private count({ id }: Subject, standing: Standing): Standing {
-    const { verdict, bannedUntil } = standing;
+  private count({ id }: Subject, status: LimitStatus): LimitStatus {
+    const { verdict, bannedUntil } = status;
     this.decisions[verdict] += 1;
     if (verdict === 'limited' && bannedUntil !== undefined) this.bansBegun += 1;
     if (verdict === 'banned' && bannedUntil !== undefined) this.banned.set(id, bannedUntil);
-    return standing;
+    return status;
   }
 }

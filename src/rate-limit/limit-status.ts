@@ -1,5 +1,5 @@
 import { FREE_FACTOR, type Quota, WINDOWS } from './plans';
-import { isTooExpensive, type Kind, type Verdict } from './rules';
+import { isTooExpensive, type RequestKind, type Verdict } from './rules';
 import type { State } from './state';
 
 /** A party whose requests are counted, and its quota. `id`: a key id or a client address. */
@@ -18,8 +18,8 @@ export interface Window {
   readonly seconds: 60 | 86_400;
 }
 
-/** A caller's standing after a request: everything a response reports. */
-export interface Standing {
+/** A caller's status after a request: everything a response reports. */
+export interface LimitStatus {
   readonly verdict: Verdict;
   readonly quota: Quota;
   readonly windows: readonly [minute: Window, day: Window];
@@ -36,15 +36,15 @@ export interface Standing {
   readonly bannedUntil: number | undefined;
 }
 
-/** The standing of a caller whose `state` is as `verdict` left it. */
-export function standingOf(
+/** The status of a caller whose `state` is as `verdict` left it. */
+export function limitStatusOf(
   verdict: Verdict,
   state: State,
   quota: Quota,
   cost: number,
-  kind: Kind,
+  kind: RequestKind,
   now: number,
-): Standing {
+): LimitStatus {
   const minute = windowOf('minute', quota.perMinute, state.minuteUsed, state.minuteEnds, now);
   const day = windowOf('day', quota.perDay, state.dayUsed, state.dayEnds, now);
   const windows = [minute, day] as const;

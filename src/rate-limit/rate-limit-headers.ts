@@ -1,4 +1,4 @@
-import type { Standing, Window } from './limit-status';
+import type { LimitStatus, Window } from './limit-status';
 import { type Quota, WINDOWS } from './plans';
 
 /** Every header {@link rateLimitHeaders} may set, for `Access-Control-Expose-Headers`. */
@@ -12,7 +12,7 @@ export const RATE_LIMIT_HEADER_NAMES = [
 ] as const;
 
 /**
- * The headers that report a caller's standing:
+ * The headers that report a caller's status:
  * - `X-RateLimit-*`: the window in force (specification, section 8), the reset in Unix seconds;
  * - `RateLimit-Policy` and `RateLimit`: both windows (draft-ietf-httpapi-ratelimit-headers-11), and the ceiling of
  *   requests free of quota if it was exceeded;
@@ -20,8 +20,8 @@ export const RATE_LIMIT_HEADER_NAMES = [
  *
  * Times are rounded up: a client that follows them is never early. Names are in lower case, as they are sent.
  */
-export function rateLimitHeaders(standing: Standing, now: number): Record<string, string> {
-  const { inForce, windows, quota, verdict, retryAfterMs } = standing;
+export function rateLimitHeaders(status: LimitStatus, now: number): Record<string, string> {
+  const { inForce, windows, quota, verdict, retryAfterMs } = status;
   let policy = policyOf(quota);
   let limits = `${limitOf(windows[0], now)}, ${limitOf(windows[1], now)}`;
   if (inForce.name === 'uncounted') {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parseRateLimit } from 'ratelimit-header-parser';
 import { parseList } from 'structured-headers';
-import type { Standing, Window } from '../../src/rate-limit/limit-status';
+import type { LimitStatus, Window } from '../../src/rate-limit/limit-status';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { PLANS } from '../../src/rate-limit/plans';
 import { RATE_LIMIT_HEADER_NAMES, rateLimitHeaders } from '../../src/rate-limit/rate-limit-headers';
@@ -20,8 +20,8 @@ const takeAll = (times: number) => Array.from({ length: times }, () => store.tak
 
 describe('X-RateLimit headers, read by ratelimit-header-parser', () => {
   /** Otherwise it would read the draft's newer fields first, by the grammar of an older draft. */
-  const read = (standing: Standing) => {
-    const headers = new Headers(rateLimitHeaders(standing, now));
+  const read = (status: LimitStatus) => {
+    const headers = new Headers(rateLimitHeaders(status, now));
     headers.delete('RateLimit');
     return parseRateLimit(headers);
   };
@@ -61,20 +61,20 @@ describe('X-RateLimit headers, read by ratelimit-header-parser', () => {
 });
 
 describe('RateLimit-Policy and RateLimit, read as structured fields', () => {
-  const read = (standing: Standing, field: 'ratelimit-policy' | 'ratelimit') =>
-    parseList(rateLimitHeaders(standing, now)[field] ?? '').map(([name, parameters]) => [
+  const read = (status: LimitStatus, field: 'ratelimit-policy' | 'ratelimit') =>
+    parseList(rateLimitHeaders(status, now)[field] ?? '').map(([name, parameters]) => [
       name,
       Object.fromEntries(parameters),
     ]);
 
   test('give both windows with name, quota, length, remaining requests and seconds', () => {
-    const standing = store.take(free, 2, 'counted');
+    const status = store.take(free, 2, 'counted');
     now += 1500;
-    expect(read(standing, 'ratelimit-policy')).toEqual([
+    expect(read(status, 'ratelimit-policy')).toEqual([
       ['minute', { q: 60, w: 60 }],
       ['day', { q: 1000, w: 86_400 }],
     ]);
-    expect(read(standing, 'ratelimit')).toEqual([
+    expect(read(status, 'ratelimit')).toEqual([
       ['minute', { r: 58, t: 59 }],
       ['day', { r: 998, t: 86_399 }],
     ]);
@@ -119,7 +119,7 @@ test('the list of exposed headers has every header that is ever set', () => {
   );
 });
 
-test('for any standing, the values are integers of at least 0', () => {
+test('for any status, the values are integers of at least 0', () => {
   const number = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(Number.NaN, -1, 0.5));
   const windowOf = (name: Window['name']) =>
     fc.record({
@@ -138,7 +138,7 @@ test('for any standing, the values are integers of at least 0', () => {
       number,
       fc.nat(),
       (minute, day, ceiling, retryAfterMs, at) => {
-        const standing: Standing = {
+        const status: LimitStatus = {
           verdict: 'banned',
           quota: { perMinute: minute.limit, perDay: day.limit },
           windows: [minute, day],
@@ -146,7 +146,7 @@ test('for any standing, the values are integers of at least 0', () => {
           retryAfterMs,
           bannedUntil: undefined,
         };
-        for (const [name, value] of Object.entries(rateLimitHeaders(standing, at))) {
+        for (const [name, value] of Object.entries(rateLimitHeaders(status, at))) {
           if (name === 'retry-after') expect(value).toMatch(/^[1-9]\d*$/);
           else if (name.startsWith('x-')) expect(value).toMatch(/^\d+$/);
           else expect(value).not.toMatch(/NaN|-|Infinity/);

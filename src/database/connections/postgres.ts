@@ -81,7 +81,7 @@ export class PostgresDatabase implements Database {
   }
 
   changed(change: Change): void {
-    this.listeners.tell(change);
+    this.listeners.notify(change);
   }
 
   async ping(): Promise<void> {

@@ -1,11 +1,11 @@
 import { linkSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRunning, processMark } from './process-identity';
+import { identityOf, isRunning } from './process-identity';
 
 const LOCK = /^lock\.([1-9][0-9]*)$/;
 const ATTEMPTS = 100;
 
-/** The locks held by this process: a mark with its own pid may be left over from an earlier process. */
+/** The locks held by this process: an identity with its own pid may be left over from an earlier process. */
 const held = new Map<string, number>();
 
 /**
@@ -22,7 +22,7 @@ export function lockDirectory(directory: string): () => void {
   const path = realpathSync(directory);
   const mine = join(path, `owner.${process.pid}`);
   rmSync(mine, { force: true });
-  writeFileSync(mine, processMark(process.pid));
+  writeFileSync(mine, identityOf(process.pid));
   try {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const current = newestIn(path);
@@ -52,9 +52,9 @@ function hold(path: string, number: number): () => void {
 }
 
 function refuseIfOwned(path: string, number: number): void {
-  const mark = number ? read(lockFile(path, number)) : '';
-  const pid = Number.parseInt(mark, 10);
-  if (Number.isNaN(pid) || !(pid === process.pid ? held.has(path) : isRunning(mark))) return;
+  const identity = number ? read(lockFile(path, number)) : '';
+  const pid = Number.parseInt(identity, 10);
+  if (Number.isNaN(pid) || !(pid === process.pid ? held.has(path) : isRunning(identity))) return;
   throw new Error(`${path} is in use by process ${pid}. Stop it, or set DATA_DIR to another directory.`);
 }
 

@@ -65,7 +65,7 @@ export class EmbeddedDatabase implements Database {
   }
 
   changed(change: Change): void {
-    this.listeners.tell(change);
+    this.listeners.notify(change);
   }
 
   async ping(): Promise<void> {

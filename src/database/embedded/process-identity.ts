@@ -5,13 +5,13 @@ import { readFileSync } from 'node:fs';
  * `proc(5)`), with its start time in clock ticks since boot: `1234 8567423`. After a restart of the machine or a
  * container a pid is soon reused.
  */
-export function processMark(pid: number): string {
+export function identityOf(pid: number): string {
   return `${pid} ${startOf(pid)}`.trim();
 }
 
-/** Whether the process identified by a mark is still running. */
-export function isRunning(mark: string): boolean {
-  const [pid, start] = mark.split(' ');
+/** Whether the process of an identity is still running. */
+export function isRunning(identity: string): boolean {
+  const [pid, start] = identity.split(' ');
   if (!exists(Number(pid))) return false;
   return start === undefined || startOf(Number(pid)) === start;
 }

@@ -56,7 +56,7 @@ export class Replica {
       this.fault = undefined;
     } catch (error) {
       this.fault = error;
-      for (const letGo of this.waiting) letGo(error);
+      for (const reject of this.waiting) reject(error);
     } finally {
       this.isAsked = false;
     }

@@ -100,14 +100,14 @@ export class Replicas {
     const at = performance.now();
     const position = await this.position.read().catch(() => undefined);
     const asked = position === undefined ? [] : this.replicas.map((each) => each.follow({ at, position }));
-    const told = Promise.all(asked).then(() => this.tell());
+    const notified = Promise.all(asked).then(() => this.notify());
     if (this.isClosed) return;
     // Scheduled before the replicas respond: one silent replica must not make the others look stale.
     this.timer = setTimeout(() => void this.watch(), pause).unref();
-    await told;
+    await notified;
   }
 
-  private tell(): void {
+  private notify(): void {
     if (this.isClosed) return;
     for (const replica of this.replicas) {
       const isUsed = this.isUsable(replica);
