@@ -1,9 +1,10 @@
 import type { Session } from '../database/database';
-import type { Filters, PageQuery } from '../database/reading/page-statement';
+import { type Filters, orderOf, type PageQuery } from '../database/reading/page-statement';
 import { countRows, countRowsByParent, selectPage, selectPages } from '../database/reading/select';
 import { isList, type List, selectList, selectLists } from '../database/reading/select-list';
 import type { Selection } from '../database/reading/selection';
-import type { Serialized, Table } from '../database/reading/tables';
+import type { Table } from '../database/reading/table';
+import type { Serialized } from '../database/reading/tables';
 import { Checks } from './checks';
 import { decodeCursor, encodeCursor } from './cursor';
 
@@ -96,12 +97,12 @@ export async function connectAll<Row>(
 function pageQuery<Row>(table: Table<Row>, args: PageArgs, filters: Filters): PageQuery {
   const { first, last, order, descending } = args;
   const list = listName(table, order, descending);
-  const type = table.orders[order]?.type ?? 'bigint';
+  const { kind } = orderOf(table, order).column;
   const checks = new Checks();
   const bound = (path: 'after' | 'before') => {
     const cursor = args[path];
     if (cursor === undefined || cursor === null) return undefined;
-    const decoded = decodeCursor(list, type, cursor);
+    const decoded = decodeCursor(list, kind, cursor);
     if (!decoded) checks.fail(path, 'is not a cursor of this list in this order');
     return decoded;
   };
@@ -152,8 +153,8 @@ function beyond(page: PageQuery, isMore: boolean) {
 
 function cursorsOf<Row>(table: Table<Row>, page: PageQuery): (row: Row) => string {
   const list = listName(table, page.order, page.descending);
-  const order = table.orders[page.order];
-  return (row) => encodeCursor(list, { key: order?.keyOf(row) ?? '', id: String(table.idOf(row)) });
+  const order = orderOf(table, page.order);
+  return (row) => encodeCursor(list, { key: order.keyOf(row), id: String(table.idOf(row)) });
 }
 
 function listName<Row>(table: Table<Row>, order: string, descending: boolean): string {

@@ -28,9 +28,12 @@ const MAX_READ_MS = 1_000;
 const READ_SHARE = 1 / 9;
 
 const INT8 = 20;
+const DATE = 1082;
 
 const types = new TypeOverrides();
 types.setTypeParser(INT8, BigInt);
+// In UTC, as Prisma and PGlite read it; node-postgres uses the process's time zone.
+types.setTypeParser(DATE, (text) => new Date(text));
 
 /** The connections to one server: those checked out one at a time, and those shared by short reads. */
 export class Connections {

@@ -1,5 +1,5 @@
 import type { Projection } from './projection';
-import type { Table } from './tables';
+import { columnOf, type SortOrder, type Table } from './table';
 
 /** Filter values by filter name; `undefined` and null filter nothing. */
 export type Filters = Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ export function isShort({ filters, limit }: PageQuery, parents = 1): boolean {
 }
 
 /** Builds a page's statement; appends its values, the limit last. */
-export function pageOf<Row>(
+export function pageStatement<Row>(
   table: Table<Row>,
   { columns, from }: Projection,
   page: PageQuery,
@@ -38,13 +38,13 @@ export function pageOf<Row>(
   parent?: string,
 ): string {
   const order = orderOf(table, page.order);
-  const id = table.columns[table.idField];
+  const id = columnOf(table, table.idField);
   const tests = conditions(table, page.filters, values);
   if (parent) tests.unshift(parent);
 
   const bounded = (bound: Bound, operator: '<' | '>') => {
     if (order.expression === id) return `${id} ${operator} ${place(bound.id, values)}::bigint`;
-    const key = `${place(bound.key, values)}::${order.type}`;
+    const key = `${place(bound.key, values)}::${order.column.type}`;
     return `(${order.expression}, ${id}) ${operator} (${key}, ${place(bound.id, values)}::bigint)`;
   };
   if (page.after) tests.push(bounded(page.after, page.descending ? '<' : '>'));
@@ -69,7 +69,7 @@ export function conditions<Row>(table: Table<Row>, filters: Filters, values: unk
   return tests;
 }
 
-export function orderOf<Row>(table: Table<Row>, name: string) {
+export function orderOf<Row>(table: Table<Row>, name: string): SortOrder<Row> {
   const order = table.orders[name];
   if (!order) throw new Error(`${table.name} has no order ${name}`);
   return order;

@@ -1,6 +1,6 @@
 import { jsonOf } from './row-json';
 import { NOTHING, type Selection } from './selection';
-import type { Table } from './tables';
+import { columnOf, fromOf, type Table } from './table';
 
 /** How a selection is read from a table: the columns, the joins, and how a joined row becomes a row of the table. */
 export interface Projection {
@@ -22,31 +22,27 @@ const EVERYTHING: Selection = { fields: new Map() };
  */
 export function projectionOf<Row>(
   table: Table<Row>,
-  selection: Selection | undefined,
-  ...needed: (string | undefined)[]
+  selection = EVERYTHING,
+  ...needed: readonly string[]
 ): Projection {
   const key = `${table.name} ${needed.join(' ')}`;
-  let known = projections.get(selection ?? EVERYTHING);
+  let known = projections.get(selection);
   if (!known) {
     known = new Map();
-    projections.set(selection ?? EVERYTHING, known);
+    projections.set(selection, known);
   }
   let projection = known.get(key);
   if (!projection) {
-    projection = project(table, selection, new Set(needed));
+    projection = project(table, selection, needed);
     known.set(key, projection);
   }
   return projection;
 }
 
-function project<Row>(
-  table: Table<Row>,
-  selection: Selection | undefined,
-  needed: ReadonlySet<string | undefined>,
-): Projection {
-  const json = selection?.json && jsonOf(table, selection.json);
+function project<Row>(table: Table<Row>, selection: Selection, needed: readonly string[]): Projection {
+  const json = selection.json && jsonOf(table, selection.json);
   if (json) {
-    const columns = namesOf(table, NOTHING, needed).map((name) => `${table.columns[name]} as "${name}"`);
+    const columns = columnsOf(table, fieldsOf(table, NOTHING, needed));
     return {
       columns: [...columns, `${json.text} as "$json"`].join(', '),
       from: fromOf(table, json.relations),
@@ -54,20 +50,17 @@ function project<Row>(
       shape: (rows) => rows,
     };
   }
-  const joined = Object.entries(table.relations).filter(([name]) => selection?.fields.has(name));
-  const columns = namesOf(table, selection, needed).map((name) => `${table.columns[name]} as "${name}"`);
-  const nests = joined.map(([name, relation]) => {
-    const other = relation.table();
-    const inner = namesOf(other, selection?.fields.get(name), new Set());
-    columns.push(...inner.map((field) => `${other.columns[field]} as "${name}.${field}"`));
-    return nest(name, other.idField, inner);
+  const joined = Object.keys(table.relations).filter((name) => selection.fields.has(name));
+  const columns = columnsOf(table, fieldsOf(table, selection, needed));
+  const nests = joined.map((name) => {
+    const other = table.relations[name]?.table() as Table<object>;
+    const fields = fieldsOf(other, selection.fields.get(name));
+    columns.push(...columnsOf(other, fields, `${name}.`));
+    return nest(name, other.idField, fields);
   });
   return {
     columns: columns.join(', '),
-    from: fromOf(
-      table,
-      joined.map(([name]) => name),
-    ),
+    from: fromOf(table, joined),
     isJson: false,
     shape: (rows) => {
       if (nests.length)
@@ -77,8 +70,8 @@ function project<Row>(
   };
 }
 
-function fromOf<Row>(table: Table<Row>, relations: readonly string[]): string {
-  return [table.from, ...relations.map((name) => table.relations[name]?.join)].filter(Boolean).join(' ');
+function columnsOf<Row>(table: Table<Row>, fields: readonly string[], prefix = ''): string[] {
+  return fields.map((field) => `${columnOf(table, field)} as "${prefix}${field}"`);
 }
 
 /** Collects `name.field` columns into an object under `name`: null if the joined row does not exist. */
@@ -95,19 +88,15 @@ function nest(name: string, idField: string, fields: readonly string[]) {
   };
 }
 
-/** The columns to read: the requested ones, the id, the keys of relations, and `needed`. */
-function namesOf<Row>(
+/** The fields to read: the requested ones, the id, the keys of relations, and `needed`. */
+function fieldsOf<Row>(
   table: Table<Row>,
-  selection: Selection | undefined,
-  needed: ReadonlySet<string | undefined>,
+  { fields }: Selection = EVERYTHING,
+  needed: readonly string[] = [],
 ): string[] {
-  const names = Object.keys(table.columns);
-  if (!selection) return names;
-  const { fields } = selection;
-  const keys = Object.entries(table.relations).map(([name, { field }]) =>
-    fields.has(name) ? field : undefined,
-  );
-  return names.filter(
-    (name) => fields.has(name) || name === table.idField || needed.has(name) || keys.includes(name),
-  );
+  const all = Object.keys(table.columns);
+  if (fields === EVERYTHING.fields) return all;
+  const relations = Object.entries(table.relations).filter(([name]) => fields.has(name));
+  const keys = new Set([table.idField, ...needed, ...relations.map(([, { field }]) => field)]);
+  return all.filter((field) => fields.has(field) || keys.has(field));
 }

@@ -1,4 +1,4 @@
-import type { Kind, OptionalKind, Table } from './tables';
+import { type Column, columnOf, type Table } from './table';
 
 /** How rows are serialized. */
 export interface JsonFormat {
@@ -71,28 +71,29 @@ class RowFormat {
 
   private addRelation<Row>(name: string, table: Table<Row>, field: string, json: RowJson): boolean {
     const relation = table.relations[field];
-    const other = relation?.table();
     // Nested joins are not supported.
-    if (!relation || !other || json.members.some((member) => 'json' in member && member.json)) return false;
+    if (!relation || json.members.some((member) => 'json' in member && member.json)) return false;
+    const other = relation.table();
     this.relations.add(field);
-    if (!relation.isOptional) {
+    if (relation.join !== 'left') {
       this.append(name);
       return this.add(other, json);
     }
     const inner = new RowFormat(this.format);
     if (!inner.add(other, json)) return false;
-    this.addOptional(name, `case when ${other.columns[other.idField]} is not null then ${inner.text} end`);
+    const id = columnOf(other, other.idField);
+    this.addOptional(name, `case when ${id} is not null then ${inner.text} end`);
     return inner.values.length <= MAX_VALUES;
   }
 
   private addColumn<Row>(name: string, table: Table<Row>, field: string): boolean {
     const column = table.columns[field];
-    const kind = table.kinds[field];
-    if (column === undefined || kind === undefined) return false;
-    const value = textOf(column, kind);
-    const base = baseOf(kind);
-    const isQuoted = base === 'word' || base === 'moment' || (base === 'id' && this.format.ids === 'string');
-    if (isOptional(kind)) this.addOptional(name, isQuoted ? `'"' || ${value} || '"'` : value);
+    if (!column || column.kind === 'other') return false;
+    const { kind, isNullable } = column;
+    const value = jsonValueOf(column);
+    const isQuoted =
+      kind === 'enum' || kind === 'timestamp' || (kind === 'id' && this.format.ids === 'string');
+    if (isNullable) this.addOptional(name, isQuoted ? `'"' || ${value} || '"'` : value);
     else {
       this.append(isQuoted ? `${name}"` : name);
       this.addValue(value);
@@ -120,23 +121,12 @@ class RowFormat {
   }
 }
 
-function textOf(column: string, kind: Kind | OptionalKind): string {
-  switch (baseOf(kind)) {
-    case 'text':
-      return `to_json(${column})::text`;
-    case 'moment':
-      return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-    default:
-      return `${column}::text`;
-  }
-}
-
-function isOptional(kind: Kind | OptionalKind): kind is OptionalKind {
-  return kind.endsWith('?');
-}
-
-function baseOf(kind: Kind | OptionalKind): Kind {
-  return (isOptional(kind) ? kind.slice(0, -1) : kind) as Kind;
+/** The value as in JSON, but for quotes that need no escaping. */
+function jsonValueOf({ sql, kind }: Column): string {
+  if (kind === 'text') return `to_json(${sql})::text`;
+  return kind === 'timestamp'
+    ? `to_char(${sql} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+    : `${sql}::text`;
 }
 
 function literal(text: string): string {

@@ -1,9 +1,10 @@
 import type { Session } from '../database';
 import { statement } from '../statement';
-import { isShort, orderOf, type PageQuery, pageOf } from './page-statement';
+import { isShort, orderOf, type PageQuery, pageStatement } from './page-statement';
 import { projectionOf } from './projection';
 import type { Selection } from './selection';
-import type { Serialized, Table } from './tables';
+import { columnOf, type Table } from './table';
+import type { Serialized } from './tables';
 
 /** A page as one JSON array, built by the database. Its bounds are known only if they are selected. */
 export interface List extends Required<Serialized> {
@@ -50,7 +51,7 @@ export async function selectLists<Row>(
   selection: Selection,
 ): Promise<Map<bigint, List>> {
   const values: unknown[] = [parents];
-  const lateral = listOf(table, page, selection, values, `${table.columns[column]} = parent.id`);
+  const lateral = listOf(table, page, selection, values, `${columnOf(table, column)} = parent.id`);
   const text = `select parent.id as parent, list.* from unnest($1::bigint[]) as parent(id) cross join lateral (${lateral}) as list`;
   const lists = await session.query<List & { parent: bigint }>(
     statement(text),
@@ -70,7 +71,7 @@ function listOf<Row>(
 ): string {
   const { limit, backward } = page;
   const read = selection.hasPageInfo ? { ...page, limit: limit + 1 } : page;
-  const rows = pageOf(table, projectionOf(table, selection, table.idField), read, values, parent);
+  const rows = pageStatement(table, projectionOf(table, selection, table.idField), read, values, parent);
   const id = `page."${table.idField}"`;
   const order = backward ? ` order by ${id}${page.descending ? ' desc' : ''}` : '';
   const array = (filter: string) =>

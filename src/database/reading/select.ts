@@ -6,13 +6,13 @@ import {
   isShort,
   orderOf,
   type PageQuery,
-  pageOf,
+  pageStatement,
   SHORT,
   where,
 } from './page-statement';
 import { type Projection, projectionOf } from './projection';
 import type { Selection } from './selection';
-import type { Table } from './tables';
+import { columnOf, type Table } from './table';
 
 /** Reads the rows of `ids`, by id; rows that do not exist are missing from the map. */
 export async function selectByIds<Row>(
@@ -38,7 +38,9 @@ function finding(condition: string): <Row>(table: Table<Row>, projection: Projec
     let known = statements.get(projection);
     if (!known) {
       const { columns, from } = projection;
-      known = statement(`select ${columns} from ${from} where ${table.columns[table.idField]} ${condition}`);
+      known = statement(
+        `select ${columns} from ${from} where ${columnOf(table, table.idField)} ${condition}`,
+      );
       statements.set(projection, known);
     }
     return known;
@@ -54,7 +56,7 @@ export async function selectPage<Row>(
 ): Promise<Row[]> {
   const values: unknown[] = [];
   const projection = projectionOf(table, selection, orderOf(table, page.order).field);
-  const select = statement(pageOf(table, projection, page, values));
+  const select = statement(pageStatement(table, projection, page, values));
   const rows = await session.query<Row>(select, values, isShort(page));
   return projection.shape(page.backward ? rows.reverse() : rows);
 }
@@ -75,7 +77,7 @@ export async function selectPages<Row>(
   const values: unknown[] = [parents];
   const projection = projectionOf(table, selection, orderOf(table, page.order).field, column);
   // A lateral join is a nested loop, which preserves the order of each parent's rows.
-  const lateral = pageOf(table, projection, page, values, `${table.columns[column]} = parent.id`);
+  const lateral = pageStatement(table, projection, page, values, `${columnOf(table, column)} = parent.id`);
   const text = `select page.* from unnest($1::bigint[]) as parent(id) cross join lateral (${lateral}) as page`;
   const rows = await session.query<Row>(statement(text), values, isShort(page, parents.length));
   const pages = new Map<bigint, Row[]>();
@@ -105,7 +107,7 @@ export async function countRowsByParent<Row>(
   parents: readonly bigint[],
   filters: Filters,
 ): Promise<Map<bigint, number>> {
-  const parent = table.columns[column];
+  const parent = columnOf(table, column);
   const values: unknown[] = [parents];
   const tests = [`${parent} = any($1::bigint[])`, ...conditions(table, filters, values)];
   const text = `select ${parent} as parent, count(*)::int as count from ${table.from}${where(tests)} group by 1`;

@@ -1,4 +1,6 @@
 import type { Category, Inventory, Order, Pet } from '../generated/client';
+import { COLUMNS } from '../generated/columns';
+import { matches, oneOf, sortOrders, type Table } from './table';
 
 /** A row read as JSON carries its text; of its fields it has only those needed to find and order it. */
 export interface Serialized {
@@ -13,90 +15,25 @@ export type OrderRow = Omit<Order, 'reserved'> & Serialized & { pet?: PetRow | n
 /** Stock with its pet's status, which is stored only with the pet. */
 export type InventoryRow = Inventory & Pick<Pet, 'status'> & Serialized & { pet?: PetRow };
 
-/** The SQL type of an order key. */
-export type KeyType = 'bigint' | 'text' | 'integer' | 'timestamptz';
-
-/** The kind of value in a column. `word`: text that needs no escaping in JSON. */
-export type Kind = 'id' | 'text' | 'word' | 'integer' | 'boolean' | 'moment';
-/** The kind of a nullable column. */
-export type OptionalKind = `${Kind}?`;
-
-/** A column for every field of a row that is not a relation. */
-type Columns<Row> = { [field in keyof Row as undefined extends Row[field] ? never : field]: string };
-/** The kind of value in each of these columns. */
-type Kinds<Row> = {
-  [field in keyof Columns<Row> & keyof Row]: null extends Row[field] ? OptionalKind : Kind;
-};
-
-/** A sort order of a table: the expression it sorts by, and a row's key as text for a cursor. */
-export interface OrderKey<Row> {
-  readonly expression: string;
-  readonly type: KeyType;
-  /** The field the expression is based on; it is read with the page. */
-  readonly field: string;
-  keyOf(row: Row): string;
-}
-
-/** A relation to at most one row of another table. */
-export interface Relation {
-  /** The field that identifies the related row. */
-  readonly field: string;
-  /** The join that reads it; empty if the table's own `from` already includes it. */
-  readonly join: string;
-  /** Whether the related row may be missing. */
-  readonly isOptional?: boolean;
-  table(): Table<object>;
-}
-
-/** How a table is read: the only place that defines its columns, orders and filters in SQL. */
-export interface Table<Row> {
-  readonly name: string;
-  readonly from: string;
-  readonly idField: string;
-  readonly columns: Readonly<Record<string, string>>;
-  /** The kind of value in each column. */
-  readonly kinds: Readonly<Record<string, Kind | OptionalKind>>;
-  /** Relations to one row of another table. */
-  readonly relations: Readonly<Record<string, Relation>>;
-  readonly orders: Readonly<Record<string, OrderKey<Row>>>;
-  /** Conditions by filter name; `?` stands for the value. */
-  readonly filters: Readonly<Record<string, string>>;
-  idOf(row: Row): bigint;
-}
+const { pets, categories, inventory: stock } = COLUMNS;
+const { reserved: _, ...orders } = COLUMNS.orders;
+const inventory = { ...stock, status: pets.status };
 
 export const PETS: Table<PetRow> = {
   name: 'pets',
   from: 'pets',
   idField: 'id',
-  columns: {
-    id: 'pets.id',
-    name: 'pets.name',
-    status: 'pets.status',
-    categoryId: 'pets.category_id',
-  } satisfies Columns<Pet>,
-  kinds: { id: 'id', name: 'text', status: 'word', categoryId: 'id' } satisfies Kinds<Pet>,
+  columns: pets,
   relations: {
-    category: {
-      field: 'categoryId',
-      join: 'join categories on categories.id = pets.category_id',
-      table: () => CATEGORIES,
-    },
-    inventory: {
-      field: 'id',
-      join: 'left join inventory on inventory.pet_id = pets.id',
-      isOptional: true,
-      table: () => INVENTORY,
-    },
+    category: { field: 'categoryId', join: 'inner', table: () => CATEGORIES },
+    inventory: { field: 'id', join: 'left', table: () => INVENTORY },
   },
-  orders: {
-    ID: { expression: 'pets.id', type: 'bigint', field: 'id', keyOf: (pet) => String(pet.id) },
-    NAME: { expression: 'pets.name', type: 'text', field: 'name', keyOf: (pet) => pet.name },
-  },
+  orders: sortOrders<PetRow>(pets, { ID: 'id', NAME: 'name' }),
   filters: {
-    ids: 'pets.id = any(?::bigint[])',
-    status: 'pets.status = any(?::text[]::pet_status[])',
-    categoryId: 'pets.category_id = any(?::bigint[])',
-    name: '(pets.name collate "default") ilike ?',
+    ids: oneOf(pets.id),
+    status: oneOf(pets.status),
+    categoryId: oneOf(pets.categoryId),
+    name: matches(pets.name),
   },
   idOf: (pet) => pet.id,
 };
@@ -105,26 +42,10 @@ export const CATEGORIES: Table<CategoryRow> = {
   name: 'categories',
   from: 'categories',
   idField: 'id',
-  columns: {
-    id: 'categories.id',
-    name: 'categories.name',
-    description: 'categories.description',
-  } satisfies Columns<Category>,
-  kinds: { id: 'id', name: 'text', description: 'text?' } satisfies Kinds<Category>,
+  columns: categories,
   relations: {},
-  orders: {
-    ID: {
-      expression: 'categories.id',
-      type: 'bigint',
-      field: 'id',
-      keyOf: (category) => String(category.id),
-    },
-    NAME: { expression: 'categories.name', type: 'text', field: 'name', keyOf: (category) => category.name },
-  },
-  filters: {
-    ids: 'categories.id = any(?::bigint[])',
-    name: '(categories.name collate "default") ilike ?',
-  },
+  orders: sortOrders<CategoryRow>(categories, { ID: 'id', NAME: 'name' }),
+  filters: { ids: oneOf(categories.id), name: matches(categories.name) },
   idOf: (category) => category.id,
 };
 
@@ -132,72 +53,20 @@ export const ORDERS: Table<OrderRow> = {
   name: 'orders',
   from: 'orders',
   idField: 'id',
-  columns: {
-    id: 'orders.id',
-    petId: 'orders.pet_id',
-    quantity: 'orders.quantity',
-    shipDate: 'orders.ship_date',
-    complete: 'orders.complete',
-  } satisfies Columns<Omit<Order, 'reserved'>>,
-  kinds: {
-    id: 'id',
-    petId: 'id?',
-    quantity: 'integer?',
-    shipDate: 'moment?',
-    complete: 'boolean',
-  } satisfies Kinds<Omit<Order, 'reserved'>>,
-  relations: {
-    pet: {
-      field: 'petId',
-      join: 'left join pets on pets.id = orders.pet_id',
-      isOptional: true,
-      table: () => PETS,
-    },
-  },
-  orders: {
-    ID: { expression: 'orders.id', type: 'bigint', field: 'id', keyOf: (order) => String(order.id) },
-    SHIP_DATE: {
-      expression: "coalesce(orders.ship_date, 'infinity')",
-      type: 'timestamptz',
-      field: 'shipDate',
-      keyOf: (order) => order.shipDate?.toISOString() ?? 'infinity',
-    },
-  },
-  filters: {
-    petId: 'orders.pet_id = any(?::bigint[])',
-    complete: 'orders.complete = ?',
-  },
+  columns: orders,
+  relations: { pet: { field: 'petId', join: 'left', table: () => PETS } },
+  orders: sortOrders<OrderRow>(orders, { ID: 'id', SHIP_DATE: 'shipDate' }),
+  filters: { petId: oneOf(orders.petId), complete: `${orders.complete.sql} = ?` },
   idOf: (order) => order.id,
 };
 
 export const INVENTORY: Table<InventoryRow> = {
   name: 'inventory',
-  from: 'inventory join pets on pets.id = inventory.pet_id',
+  from: `inventory join pets on ${pets.id.sql} = ${stock.petId.sql}`,
   idField: 'petId',
-  columns: {
-    petId: 'inventory.pet_id',
-    quantity: 'inventory.quantity',
-    status: 'pets.status',
-  } satisfies Columns<InventoryRow>,
-  kinds: { petId: 'id', quantity: 'integer', status: 'word' } satisfies Kinds<InventoryRow>,
-  relations: { pet: { field: 'petId', join: '', table: () => PETS } },
-  orders: {
-    PET_ID: {
-      expression: 'inventory.pet_id',
-      type: 'bigint',
-      field: 'petId',
-      keyOf: (item) => String(item.petId),
-    },
-    QUANTITY: {
-      expression: 'inventory.quantity',
-      type: 'integer',
-      field: 'quantity',
-      keyOf: (item) => String(item.quantity),
-    },
-  },
-  filters: {
-    status: 'pets.status = any(?::text[]::pet_status[])',
-    maxQuantity: 'inventory.quantity <= ?',
-  },
+  columns: inventory,
+  relations: { pet: { field: 'petId', join: 'included', table: () => PETS } },
+  orders: sortOrders<InventoryRow>(inventory, { PET_ID: 'petId', QUANTITY: 'quantity' }),
+  filters: { status: oneOf(pets.status), maxQuantity: `${stock.quantity.sql} <= ?` },
   idOf: (item) => item.petId,
 };

@@ -51,7 +51,7 @@ describe('a data directory', () => {
 
   test('keeps every acknowledged write over kill -9, and no half of one', async () => {
     copyData(directory);
-    const writer = runTypeScript('test/database/writer.ts', [directory]);
+    const writer = runTypeScript('test/database/embedded/writer.ts', [directory]);
     const acknowledged: string[] = [];
     while (acknowledged.length < 25) acknowledged.push(await writer.line());
     acknowledged.push(...(await writer.kill('SIGKILL')));
@@ -67,7 +67,7 @@ describe('a data directory', () => {
     copyData(directory);
     const { prisma } = await open();
     const refusal = `${directory} is in use by process ${process.pid}. Stop it, or set DATA_DIR to another directory.`;
-    const { code, stderr } = await runTypeScript('test/database/writer.ts', [directory]).end();
+    const { code, stderr } = await runTypeScript('test/database/embedded/writer.ts', [directory]).end();
     expect({ code, stderr }).toEqual({ code: 1, stderr: refusal });
     await expect(openDatabase({ directory })).rejects.toThrow(refusal);
     expect(await prisma.category.count()).toBe(0);

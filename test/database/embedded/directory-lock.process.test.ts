@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 function start(file: string, ...args: string[]): Child {
-  const child = runTypeScript(`test/database/${file}`, args);
+  const child = runTypeScript(`test/database/embedded/${file}`, args);
   children.push(child);
   return child;
 }
