@@ -1,11 +1,10 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Client } from 'pg';
-import { type Change, ChangeListeners } from '../changes';
-import type { Database, PoolLoad, Session, Statement } from '../database';
+import type { PoolLoad, Statement } from '../database';
 import { reasonOf } from '../failures';
 import { PrismaClient } from '../generated/client';
 import { migrate } from '../migrations';
-import { transaction } from '../prisma-session';
+import { PrismaDatabase } from '../prisma-database';
 import { BoundedPool } from './bounded-pool';
 import { connectionTo, placeOf, sessionOf } from './connection-settings';
 import { Connections } from './connections';
@@ -27,22 +26,20 @@ const CONNECT_SHARE = 0.5;
 const MAX_CONNECT_MS = 5_000;
 
 /** A PostgreSQL server. Prisma and the prepared statements share its connections. */
-export class PostgresDatabase implements Database {
-  readonly prisma: PrismaClient;
-  readonly listeners = new ChangeListeners();
-
+export class PostgresDatabase extends PrismaDatabase {
   private constructor(
     private readonly connections: Connections,
     private readonly probe: BoundedPool,
-    readonly description: string,
+    description: string,
     statementMs: number,
   ) {
-    this.prisma = new PrismaClient({
+    const prisma = new PrismaClient({
       adapter: new PrismaPg(connections.pool),
       // The other formats quote the source code, which is read for each error: during an outage, for every request.
       errorFormat: 'minimal',
       transactionOptions: { maxWait: MAX_CONNECT_MS, timeout: statementMs },
     });
+    super(prisma, description);
   }
 
   /**
@@ -74,14 +71,6 @@ export class PostgresDatabase implements Database {
 
   query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]> {
     return this.connections.query(statement, values, isShortRead);
-  }
-
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return transaction(this.prisma, (change) => this.changed(change), work);
-  }
-
-  changed(change: Change): void {
-    this.listeners.notify(change);
   }
 
   async ping(): Promise<void> {

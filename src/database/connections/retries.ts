@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isTransient } from '../failures';
+import { failureOf } from '../failures';
 
 const ATTEMPTS = 4;
 
@@ -9,7 +9,7 @@ export async function retrying<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (attempt === ATTEMPTS || !isTransient(error)) throw error;
+      if (attempt === ATTEMPTS || failureOf(error) !== 'transient') throw error;
       await sleep(Math.random() * 20 * attempt);
     }
   }

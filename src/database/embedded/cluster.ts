@@ -2,7 +2,6 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from
 import { dirname, join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { reasonOf } from '../failures';
-import { startEngine } from './engine';
 
 /** PGlite 0.4 is PostgreSQL 17; it cannot open a directory of another major version. */
 export const MAJOR_VERSION = '17';
@@ -54,4 +53,20 @@ function versionOf(directory: string): string | undefined {
   } catch {
     return undefined; // a new directory
   }
+}
+
+/**
+ * Starts PGlite with the extensions that the migrations need; in memory if no directory is given.
+ * @param image the data directory to start from, as dumped by PGlite.
+ */
+export async function startEngine(directory?: string, image?: Blob): Promise<PGlite> {
+  // Loaded only if it is used.
+  const { PGlite }: typeof import('@electric-sql/pglite') = require('@electric-sql/pglite');
+  const {
+    pg_trgm,
+  }: typeof import('@electric-sql/pglite/contrib/pg_trgm') = require('@electric-sql/pglite/contrib/pg_trgm');
+  const engine = await PGlite.create({ dataDir: directory, loadDataDir: image, extensions: { pg_trgm } });
+  // Prisma writes and reads timestamps as if every session were in UTC; PGlite defaults to this process's time zone.
+  await engine.exec("set timezone to 'UTC'");
+  return engine;
 }

@@ -2,12 +2,11 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
-import { type Change, ChangeListeners } from '../changes';
-import type { Database, Session, Statement } from '../database';
+import type { Statement } from '../database';
 import { reasonOf } from '../failures';
 import { PrismaClient } from '../generated/client';
 import { migrate } from '../migrations';
-import { transaction } from '../prisma-session';
+import { PrismaDatabase } from '../prisma-database';
 import { MAJOR_VERSION, openCluster } from './cluster';
 import { lockDirectory } from './directory-lock';
 
@@ -21,19 +20,15 @@ const TYPES = {
 };
 
 /** PostgreSQL inside this process (PGlite), in a directory that this process owns while it is open. */
-export class EmbeddedDatabase implements Database {
-  readonly prisma: PrismaClient;
-  readonly listeners = new ChangeListeners();
-
+export class EmbeddedDatabase extends PrismaDatabase {
   constructor(
     private readonly engine: PGlite,
-    readonly description: string,
+    description: string,
     private readonly unlock: () => void = () => undefined,
   ) {
-    this.prisma = new PrismaClient({
-      adapter: new PrismaPGlite(engine),
-      transactionOptions: { maxWait: 5_000, timeout: 10_000 },
-    });
+    const adapter = new PrismaPGlite(engine);
+    const transactionOptions = { maxWait: 5_000, timeout: 10_000 };
+    super(new PrismaClient({ adapter, transactionOptions }), description);
   }
 
   /**
@@ -56,16 +51,8 @@ export class EmbeddedDatabase implements Database {
   }
 
   async query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    const result = await this.engine.query<Row>(statement.text, values as unknown[], TYPES);
+    const result = await this.engine.query<Row>(statement.text, [...values], TYPES);
     return result.rows;
-  }
-
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return transaction(this.prisma, (change) => this.changed(change), work);
-  }
-
-  changed(change: Change): void {
-    this.listeners.notify(change);
   }
 
   async ping(): Promise<void> {

@@ -49,82 +49,44 @@ export async function loadSampleData(
   if (!found?.empty)
     throw new Error('the database is not empty; sample data can only be loaded into an empty one.');
 
-  const load = new Load(session, new SampleStore(pets), onProgress);
-  const categoryIds = await load.categories();
-  const petIds = await load.pets(categoryIds);
-  await load.orders(petIds);
-  await load.inventory(petIds);
-  await session.query(ANALYZE, []);
-  return load.size;
-}
+  const store = new SampleStore(pets);
+  const size = {
+    categories: store.categories.length,
+    pets,
+    orders: store.orderCount,
+    inventory: store.stock.reduce((count, units) => count + (units < 0 ? 0 : 1), 0),
+  };
+  const total = size.categories + size.pets + size.orders + size.inventory;
+  let done = 0;
 
-/** A store being loaded. Orders are inserted before stock, because stock is what they leave over. */
-class Load {
-  readonly size: SampleSize;
-  private readonly total: number;
-  private done = 0;
-
-  constructor(
-    private readonly session: Session,
-    private readonly store: SampleStore,
-    private readonly onProgress: (done: number, total: number) => void,
-  ) {
-    const { categories, petCount: pets, orderCount: orders, stock } = store;
-    const inventory = stock.reduce((count, units) => count + (units < 0 ? 0 : 1), 0);
-    this.size = { categories: categories.length, pets, orders, inventory };
-    this.total = categories.length + pets + orders + inventory;
-  }
-
-  categories(): Promise<bigint[]> {
-    return this.insert(CATEGORIES, this.store.categories);
-  }
-
-  async pets(categoryIds: readonly bigint[]): Promise<bigint[]> {
+  /** @returns the ids of the rows, in order, if the statement returns any. */
+  const insert = async (into: Statement, count: number, rowOf: (index: number) => readonly unknown[]) => {
     const ids: bigint[] = [];
-    for (const indexes of batches(this.size.pets)) {
-      const batch = indexes.map((index) => this.store.pet(index));
-      const rows = batch.map(({ name, status, category }) => [name, status, categoryIds[category]]);
-      ids.push(...(await this.insert(PETS, rows)));
+    for (let start = 0; start < count; start += BATCH) {
+      const length = Math.min(BATCH, count - start);
+      const rows = Array.from({ length }, (_, index) => rowOf(start + index));
+      const inserted = await session.query<{ id: bigint }>(into, transpose(rows));
+      ids.push(...inserted.map(({ id }) => id).sort(ascending));
+      done += length;
+      onProgress(done, total);
     }
     return ids;
-  }
+  };
 
-  async orders(petIds: readonly bigint[]): Promise<void> {
-    for (const indexes of batches(this.size.orders)) {
-      const batch = indexes.map((index) => this.store.order(index));
-      const rows = batch.map(({ pet, quantity, shipDate, complete, reserved }) => [
-        pet === null ? null : petIds[pet],
-        quantity,
-        shipDate?.toISOString() ?? null,
-        complete,
-        reserved,
-      ]);
-      await this.insert(ORDERS, rows);
-    }
-  }
-
-  async inventory(petIds: readonly bigint[]): Promise<void> {
-    for (const indexes of batches(this.size.pets)) {
-      const rows = indexes.map((index) => [petIds[index], this.store.stock[index] ?? -1] as const);
-      const tracked = rows.filter(([, units]) => units >= 0);
-      await this.insert(INVENTORY, tracked);
-    }
-  }
-
-  /** @returns the ids of the rows, in order. */
-  private async insert(into: Statement, batch: readonly (readonly unknown[])[]): Promise<bigint[]> {
-    if (!batch.length) return [];
-    const rows = await this.session.query<{ id: bigint }>(into, transpose(batch));
-    this.done += batch.length;
-    this.onProgress(this.done, this.total);
-    return rows.map(({ id }) => id).sort(ascending);
-  }
-}
-
-function* batches(count: number): Generator<number[]> {
-  for (let start = 0; start < count; start += BATCH) {
-    yield Array.from({ length: Math.min(BATCH, count - start) }, (_, index) => start + index);
-  }
+  const categoryIds = await insert(CATEGORIES, size.categories, (i) => store.categories[i] ?? []);
+  const petIds = await insert(PETS, pets, (i) => {
+    const { name, status, category } = store.pet(i);
+    return [name, status, categoryIds[category]];
+  });
+  await insert(ORDERS, size.orders, (i) => {
+    const { pet, quantity, shipDate, complete, reserved } = store.order(i);
+    return [pet === null ? null : petIds[pet], quantity, shipDate?.toISOString() ?? null, complete, reserved];
+  });
+  // After the orders, which take from it.
+  const tracked = petIds.flatMap((id, i) => ((store.stock[i] ?? -1) < 0 ? [] : [[id, store.stock[i]]]));
+  await insert(INVENTORY, tracked.length, (i) => tracked[i] ?? []);
+  await session.query(ANALYZE, []);
+  return size;
 }
 
 /** Turns a non-empty array of rows into column arrays for `unnest`. */

@@ -1,14 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { PetStatus } from '../generated/enums';
-import { KINDS, PET_NAMES, SECOND_NAMES } from './sample-names';
 
-export interface SamplePet {
-  name: string;
-  status: PetStatus;
-  /** Index of its category, from 0. */
-  category: number;
-}
+/** Names, the first categories for a small store; `src` and `dist` are both beside `prisma`. */
+const NAMES: {
+  readonly categories: readonly (readonly [name: string, description: string])[];
+  readonly petNames: readonly string[];
+  readonly secondNames: readonly string[];
+} = JSON.parse(readFileSync(join(__dirname, '..', '..', '..', 'prisma', 'sample-names.json'), 'utf8'));
 
-export interface SampleOrder {
+interface SampleOrder {
   /** Index of its pet, from 0; null if the store is sold out. */
   pet: number | null;
   quantity: number;
@@ -44,22 +45,23 @@ const DRAW = {
  * orders, and as many categories as a store of its size would have, up to 50.
  */
 export class SampleStore {
-  readonly categories: readonly (readonly [name: string, description: string])[];
+  readonly categories: typeof NAMES.categories;
   readonly orderCount: number;
   /** Remaining units of each pet after the orders made so far; -1 if its stock is not tracked. */
   readonly stock: Int32Array;
 
   constructor(readonly petCount: number) {
-    this.categories = KINDS.slice(0, Math.max(1, Math.round(Math.sqrt(petCount) / 2)));
+    this.categories = NAMES.categories.slice(0, Math.max(1, Math.round(Math.sqrt(petCount) / 2)));
     this.orderCount = Math.floor(petCount / 2);
-    this.stock = new Int32Array(petCount);
-    for (let index = 0; index < petCount; index++) this.stock[index] = initialStock(index);
+    this.stock = Int32Array.from({ length: petCount }, (_, index) => initialStock(index));
   }
 
-  pet(index: number): SamplePet {
-    const second = DRAW.hasSecondName(index) < 0.15 ? ` ${pick(SECOND_NAMES, DRAW.secondName(index))}` : '';
+  /** @returns `category`: its index, from 0. */
+  pet(index: number): { name: string; status: PetStatus; category: number } {
+    const second =
+      DRAW.hasSecondName(index) < 0.15 ? ` ${pick(NAMES.secondNames, DRAW.secondName(index))}` : '';
     return {
-      name: pick(PET_NAMES, DRAW.name(index)) + second,
+      name: pick(NAMES.petNames, DRAW.name(index)) + second,
       status: statusOf(index),
       // Squaring favours the first categories: some kinds are more popular than others.
       category: Math.floor(DRAW.category(index) ** 2 * this.categories.length),

@@ -1,24 +1,38 @@
-import type { Change, ChangeListener } from './changes';
+import { type Change, ChangeListeners } from './changes';
 import { retrying } from './connections/retries';
-import type { Session, Statement } from './database';
+import type { Database, Session, Statement } from './database';
 import type { Prisma, PrismaClient } from './generated/client';
 
-/**
- * Runs `work` in a transaction of `client`, and retries it on deadlocks and serialization failures.
- * @param notify receives the changes once they are committed.
- */
-export async function transaction<T>(
-  client: PrismaClient,
-  notify: ChangeListener,
-  work: (session: Session) => Promise<T>,
-): Promise<T> {
-  const { result, changes } = await retrying(async () => {
-    const changes: Change[] = [];
-    const result = await client.$transaction((tx) => work(new TransactionSession(tx, changes)));
-    return { result, changes };
-  });
-  changes.forEach(notify);
-  return result;
+/** What PostgreSQL and the embedded database have in common. */
+export abstract class PrismaDatabase implements Database {
+  readonly listeners = new ChangeListeners();
+
+  protected constructor(
+    readonly prisma: PrismaClient,
+    readonly description: string,
+  ) {}
+
+  abstract query<Row>(
+    statement: Statement,
+    values: readonly unknown[],
+    isShortRead?: boolean,
+  ): Promise<Row[]>;
+  abstract ping(): Promise<void>;
+  abstract close(): Promise<void>;
+
+  async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const { result, changes } = await retrying(async () => {
+      const changes: Change[] = [];
+      const result = await this.prisma.$transaction((tx) => work(new TransactionSession(tx, changes)));
+      return { result, changes };
+    });
+    for (const change of changes) this.changed(change);
+    return result;
+  }
+
+  changed(change: Change): void {
+    this.listeners.notify(change);
+  }
 }
 
 /** A session inside an open transaction. A nested one is a savepoint: for Prisma's own, PGlite's adapter lacks these. */
