@@ -1,17 +1,16 @@
 import type { Socket } from 'node:net';
 import { type Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { connectionTo, sessionOf } from './connection-settings';
 
 export interface PoolBounds {
   /** Maximum number of connections. */
   readonly size: number;
-  /** Maximum number of requests waiting for a connection; further ones are rejected immediately. */
+  /** Maximum number of statements and transactions waiting for a connection; further ones are rejected immediately. */
   readonly queue: number;
   /** How long to wait for an idle or new connection, in milliseconds. */
   readonly connectMs: number;
-  /** How long the server may stay silent while a connection is in use, in milliseconds. */
-  readonly silenceMs: number;
-  /** SQL that is run first on a new connection. */
-  readonly settings: string;
+  /** Time limit of a statement, in milliseconds. */
+  readonly statementMs: number;
 }
 
 type Callback = (error: Error | undefined, client: PoolClient | undefined, done: () => void) => void;
@@ -28,7 +27,8 @@ export class BoundedPool extends Pool {
     config: PoolConfig,
     private readonly bounds: PoolBounds,
   ) {
-    const { size, connectMs, silenceMs, settings } = bounds;
+    const { size, connectMs, statementMs } = bounds;
+    const { silenceMs, settings } = sessionOf(statementMs);
     super({
       ...config,
       max: size,
@@ -51,22 +51,26 @@ export class BoundedPool extends Pool {
     this.on('error', () => undefined);
   }
 
+  /** A pool of one connection, which is kept: a busy server is not mistaken there for one that is down or lags. */
+  static ofOne(url: string, statementMs: number, connectMs: number): BoundedPool {
+    const bounds = { size: 1, queue: 1, connectMs, statementMs };
+    return new BoundedPool({ ...connectionTo(url), idleTimeoutMillis: 0 }, bounds);
+  }
+
   /** @throws Error `53300` (too many connections) when the queue is full. */
   override connect(): Promise<PoolClient>;
   override connect(callback: Callback): void;
   override connect(callback?: Callback): Promise<PoolClient> | undefined {
-    if (this.waitingCount >= this.bounds.queue) return refuse(callback);
-    if (!callback) return super.connect();
-    super.connect(callback);
+    const isFull = this.waitingCount >= this.bounds.queue;
+    if (!callback) return isFull ? Promise.reject(tooMany()) : super.connect();
+    if (isFull) callback(tooMany(), undefined, () => undefined);
+    else super.connect(callback);
     return undefined;
   }
 }
 
-function refuse(callback: Callback | undefined): Promise<PoolClient> | undefined {
-  const error = Object.assign(new Error('too many requests are waiting for a connection'), { code: '53300' });
-  if (!callback) return Promise.reject(error);
-  callback(error, undefined, () => undefined);
-  return undefined;
+function tooMany(): Error {
+  return Object.assign(new Error('too many requests are waiting for a connection'), { code: '53300' });
 }
 
 /** A pool's clients are all of this class, and so are their streams, unless its configuration says otherwise. */

@@ -1,20 +1,12 @@
 import { TypeOverrides } from 'pg';
 import type { PoolLoad, Statement } from '../database';
-import { BoundedPool } from './bounded-pool';
-import { connectionTo, sessionOf } from './connection-settings';
+import { BoundedPool, type PoolBounds } from './bounded-pool';
+import { connectionTo } from './connection-settings';
 import { runPrepared } from './prepared-query';
 import { retrying } from './retries';
 import { SharedConnections } from './shared-connections';
 
-export interface ConnectionsOptions {
-  /** Maximum number of connections. */
-  readonly size: number;
-  /** Maximum number of statements and transactions waiting for a connection. */
-  readonly queue: number;
-  /** Time limit of a statement, in milliseconds. */
-  readonly statementMs: number;
-  /** How long to wait for an idle or new connection, in milliseconds. */
-  readonly connectMs: number;
+export interface ConnectionsOptions extends PoolBounds {
   /** Whether each statement takes a connection of its own, so that its span does not include the wait for others. */
   readonly isTraced?: boolean;
 }
@@ -40,22 +32,18 @@ export class Connections {
   readonly pool: BoundedPool;
   private readonly shared: SharedConnections;
 
-  constructor(url: string, { size, queue, statementMs, connectMs, isTraced }: ConnectionsOptions) {
+  constructor(url: string, { isTraced, ...bounds }: ConnectionsOptions) {
+    const { size, connectMs, statementMs } = bounds;
     const sharedSize = isTraced ? 0 : Math.min(MAX_SHARED, Math.floor(size * SHARE));
-    const session = sessionOf(statementMs);
+    const readMs = Math.min(MAX_READ_MS, Math.ceil(statementMs * READ_SHARE));
     const config = { ...connectionTo(url), types };
     this.pool = new BoundedPool(
       { ...config, idleTimeoutMillis: 30_000 },
-      { size: size - sharedSize, queue, connectMs, ...session },
+      { ...bounds, size: size - sharedSize },
     );
     this.shared = new SharedConnections(
       { ...config, connectionTimeoutMillis: connectMs },
-      {
-        size: sharedSize,
-        readMs: Math.min(MAX_READ_MS, Math.ceil(statementMs * READ_SHARE)),
-        statementMs,
-        settings: session.settings,
-      },
+      { size: sharedSize, readMs, statementMs },
     );
   }
 

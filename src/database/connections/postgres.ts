@@ -6,7 +6,7 @@ import { PrismaClient } from '../generated/client';
 import { migrate } from '../migrations';
 import { PrismaDatabase } from '../prisma-database';
 import { BoundedPool } from './bounded-pool';
-import { connectionTo, placeOf, sessionOf } from './connection-settings';
+import { connectionTo, placeOf } from './connection-settings';
 import { Connections } from './connections';
 
 export interface PostgresOptions {
@@ -57,11 +57,7 @@ export class PostgresDatabase extends PrismaDatabase {
       throw new Error(`${description} cannot be opened: ${reasonOf(error)}`, { cause: error });
     }
     const connections = new Connections(url, { size: poolSize, queue, statementMs, connectMs, isTraced });
-    // On its own connection, so that a busy server is not mistaken for one that is down.
-    const probe = new BoundedPool(
-      { ...connectionTo(url), idleTimeoutMillis: 0 },
-      { size: 1, queue: 1, connectMs, ...sessionOf(statementMs) },
-    );
+    const probe = BoundedPool.ofOne(url, statementMs, connectMs);
     return new PostgresDatabase(connections, probe, description, statementMs);
   }
 

@@ -1,14 +1,8 @@
-import { Client, type ClientConfig } from 'pg';
+import type { ClientConfig } from 'pg';
 import type { Statement } from '../database';
-import { runPrepared } from './prepared-query';
+import { sessionOf } from './connection-settings';
+import { SharedConnection } from './shared-connection';
 
-/**
- * A connection that has been silent for this long, in milliseconds, gets no more reads: they would wait behind a slow
- * one.
- */
-const SLOW_MS = 20;
-/** Maximum number of reads waiting for one connection. */
-const MOST_WAITING = 100;
 /** A lost connection is replaced by the first read after this time, in milliseconds. */
 const RECONNECT_MS = 1_000;
 
@@ -18,8 +12,6 @@ export interface SharedConnectionsOptions {
   readonly readMs: number;
   /** How long the server goes on with a statement whose connection was given up, in milliseconds. */
   readonly statementMs: number;
-  /** SQL that is run first on a new connection. */
-  readonly settings: string;
 }
 
 /**
@@ -75,91 +67,13 @@ export class SharedConnections {
   }
 
   private open(): void {
-    const { readMs, statementMs, settings } = this.options;
+    const { readMs, statementMs } = this.options;
     const config = { ...this.config, pipeline: true, query_timeout: readMs };
-    const connection = new SharedConnection(config, settings, () => {
+    const connection = new SharedConnection(config, sessionOf(statementMs).settings, () => {
       this.connections.delete(connection);
       const pause = connection.isGivenUp ? statementMs : RECONNECT_MS;
       this.reopensAt = Math.max(this.reopensAt, performance.now() + pause);
     });
     this.connections.add(connection);
-  }
-}
-
-class SharedConnection {
-  isOpen = false;
-  /** Whether reads are collected, to be sent at the end of this turn of the event loop. */
-  isGathering = false;
-  /** Whether a read took so long that the server may still be running it. */
-  isGivenUp = false;
-  /** Number of reads without a result yet. */
-  waiting = 0;
-  /** When the server last responded, or, if nothing was outstanding, was last sent something. */
-  private heardAt = 0;
-  private readonly client: Client;
-  private readonly opened: Promise<void>;
-
-  constructor(config: ClientConfig, settings: string, onEnd: () => void) {
-    this.client = new Client(config);
-    // node-postgres rejects the waiting reads; without a listener the event would crash the process.
-    this.client.on('error', () => this.retire());
-    this.client.on('end', () => {
-      this.retire();
-      onEnd();
-    });
-    this.opened = this.open(settings);
-  }
-
-  isReady(now: number): boolean {
-    const isSlow = this.waiting > 0 && now - this.heardAt > SLOW_MS;
-    return this.isOpen && !isSlow && this.waiting < MOST_WAITING;
-  }
-
-  query<Row>(statement: Statement, values: unknown[], now: number): Promise<Row[]> {
-    if (this.waiting === 0) this.heardAt = now;
-    this.waiting++;
-    this.gather();
-    return runPrepared<Row>(this.client, statement, values, (isSpent, failure) => {
-      this.waiting--;
-      this.heardAt = performance.now();
-      if (failure === 'timeout') this.isGivenUp = true;
-      if (isSpent) this.retire();
-    });
-  }
-
-  /** Waits for outstanding reads. */
-  async close(): Promise<void> {
-    await this.opened;
-    this.isOpen = false;
-    await this.client.end();
-  }
-
-  private async open(settings: string): Promise<void> {
-    try {
-      await this.client.connect();
-      await this.client.query(settings);
-      this.isOpen = true;
-    } catch {
-      void this.client.end();
-    }
-  }
-
-  /** Takes no more reads, and ends after the outstanding ones. */
-  private retire(): void {
-    if (!this.isOpen) return;
-    this.isOpen = false;
-    void this.client.end();
-  }
-
-  /** One write costs less than several. */
-  private gather(): void {
-    if (this.isGathering) return;
-    this.isGathering = true;
-    const { stream } = this.client.connection;
-    stream.cork();
-    setImmediate(() => {
-      this.isGathering = false;
-      stream.uncork();
-    });
   }
 }

@@ -34,7 +34,7 @@ export class Replica {
   constructor(url: string, options: ConnectionsOptions) {
     this.name = placeOf(url);
     this.connections = new Connections(url, options);
-    this.position = LogPosition.ofReplica(url);
+    this.position = new LogPosition(url, 'replica');
   }
 
   /** Upper bound for how many milliseconds it lags behind the primary. */

@@ -49,7 +49,7 @@ export class Replicas {
   ) {
     const { urls, primaryUrl } = options;
     this.replicas = urls.map((url) => new Replica(url, boundsOf(options)));
-    this.position = LogPosition.ofPrimary(primaryUrl);
+    this.position = new LogPosition(primaryUrl, 'primary');
   }
 
   /** Checks the replicas for the first time, which takes at most a second or two; unreachable ones do no harm. */
@@ -122,12 +122,9 @@ export class Replicas {
   }
 }
 
-function boundsOf({ poolSize, queue, requestTimeoutMs, isTraced }: ReplicasOptions): ConnectionsOptions {
-  return {
-    size: poolSize,
-    queue,
-    statementMs: Math.ceil(requestTimeoutMs * STATEMENT_SHARE),
-    connectMs: Math.ceil(requestTimeoutMs * CONNECT_SHARE),
-    isTraced,
-  };
+function boundsOf(options: ReplicasOptions): ConnectionsOptions {
+  const { poolSize: size, queue, requestTimeoutMs, isTraced } = options;
+  const statementMs = Math.ceil(requestTimeoutMs * STATEMENT_SHARE);
+  const connectMs = Math.ceil(requestTimeoutMs * CONNECT_SHARE);
+  return { size, queue, statementMs, connectMs, isTraced };
 }
