@@ -1,15 +1,6 @@
 import type { Session, Statement } from '../database';
 import { statement } from '../statement';
-import {
-  conditions,
-  type Filters,
-  isShort,
-  orderOf,
-  type PageQuery,
-  pageStatement,
-  SHORT,
-  where,
-} from './page-statement';
+import { conditions, type Filters, SHORT, where } from './page-statement';
 import { type Projection, projectionOf } from './projection';
 import type { Selection } from './selection';
 import { columnOf, type Table } from './table';
@@ -45,50 +36,6 @@ function finding(condition: string): <Row>(table: Table<Row>, projection: Projec
     }
     return known;
   };
-}
-
-/** Reads one page, in order. */
-export async function selectPage<Row>(
-  session: Session,
-  table: Table<Row>,
-  page: PageQuery,
-  selection?: Selection,
-): Promise<Row[]> {
-  const values: unknown[] = [];
-  const projection = projectionOf(table, selection, orderOf(table, page.order).field);
-  const select = statement(pageStatement(table, projection, page, values));
-  const rows = await session.query<Row>(select, values, isShort(page));
-  return projection.shape(page.backward ? rows.reverse() : rows);
-}
-
-/**
- * Reads the same page for each of many parents, in one statement.
- * @param column name of both the filter (`categoryId`) and the field that hold the parent's id.
- * @returns rows in order, by parent; a parent without rows is missing.
- */
-export async function selectPages<Row>(
-  session: Session,
-  table: Table<Row>,
-  column: string,
-  parents: readonly bigint[],
-  page: PageQuery,
-  selection?: Selection,
-): Promise<Map<bigint, Row[]>> {
-  const values: unknown[] = [parents];
-  const projection = projectionOf(table, selection, orderOf(table, page.order).field, column);
-  // A lateral join is a nested loop, which preserves the order of each parent's rows.
-  const lateral = pageStatement(table, projection, page, values, `${columnOf(table, column)} = parent.id`);
-  const text = `select page.* from unnest($1::bigint[]) as parent(id) cross join lateral (${lateral}) as page`;
-  const rows = await session.query<Row>(statement(text), values, isShort(page, parents.length));
-  const pages = new Map<bigint, Row[]>();
-  for (const row of projection.shape(rows)) {
-    const parent = row[column as keyof Row] as bigint;
-    const known = pages.get(parent);
-    if (known) known.push(row);
-    else pages.set(parent, [row]);
-  }
-  if (page.backward) for (const found of pages.values()) found.reverse();
-  return pages;
 }
 
 /** Counts the rows that match the filters. */
