@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import type { Database } from '../src/database/database';
-import { loadSampleData } from '../src/database/sample-data';
-import { SampleStore } from '../src/database/sample-store';
+import { loadSampleData } from '../src/database/sample/sample-data';
+import { SampleStore } from '../src/database/sample/sample-store';
 import { statement } from '../src/database/statement';
 import { runTypeScript } from './helper/child';
 import { createDatabase, emptyDatabase } from './helper/database';

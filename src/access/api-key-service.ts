@@ -4,7 +4,7 @@ import { lock } from '../database/raw-queries';
 import { Checks, checkInput } from '../domain/checks';
 import { Connection, DEFAULT_PAGE } from '../domain/connection';
 import { decodeCursor, encodeCursor } from '../domain/cursor';
-import { DomainError } from '../domain/errors';
+import { DomainError } from '../domain/domain-error';
 import { NAME, NOT_NULL, PAGE_SIZE, QUANTITY, type Rules } from '../domain/rules';
 import type { StoredKey } from './caller';
 import type { KeyRing } from './key-ring';

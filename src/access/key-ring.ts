@@ -5,7 +5,7 @@ import { type Caller, keyCaller } from './caller';
 import { isSame, isSecret, parseKey } from './secret';
 
 /** How long a look-up is cached: a revocation on another instance takes effect within this time. */
-const BELIEVED_MS = 5_000;
+const CACHED_MS = 5_000;
 /** Minimum interval between two updates of a key's last use. */
 const USE_NOTED_MS = 60_000;
 const MAX_KEYS = 10_000;
@@ -122,7 +122,7 @@ export class KeyRing {
   private async read(id: string, address: string): Promise<Entry> {
     const { changes } = this;
     const key = await this.database.prisma.apiKey.findUnique({ where: { id } });
-    const until = performance.now() + BELIEVED_MS;
+    const until = performance.now() + CACHED_MS;
     const entry = key
       ? {
           key,

@@ -1,5 +1,5 @@
 import type { Session } from '../database/database';
-import type { Replicas } from '../database/replicas';
+import type { Replicas } from '../database/replicas/replicas';
 import type { RecentWriters } from './recent-writers';
 
 /**

@@ -37,7 +37,7 @@ export async function createEvents(
     logger.warn({ events: state }, 'event relay state changed'),
   );
   const stopListening = database.listeners.add((change) => {
-    hub.tell(change);
+    hub.notify(change);
     relay?.publish(change);
   });
   return {
@@ -61,7 +61,7 @@ async function createRelay(
     connectRedis(REDIS_URL, 'events'),
   ]);
   const relay = new RedisRelay(publisher, subscriber, {
-    tell: hub.tell,
+    notify: hub.notify,
     isHeard: () => hub.subscribers > 0,
     onState,
   });

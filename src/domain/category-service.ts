@@ -1,10 +1,10 @@
 import type { Session } from '../database/database';
-import { selectByIds } from '../database/select';
-import type { Selection } from '../database/selection';
-import { CATEGORIES, type CategoryRow } from '../database/tables';
+import { selectByIds } from '../database/reading/select';
+import type { Selection } from '../database/reading/selection';
+import { CATEGORIES, type CategoryRow } from '../database/reading/tables';
 import { checkInput } from './checks';
 import { type Connection, connect, type PageArgs } from './connection';
-import { DomainError, notFound, refusing } from './errors';
+import { DomainError, notFound, refusing } from './domain-error';
 import { nameFilter } from './name-filter';
 import { DESCRIPTION, NAME, NOT_NULL, type Rules } from './rules';
 

@@ -1,4 +1,4 @@
-import { badInput, type ErrorDetail } from './errors';
+import { badInput, type ErrorDetail } from './domain-error';
 import { faultsOf, type Rule, type Rules } from './rules';
 
 /** Collects all problems of an input, so that the caller gets them in one response. */

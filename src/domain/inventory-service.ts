@@ -2,12 +2,12 @@ import type { Session } from '../database/database';
 import type { Inventory } from '../database/generated/client';
 import type { PetStatus } from '../database/generated/enums';
 import { lockRow } from '../database/raw-queries';
-import { selectByIds } from '../database/select';
-import type { Selection } from '../database/selection';
-import { INVENTORY, type InventoryRow } from '../database/tables';
+import { selectByIds } from '../database/reading/select';
+import type { Selection } from '../database/reading/selection';
+import { INVENTORY, type InventoryRow } from '../database/reading/tables';
 import { checkInput } from './checks';
 import { type Connection, connect, type PageArgs } from './connection';
-import { DomainError, notFound, refusing } from './errors';
+import { DomainError, notFound, refusing } from './domain-error';
 import { type Rules, STOCK } from './rules';
 
 export interface InventoryUpdate {

@@ -1,12 +1,12 @@
 import type { Session } from '../database/database';
 import type { Order } from '../database/generated/client';
 import { insertOrder, lockRow } from '../database/raw-queries';
-import { selectByIds } from '../database/select';
-import type { Selection } from '../database/selection';
-import { ORDERS, type OrderRow } from '../database/tables';
+import { selectByIds } from '../database/reading/select';
+import type { Selection } from '../database/reading/selection';
+import { ORDERS, type OrderRow } from '../database/reading/tables';
 import { checkInput } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
-import { DomainError, notFound, refusing, unknownReference } from './errors';
+import { DomainError, notFound, refusing, unknownReference } from './domain-error';
 import { insufficientStock, moveReservation } from './reservations';
 import { NOT_NULL, QUANTITY, type Rules } from './rules';
 

@@ -1,12 +1,12 @@
 import type { Session } from '../database/database';
 import type { PetStatus } from '../database/generated/enums';
 import { insertPet, lockRow } from '../database/raw-queries';
-import { selectByIds } from '../database/select';
-import type { Selection } from '../database/selection';
-import { PETS, type PetRow } from '../database/tables';
+import { selectByIds } from '../database/reading/select';
+import type { Selection } from '../database/reading/selection';
+import { PETS, type PetRow } from '../database/reading/tables';
 import { checkInput } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
-import { DomainError, notFound, refusing, unknownReference } from './errors';
+import { DomainError, notFound, refusing, unknownReference } from './domain-error';
 import { nameFilter } from './name-filter';
 import { NAME, NOT_NULL, type Rules } from './rules';
 

@@ -1,7 +1,7 @@
 import type { Session } from '../database/database';
 import type { Order } from '../database/generated/client';
 import { lockRows } from '../database/raw-queries';
-import { DomainError } from './errors';
+import { DomainError } from './domain-error';
 import { STOCK } from './rules';
 
 /**

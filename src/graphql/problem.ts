@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { failureOf } from '../database/failures';
-import { DomainError, type ErrorDetail } from '../domain/errors';
+import { DomainError, type ErrorDetail } from '../domain/domain-error';
 
 /** Every error code of the contract with its HTTP status, for GraphQL and REST. */
 export const ERROR_STATUS = {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { problemOfStanding } from '../graphql/charging/charge';
-import type { Standing } from '../rate-limit/standing';
-import type { TallyStore } from '../rate-limit/tally-store';
+import { problemOfStatus } from '../graphql/charging/charge';
+import type { CountingStore } from '../rate-limit/counting-store';
+import type { LimitStatus } from '../rate-limit/limit-status';
 import { problemBody } from './problems';
 import type { Tarpit } from './tarpit';
 
@@ -17,13 +17,13 @@ declare module 'fastify' {
  * tarpit, so that a flood costs little and does not slow down other callers. The request that triggers the ban is
  * refused later.
  */
-export function refuseBanned(app: FastifyInstance, limits: TallyStore, tarpit: Tarpit): void {
+export function refuseBanned(app: FastifyInstance, limits: CountingStore, tarpit: Tarpit): void {
   app.decorateRequest('isTurnedAway', false);
   app.addHook('onRequest', (request, reply, done) => {
     const { caller, meter, routeOptions } = request;
     if (!limits.wasBanned(caller.id) || routeOptions.config.metering === 'unmetered') return done();
-    const answer = (standing: Standing) => {
-      const problem = problemOfStanding(standing);
+    const answer = (standing: LimitStatus) => {
+      const problem = problemOfStatus(standing);
       if (!problem) return done();
       request.isTurnedAway = true;
       tarpit.refuse(caller.id, () => {

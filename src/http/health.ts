@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../database/database';
-import type { ErrorDetail } from '../domain/errors';
+import type { ErrorDetail } from '../domain/domain-error';
 import { ProblemError } from '../graphql/problem';
 import { inTime } from '../rate-limit/in-time';
 import type { Store } from '../rate-limit/store';

@@ -1,10 +1,10 @@
 import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Database } from '../database/database';
-import type { Replicas } from '../database/replicas';
+import type { Replicas } from '../database/replicas/replicas';
 import type { Hub } from '../events/hub';
 import type { RedisRelay } from '../events/redis-relay';
 import type { Uses } from '../graphql/annotations/uses';
-import type { TallyStore } from '../rate-limit/tally-store';
+import type { CountingStore } from '../rate-limit/counting-store';
 import { Durations } from './durations';
 import type { LiveOperations } from './live-operations';
 import type { Overload } from './overload';
@@ -13,7 +13,7 @@ import type { RequestsInProgress } from './requests-in-progress';
 export interface Observed {
   readonly database: Database;
   readonly replicas?: Replicas;
-  readonly limits: TallyStore;
+  readonly limits: CountingStore;
   readonly requests: RequestsInProgress;
   readonly overload: Overload;
   readonly uses: Uses;
@@ -83,7 +83,7 @@ export class Metrics implements Exposition {
     this.gauge('event_loop_lag_seconds', 'Event loop lag.', () => overload.lag.ms / 1000, 'max');
   }
 
-  private addLimits(limits: TallyStore): void {
+  private addLimits(limits: CountingStore): void {
     new Counter({
       name: 'petstore_limiter_decisions_total',
       help: 'Rate-limit decisions: allowed, limited, banned, too-expensive.',

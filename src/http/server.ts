@@ -15,7 +15,7 @@ import type { Executor } from '../graphql/execution/executor';
 import { IDEMPOTENT_REPLAYED } from '../graphql/idempotency/idempotency-header';
 import { readPages } from '../pages/pages';
 import { pageRoutes } from '../pages/routes';
-import { RATE_LIMIT_HEADER_NAMES } from '../rate-limit/headers';
+import { RATE_LIMIT_HEADER_NAMES } from '../rate-limit/rate-limit-headers';
 import { restAdapter } from '../rest/adapter';
 import { openApiDocument } from '../rest/openapi/openapi-document';
 import { OPERATIONS } from '../rest/operations';

@@ -13,9 +13,9 @@ import { GRAPHQL_API, type OperationRequest } from '../graphql/execution/context
 import { type Outcome, refusal } from '../graphql/execution/outcome';
 import { RunningSubscription } from '../graphql/execution/running-subscription';
 import { ProblemError } from '../graphql/problem';
+import type { CountingStore } from '../rate-limit/counting-store';
+import type { Subject } from '../rate-limit/limit-status';
 import { Meter } from '../rate-limit/meter';
-import type { Subject } from '../rate-limit/standing';
-import type { TallyStore } from '../rate-limit/tally-store';
 import type { Journal } from './journal';
 import { type LiveOperations, tooMany } from './live-operations';
 import type { Metrics } from './metrics';
@@ -29,7 +29,7 @@ export interface SocketProtocolOptions {
   readonly schema: GraphQLSchema;
   readonly database: Database;
   readonly keys: KeyRing;
-  readonly limits: TallyStore;
+  readonly limits: CountingStore;
   readonly tarpit: Tarpit;
   /** Whether callers without a key get no suggestions of schema names. */
   readonly hidesSuggestions?: boolean;

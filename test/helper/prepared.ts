@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
-import { EmbeddedDatabase, migrateOn } from '../../src/database/embedded';
-import { startEngine } from '../../src/database/engine';
+import { startEngine } from '../../src/database/embedded/cluster';
+import { EmbeddedDatabase, migrateOn } from '../../src/database/embedded/embedded';
 import { MIGRATIONS_DIRECTORY } from '../../src/database/migrations';
 import { PROJECT } from './command';
 

@@ -1,12 +1,12 @@
+import type { LimitStatus } from '../../rate-limit/limit-status';
 import type { Meter } from '../../rate-limit/meter';
-import type { Standing } from '../../rate-limit/standing';
 import { type Problem, ProblemError } from '../problem';
 
 /** The cost of an operation, which is charged once and in full, by whichever of its counted fields runs first. */
 export class Charge {
   /** Why it was refused, or failed. */
   problem: unknown;
-  private settled: Standing | Promise<Standing> | undefined;
+  private settled: LimitStatus | Promise<LimitStatus> | undefined;
 
   constructor(
     private readonly meter: Meter,
@@ -15,13 +15,13 @@ export class Charge {
   ) {}
 
   /** Charges the whole operation, once. @throws ProblemError `RATE_LIMITED`, `KEY_BANNED`. */
-  settle(): Standing | Promise<Standing> {
+  settle(): LimitStatus | Promise<LimitStatus> {
     if (this.problem) throw this.problem;
     this.settled ??= this.take();
     return this.settled;
   }
 
-  private take(): Standing | Promise<Standing> {
+  private take(): LimitStatus | Promise<LimitStatus> {
     try {
       const taken = this.meter.take(this.cost);
       if (!(taken instanceof Promise)) return this.check(taken);
@@ -34,7 +34,7 @@ export class Charge {
     }
   }
 
-  private check(standing: Standing): Standing {
+  private check(standing: LimitStatus): LimitStatus {
     const refusal = refusalOf(standing);
     return refusal ? this.fail(refusal) : standing;
   }
@@ -46,13 +46,13 @@ export class Charge {
 }
 
 /** The error for a request that its caller's standing rejects; `undefined` if it may proceed. */
-export function refusalOf(standing: Standing): ProblemError | undefined {
-  const problem = problemOfStanding(standing);
+export function refusalOf(standing: LimitStatus): ProblemError | undefined {
+  const problem = problemOfStatus(standing);
   return problem && new ProblemError(problem.code, problem.message);
 }
 
 /** The same without an `Error` object: under a flood it is needed thousands of times a second. */
-export function problemOfStanding({ verdict, inForce, retryAfterMs = 0 }: Standing): Problem | undefined {
+export function problemOfStatus({ verdict, inForce, retryAfterMs = 0 }: LimitStatus): Problem | undefined {
   if (verdict !== 'banned' && verdict !== 'limited') return undefined;
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
   const retry = `Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`;

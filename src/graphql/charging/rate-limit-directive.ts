@@ -2,7 +2,7 @@ import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import type { GraphQLSchema } from 'graphql';
 import { rateLimitDirective } from 'graphql-rate-limit-directive';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
-import type { Standing } from '../../rate-limit/standing';
+import type { LimitStatus } from '../../rate-limit/limit-status';
 import type { Context } from '../execution/context';
 import type { Charge } from './charge';
 
@@ -12,7 +12,7 @@ import type { Charge } from './charge';
  * operation runs before all of it is charged.
  */
 class OperationLimiter {
-  consume(charge: unknown): Standing | Promise<Standing> {
+  consume(charge: unknown): LimitStatus | Promise<LimitStatus> {
     return (charge as Charge).settle();
   }
 }

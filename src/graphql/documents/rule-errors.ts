@@ -11,7 +11,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import type { ErrorDetail } from '../../domain/errors';
+import type { ErrorDetail } from '../../domain/domain-error';
 import { faultsOf } from '../../domain/rules';
 import { type Element, ruleOf } from '../contract/json-schema';
 import type { Variables } from '../execution/context';

@@ -7,7 +7,7 @@ import {
   type OperationDefinitionNode,
   typeFromAST,
 } from 'graphql';
-import type { ErrorDetail } from '../../domain/errors';
+import type { ErrorDetail } from '../../domain/domain-error';
 import type { Variables } from '../execution/context';
 import { innerRuleErrors, ruleErrors, takersOf } from './rule-errors';
 

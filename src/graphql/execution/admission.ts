@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/caller';
 import type { Scope } from '../../database/generated/client';
-import { badInput } from '../../domain/errors';
+import { badInput } from '../../domain/domain-error';
 import { isTooExpensive } from '../../rate-limit/rules';
 import type { CostLimits } from '../documents/cost';
 import { estimateAt } from '../documents/estimate';

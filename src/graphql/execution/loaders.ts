@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import type { Selection } from '../../database/selection';
+import type { Selection } from '../../database/reading/selection';
 import { ProblemError } from '../problem';
 
 /** Fetches the values of many keys at once; keys without a value are absent from the map. */

@@ -1,5 +1,5 @@
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
-import type { Standing } from '../../rate-limit/standing';
+import type { LimitStatus } from '../../rate-limit/limit-status';
 import type { Notice } from '../annotations/notice';
 import { type Problem, problemOf } from '../problem';
 import type { OperationRequest } from './context';
@@ -25,7 +25,7 @@ type Body = { -readonly [member in keyof FormattedExecutionResult]: FormattedExe
 /** The response to an executed operation. @param cost how many requests it counted as. */
 export function answer(result: ExecutionResult, answering: Answering, cost: number): Outcome {
   const body = eventOf(result, answering);
-  const { standing } = answering.request.meter;
+  const { status: standing } = answering.request.meter;
   if (standing) body.extensions = { cost: costOf(cost, standing), ...body.extensions };
   return { status: 200, body, notice: answering.notice };
 }
@@ -62,7 +62,7 @@ export function extensionsOf({ code, status, details }: Problem, requestId?: str
 }
 
 /** What the operation cost, and what remains in each window. */
-function costOf(operation: number, { windows: [minute, day] }: Standing) {
+function costOf(operation: number, { windows: [minute, day] }: LimitStatus) {
   return { operation, remaining: { minute: minute.remaining, day: day.remaining } };
 }
 

@@ -8,8 +8,8 @@ import {
   isObjectType,
 } from 'graphql';
 import { createParameterDecorator } from 'type-graphql';
-import type { JsonFormat, Member } from '../../database/row-json';
-import { NOTHING, type Selection } from '../../database/selection';
+import type { JsonFormat, Member } from '../../database/reading/row-json';
+import { NOTHING, type Selection } from '../../database/reading/selection';
 import type { Context } from './context';
 
 /** Injects what the field selects of each row; for a connection, of its nodes. */

@@ -8,7 +8,7 @@ import {
   lockKey,
   lockSeveral,
   MAX_ANSWER_BYTES,
-} from '../../database/idempotency';
+} from '../../database/stored-answers';
 import { ProblemError } from '../problem';
 import { Queue } from './queue';
 

@@ -2,7 +2,7 @@ import { Arg, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 't
 import type { ApiKeyService } from '../../access/api-key-service';
 import { quotaOf, type StoredKey } from '../../access/caller';
 import { KEY_ID_FORM } from '../../access/secret';
-import { badInput } from '../../domain/errors';
+import { badInput } from '../../domain/domain-error';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import type { Store } from '../../rate-limit/store';
 import { Paged } from '../contract/cost-directives';

@@ -1,6 +1,6 @@
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { Selection } from '../../database/selection';
-import type { CategoryRow } from '../../database/tables';
+import type { Selection } from '../../database/reading/selection';
+import type { CategoryRow } from '../../database/reading/tables';
 import type { CategoryService } from '../../domain/category-service';
 import type { PetService } from '../../domain/pet-service';
 import { Paged } from '../contract/cost-directives';

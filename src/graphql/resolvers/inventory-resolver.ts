@@ -1,6 +1,6 @@
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { Selection } from '../../database/selection';
-import type { InventoryRow } from '../../database/tables';
+import type { Selection } from '../../database/reading/selection';
+import type { InventoryRow } from '../../database/reading/tables';
 import type { InventoryService } from '../../domain/inventory-service';
 import type { PetService } from '../../domain/pet-service';
 import { Paged } from '../contract/cost-directives';

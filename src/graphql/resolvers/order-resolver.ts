@@ -1,6 +1,6 @@
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { Selection } from '../../database/selection';
-import type { OrderRow } from '../../database/tables';
+import type { Selection } from '../../database/reading/selection';
+import type { OrderRow } from '../../database/reading/tables';
 import type { OrderService } from '../../domain/order-service';
 import type { PetService } from '../../domain/pet-service';
 import { Paged } from '../contract/cost-directives';

@@ -1,6 +1,6 @@
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { Selection } from '../../database/selection';
-import type { PetRow } from '../../database/tables';
+import type { Selection } from '../../database/reading/selection';
+import type { PetRow } from '../../database/reading/tables';
 import type { CategoryService } from '../../domain/category-service';
 import type { InventoryService } from '../../domain/inventory-service';
 import type { OrderService } from '../../domain/order-service';

@@ -1,5 +1,5 @@
 import { Ctx, Query, Resolver } from 'type-graphql';
-import type { Standing } from '../../rate-limit/standing';
+import type { LimitStatus } from '../../rate-limit/limit-status';
 import type { Context } from '../execution/context';
 import { Viewer } from '../types/api-key';
 import { RateLimit } from '../types/rate-limit';
@@ -24,7 +24,7 @@ export class ViewerResolver {
   }
 }
 
-function windowsOf({ windows }: Standing): RateLimit['windows'] {
+function windowsOf({ windows }: LimitStatus): RateLimit['windows'] {
   return windows.map(({ name, limit, remaining, resetAt }) => ({
     name,
     limit,

@@ -1,5 +1,5 @@
 import { isLosslessNumber } from 'lossless-json';
-import { badInput, type ErrorDetail } from '../../domain/errors';
+import { badInput, type ErrorDetail } from '../../domain/domain-error';
 import { ruleErrors } from '../../graphql/documents/rule-errors';
 import { typeErrors } from '../../graphql/documents/variable-errors';
 import type { Variables } from '../../graphql/execution/context';

@@ -1,5 +1,5 @@
 import type { FormattedExecutionResult } from 'graphql';
-import { badInput } from '../../domain/errors';
+import { badInput } from '../../domain/domain-error';
 import { type Problem, ProblemError } from '../../graphql/problem';
 import type { PreparedOperation } from '../prepared-operation';
 import { filler, pathParameters } from '../rest-operation';
