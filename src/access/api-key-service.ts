@@ -114,9 +114,7 @@ export class ApiKeyService {
     if (!key) throw new Error('ADMIN_API_KEY is not of the form ps_<key id>_<secret>');
     return database.transaction(async (tx) => {
       await lock(tx, 'apiKeys');
-      const known = await tx.prisma.apiKey.findFirst(
-        given === undefined ? undefined : { where: { id: key.id } },
-      );
+      const known = await tx.prisma.apiKey.findFirst(given === undefined ? undefined : { where: { id: key.id } });
       if (known && given !== undefined && !isSecret(key.secret, known.secretHash))
         throw new Error(`ADMIN_API_KEY has a different secret from the existing key ${key.id}.`);
       if (known) return undefined;

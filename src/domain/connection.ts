@@ -84,9 +84,7 @@ export async function connectAll<Row>(
     return (await counts).get(parent) ?? 0;
   };
   const pages = await selectPages(session, table, column, parents, query, selection);
-  return new Map(
-    [...pages].map(([parent, page]) => [parent, connection(table, query, page, countOf(parent))]),
-  );
+  return new Map([...pages].map(([parent, page]) => [parent, connection(table, query, page, countOf(parent))]));
 }
 
 function pageQuery<Row>(table: Table<Row>, args: PageArgs, filters: Filters): PageQuery {

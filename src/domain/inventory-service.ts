@@ -24,11 +24,7 @@ export interface InventoryFilter {
 /** Stock of pets. A pet has an inventory entry once its stock has been set. */
 export class InventoryService {
   /** Finds the inventory entries of `petIds`, by pet. */
-  find(
-    session: Session,
-    petIds: readonly bigint[],
-    selection?: Selection,
-  ): Promise<Map<bigint, InventoryRow>> {
+  find(session: Session, petIds: readonly bigint[], selection?: Selection): Promise<Map<bigint, InventoryRow>> {
     return selectByIds(session, INVENTORY, petIds, selection);
   }
 

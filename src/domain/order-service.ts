@@ -65,8 +65,7 @@ export class OrderService {
     const placed = await refusing(insertOrder(session, order), unknownPet(petId));
     if (!placed) throw insufficientStock(order);
     session.changed({ topic: 'order', kind: 'CREATED', id: placed.id });
-    if (petId !== null && placed.reserved > 0)
-      session.changed({ topic: 'inventory', kind: 'UPDATED', id: petId });
+    if (petId !== null && placed.reserved > 0) session.changed({ topic: 'inventory', kind: 'UPDATED', id: petId });
     return placed;
   }
 
@@ -81,10 +80,7 @@ export class OrderService {
       const { petId = order.petId, quantity = order.quantity, shipDate, complete } = input;
       const isMoved = petId !== order.petId || quantity !== order.quantity;
       if (isMoved && order.complete) {
-        throw new DomainError(
-          'ORDER_COMPLETE',
-          `Order ${id} is complete; its pet and quantity no longer change.`,
-        );
+        throw new DomainError('ORDER_COMPLETE', `Order ${id} is complete; its pet and quantity no longer change.`);
       }
       const reserved = isMoved ? await moveReservation(tx, order, { petId, quantity }) : order.reserved;
       const updated = await tx.prisma.order.update({

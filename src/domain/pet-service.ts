@@ -110,8 +110,7 @@ export class PetService {
       return pet;
     });
     return refusing(write, {
-      'foreign-key': () =>
-        new DomainError('PET_HAS_ORDERS', `Pet ${id} still has orders; cancel them first.`),
+      'foreign-key': () => new DomainError('PET_HAS_ORDERS', `Pet ${id} still has orders; cancel them first.`),
     });
   }
 }

@@ -28,8 +28,7 @@ export const NOT_NULL = { nullable: false } satisfies Rule;
 
 /** Why a value of the right type breaks a rule, in the words for the caller; empty if it does not. */
 export function faultsOf(rule: Rule, value: unknown): string[] {
-  if (value === null && rule.nullable === false)
-    return ['must not be null; omit it to keep the current value'];
+  if (value === null && rule.nullable === false) return ['must not be null; omit it to keep the current value'];
   if (typeof value === 'string') return textFaults(rule, value);
   if (typeof value === 'number') return numberFaults(rule, value);
   return [];

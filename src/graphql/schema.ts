@@ -35,15 +35,7 @@ export interface Services {
 type Resolver = new (...services: never[]) => object;
 
 /** Builds the schema over `services`, with the rate limiter in front of every counted field. */
-export function buildSchema({
-  categories,
-  pets,
-  orders,
-  inventory,
-  apiKeys,
-  limits,
-  events,
-}: Services): GraphQLSchema {
+export function buildSchema({ categories, pets, orders, inventory, apiKeys, limits, events }: Services): GraphQLSchema {
   const resolvers = new Map<Resolver, object>([
     [PetResolver, new PetResolver(pets, categories, orders, inventory)],
     [CategoryResolver, new CategoryResolver(categories, pets)],

@@ -32,12 +32,7 @@ export function completeAnswers(app: FastifyInstance, now: () => number, mayBeTl
     }, done);
   });
 
-  function refuseOr(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    payload: unknown,
-    standing: LimitStatus,
-  ): unknown {
+  function refuseOr(request: FastifyRequest, reply: FastifyReply, payload: unknown, standing: LimitStatus): unknown {
     const refusal = problemOfStatus(standing);
     if (!refusal || request.routeOptions.config.metering === 'unmetered') {
       return complete(reply, payload, standing);

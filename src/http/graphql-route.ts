@@ -55,8 +55,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     const type = answerType(accept);
     // Apollo would refuse it only after running the operation.
     if (!type) throw new ProblemError('NOT_ACCEPTABLE', NOT_ACCEPTABLE);
-    const known =
-      isObject(sent) && (isPost || isSafeGet(request)) ? knownRequest(sent, documents) : undefined;
+    const known = isObject(sent) && (isPost || isSafeGet(request)) ? knownRequest(sent, documents) : undefined;
     if (!known || !(isPost || executor.kindOf(known.document, known.operationName) === 'query'))
       return byApollo.call(this, request, reply, sent);
     const { document, operationName, variables } = known;
@@ -67,12 +66,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
   }
 
   /** Runs the request through Apollo, which knows no HEAD and puts no request id on its own errors. */
-  async function byApollo(
-    this: FastifyInstance,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    sent: unknown,
-  ) {
+  async function byApollo(this: FastifyInstance, request: FastifyRequest, reply: FastifyReply, sent: unknown) {
     const asked = asApolloReads(request, sent);
     const answer = await throughApollo.call(this, asked, reply);
     request.observation = asked.observation;

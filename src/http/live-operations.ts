@@ -74,8 +74,7 @@ export class LiveOperations {
       if (!('kind' in document)) return refuseDocument(document, request);
       const kind = executor.kindOf(document, operationName);
       if (kind === 'mutation' && isSafe) return refusal(notByGet(), { request });
-      if (kind !== 'subscription')
-        return await executor.run(document, operationName, variables ?? {}, request);
+      if (kind !== 'subscription') return await executor.run(document, operationName, variables ?? {}, request);
       result = await executor.subscribe(document, operationName, variables ?? {}, request, (ended) => {
         this.running.delete(ended);
         release();
@@ -137,8 +136,5 @@ export function aboutToEnd(): ProblemError {
 }
 
 export function tooMany(most: number): ProblemError {
-  return new ProblemError(
-    'RATE_LIMITED',
-    `At most ${most} live operations and connections are allowed at once.`,
-  );
+  return new ProblemError('RATE_LIMITED', `At most ${most} live operations and connections are allowed at once.`);
 }

@@ -101,8 +101,7 @@ export class Metrics implements Exposition {
       labelNames: ['state'],
       registers: [this.registry],
       collect() {
-        for (const state of ['memory', 'redis', 'fallback'])
-          this.set({ state }, Number(limits.state === state));
+        for (const state of ['memory', 'redis', 'fallback']) this.set({ state }, Number(limits.state === state));
       },
     });
   }

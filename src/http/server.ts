@@ -101,8 +101,7 @@ const EXPOSED_HEADERS = [
 
 /** The HTTP server with both interfaces, ready for `listen` or `inject`. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { database, executor, documents, live, requests, overload, metrics, journal, limits, connections } =
-    options;
+  const { database, executor, documents, live, requests, overload, metrics, journal, limits, connections } = options;
   const childOf = lazyChildren(options.logger);
   const app = fastify({
     loggerInstance: options.logger,

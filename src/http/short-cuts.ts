@@ -13,10 +13,6 @@ export function answerWhatNodeWould(app: FastifyInstance): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     const isHostless = raw.httpVersion === '1.1' && raw.headers.host === undefined;
-    done(
-      isHostless
-        ? new ProblemError('BAD_REQUEST', 'An HTTP/1.1 request must have a Host header.')
-        : undefined,
-    );
+    done(isHostless ? new ProblemError('BAD_REQUEST', 'An HTTP/1.1 request must have a Host header.') : undefined);
   });
 }

@@ -149,10 +149,8 @@ const VARIABLES = 'variables must be a JSON object';
 
 function checked({ query, operationName, variables }: Record<string, unknown>): LiveRequest {
   if (typeof query !== 'string') throw malformed('query must be a string, the text of a document');
-  if (operationName != null && typeof operationName !== 'string')
-    throw malformed('operationName must be a string');
-  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables)))
-    throw malformed(VARIABLES);
+  if (operationName != null && typeof operationName !== 'string') throw malformed('operationName must be a string');
+  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables))) throw malformed(VARIABLES);
   return { query, operationName, variables: variables as LiveRequest['variables'] };
 }
 

@@ -54,10 +54,7 @@ export function limitStatusOf(
   }
   // A cost that could never pass, or a free request, is reported against a window that is used up.
   const needed = kind === 'free' || isTooExpensive(cost, quota) ? 1 : cost;
-  const exceeded = lastExceeded(
-    kind === 'free' ? windowsOfFree(verdict, windows, state, quota, now) : windows,
-    needed,
-  );
+  const exceeded = lastExceeded(kind === 'free' ? windowsOfFree(verdict, windows, state, quota, now) : windows, needed);
   const bannedUntil = state.bannedUntil > now ? state.bannedUntil : undefined;
   const retryAfterMs = Math.max(exceeded?.resetAt ?? 0, bannedUntil ?? 0) - now;
   return { verdict, quota, windows, inForce: exceeded ?? scarcest, retryAfterMs, bannedUntil };

@@ -43,8 +43,7 @@ export async function restAdapter(app: FastifyInstance, options: RestOptions): P
       url,
       config: { operation: operation.id },
       onRequest: welcome(operation, executor.uses),
-      handler: (request, reply) =>
-        run(executor, operation, request as RestRequest, reply, requestOf(request)),
+      handler: (request, reply) => run(executor, operation, request as RestRequest, reply, requestOf(request)),
     });
   }
   for (const [url, allowed] of methods) answerOtherMethods(app, url, allowed);

@@ -6,12 +6,7 @@ import type { Operation } from './rest-operation';
 type Field = GraphQLField<unknown, unknown>;
 
 /** The document of an operation. It passes the arguments that have inputs on from variables of the same names. */
-export function documentOf(
-  operation: Operation,
-  root: Field,
-  inputs: readonly Input[],
-  payload: Payload,
-): string {
+export function documentOf(operation: Operation, root: Field, inputs: readonly Input[], payload: Payload): string {
   const given = new Set(inputs.map(({ target }) => target[0]));
   const args = root.args.filter(({ name }) => given.has(name));
   const variables = parenthesised(args.map(({ name, type }) => `$${name}: ${type}`));

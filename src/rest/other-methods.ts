@@ -29,10 +29,7 @@ export function answerOtherMethods(app: FastifyInstance, url: string, methods: r
     // Before the body is read: its type and size do not matter.
     onRequest: (request, reply) => {
       reply.header('allow', allow);
-      throw new ProblemError(
-        'METHOD_NOT_ALLOWED',
-        `${request.method} is not allowed here. Allowed: ${allow}.`,
-      );
+      throw new ProblemError('METHOD_NOT_ALLOWED', `${request.method} is not allowed here. Allowed: ${allow}.`);
     },
     handler: () => undefined,
   });
@@ -45,10 +42,7 @@ const STUDIO = 'https://studio.apollographql.com';
  * preflight (Private Network Access): Apollo Studio, whose Sandbox needs it, and configured origins. Allowing any origin
  * to call is not enough.
  */
-function privateNetwork(
-  { headers }: FastifyRequest,
-  reply: FastifyReply,
-): Record<string, string> | undefined {
+function privateNetwork({ headers }: FastifyRequest, reply: FastifyReply): Record<string, string> | undefined {
   const { origin } = headers;
   if (!origin || headers['access-control-request-private-network'] !== 'true') return undefined;
   const allowed = reply.getHeader('access-control-allow-origin');

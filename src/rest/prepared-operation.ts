@@ -1,11 +1,4 @@
-import {
-  type DocumentNode,
-  type GraphQLField,
-  type GraphQLSchema,
-  isObjectType,
-  parse,
-  validate,
-} from 'graphql';
+import { type DocumentNode, type GraphQLField, type GraphQLSchema, isObjectType, parse, validate } from 'graphql';
 import { annotationsOf, type StabilityLevel } from '../graphql/annotations/annotations';
 import { requiredScope } from '../graphql/contract/directives';
 import type { Scope } from '../graphql/contract/enum-types';

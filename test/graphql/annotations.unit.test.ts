@@ -10,11 +10,7 @@ const DIRECTIVES = `
 
 describe('the schema stops the start if it', () => {
   test.each([
-    [
-      'has an invalid date',
-      '@deprecated @sunset(since: "soon")',
-      'The @sunset of Query.a has the date "soon"',
-    ],
+    ['has an invalid date', '@deprecated @sunset(since: "soon")', 'The @sunset of Query.a has the date "soon"'],
     ['has a date that does not exist', '@deprecated @sunset(since: "2026-13-01")', '"2026-13-01"'],
     [
       'ends something that is not deprecated',

@@ -1,14 +1,6 @@
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import fc from 'fast-check';
-import {
-  execute,
-  GraphQLList,
-  type GraphQLOutputType,
-  isListType,
-  isNonNullType,
-  parse,
-  validate,
-} from 'graphql';
+import { execute, GraphQLList, type GraphQLOutputType, isListType, isNonNullType, parse, validate } from 'graphql';
 import { anonymousCaller } from '../../src/access/caller';
 import type { Database } from '../../src/database/database';
 import { CategoryService } from '../../src/domain/category-service';
@@ -206,10 +198,7 @@ test('a query that times out in the database is not sent again', async () => {
 });
 
 test.each([
-  [
-    'introspection',
-    '{ __schema { queryType { name } types { name fields { name args { name defaultValue } } } } }',
-  ],
+  ['introspection', '{ __schema { queryType { name } types { name fields { name args { name defaultValue } } } } }'],
   ['a type', '{ __type(name: "Pet") { name fields { type { kind ofType { name } } } } __typename }'],
   ['a response key that is not a plain property', '{ __proto__: pet(id: 1) { id __proto__: name } }'],
 ])('answers %s as graphql-js does', async (_what, text) => {
@@ -218,18 +207,16 @@ test.each([
   expect(await byPlan(text, {})).toBe(answer);
 });
 
-test.each([
-  [{ a: true, b: true }],
-  [{ a: true, b: false }],
-  [{ a: false, b: true }],
-  [{ a: false, b: false }],
-])('an operation is compiled for each of its conditions: %j', async (variables) => {
-  const text =
-    'query ($a: Boolean!, $b: Boolean = true) { pets(first: 2) { nodes { id name @include(if: $a) } } ... @skip(if: $b) { categories { nodes { id } } } }';
-  const { answer, failed } = await byGraphqlJs(text, variables);
-  expect(failed).toBe(false);
-  expect(await byPlan(text, variables)).toBe(answer);
-});
+test.each([[{ a: true, b: true }], [{ a: true, b: false }], [{ a: false, b: true }], [{ a: false, b: false }]])(
+  'an operation is compiled for each of its conditions: %j',
+  async (variables) => {
+    const text =
+      'query ($a: Boolean!, $b: Boolean = true) { pets(first: 2) { nodes { id name @include(if: $a) } } ... @skip(if: $b) { categories { nodes { id } } } }';
+    const { answer, failed } = await byGraphqlJs(text, variables);
+    expect(failed).toBe(false);
+    expect(await byPlan(text, variables)).toBe(answer);
+  },
+);
 
 describe('a mutation', () => {
   const ran = (document: string, variables: Record<string, unknown> = {}) => {
@@ -239,8 +226,7 @@ describe('a mutation', () => {
 
   test('runs once', async () => {
     const before = await count();
-    const text =
-      'mutation Add($name: String!) { createCategory(input: { name: $name }) { name pets { totalCount } } }';
+    const text = 'mutation Add($name: String!) { createCategory(input: { name: $name }) { name pets { totalCount } } }';
     const { body } = await ran(text, { name: 'Newts' });
     expect(body.data).toEqual({ createCategory: { name: 'Newts', pets: { totalCount: 0 } } });
     expect(await count()).toBe(before + 1);

@@ -83,9 +83,7 @@ describe('an identifier', () => {
   test('is also refused in the form of a key id', async () => {
     for (const field of FIELDS) {
       expect(await refusalOf(gateway, query(field, '"abcdefghijkl"'))).toMatchObject(BAD_INPUT);
-      expect(await refusalOf(gateway, queryWithVariable(field), { id: 'abcdefghijkl' })).toMatchObject(
-        BAD_INPUT,
-      );
+      expect(await refusalOf(gateway, queryWithVariable(field), { id: 'abcdefghijkl' })).toMatchObject(BAD_INPUT);
     }
   });
 
@@ -217,8 +215,7 @@ describe('a quantity', () => {
     updateOrder: '($) { updateOrder(id: 1, input: { quantity: # }) { quantity } }',
     setInventory: '($) { setInventory(petId: 1, input: { quantity: # }) { quantity } }',
   };
-  const withVariable = (mutation: string) =>
-    `mutation ${mutation.replace('$', '$q: Int!').replace('#', '$q')}`;
+  const withVariable = (mutation: string) => `mutation ${mutation.replace('$', '$q: Int!').replace('#', '$q')}`;
   const withLiteral = (mutation: string, literal: string) =>
     `mutation ${mutation.replace('($) ', '').replace('#', literal)}`;
 
@@ -231,11 +228,7 @@ describe('a quantity', () => {
 
   test('cannot be 0 in an order, but can be 0 in stock', async () => {
     for (const mutation of [MUTATIONS.placeOrder, MUTATIONS.updateOrder]) {
-      await expectRefused(
-        withVariable(mutation),
-        { q: 0 },
-        { http: 200, ...BAD_INPUT, paths: ['input.quantity'] },
-      );
+      await expectRefused(withVariable(mutation), { q: 0 }, { http: 200, ...BAD_INPUT, paths: ['input.quantity'] });
     }
     expect(await gateway.data(withVariable(MUTATIONS.setInventory), { q: 0 })).toEqual({
       setInventory: { quantity: 0 },
@@ -244,11 +237,7 @@ describe('a quantity', () => {
 
   test('cannot be negative', async () => {
     for (const mutation of Object.values(MUTATIONS)) {
-      await expectRefused(
-        withVariable(mutation),
-        { q: -1 },
-        { http: 200, ...BAD_INPUT, paths: ['input.quantity'] },
-      );
+      await expectRefused(withVariable(mutation), { q: -1 }, { http: 200, ...BAD_INPUT, paths: ['input.quantity'] });
       await expectRefused(withLiteral(mutation, '-1'), undefined, {
         http: 200,
         ...BAD_INPUT,
@@ -287,8 +276,7 @@ describe('a page size', () => {
 
 describe('a ship date', () => {
   const PLACE = 'mutation ($date: DateTime!) { placeOrder(input: { shipDate: $date }) { id shipDate } }';
-  const UPDATE =
-    'mutation ($date: DateTime!) { updateOrder(id: 1, input: { shipDate: $date }) { id shipDate } }';
+  const UPDATE = 'mutation ($date: DateTime!) { updateOrder(id: 1, input: { shipDate: $date }) { id shipDate } }';
 
   test.each([
     ['2026-11-21T09:30:00Z', '2026-11-21T09:30:00.000Z'],
@@ -370,8 +358,7 @@ describe('an input', () => {
   const PET = 'mutation ($input: NewPet!) { createPet(input: $input) { id } }';
   const PET_UPDATE = 'mutation ($input: PetUpdate!) { updatePet(id: 1, input: $input) { id } }';
   const CATEGORY = 'mutation ($input: NewCategory!) { createCategory(input: $input) { id } }';
-  const CATEGORY_UPDATE =
-    'mutation ($input: CategoryUpdate!) { updateCategory(id: 1, input: $input) { id } }';
+  const CATEGORY_UPDATE = 'mutation ($input: CategoryUpdate!) { updateCategory(id: 1, input: $input) { id } }';
   const ORDER = 'mutation ($input: NewOrder!) { placeOrder(input: $input) { id } }';
   const ORDER_UPDATE = 'mutation ($input: OrderUpdate!) { updateOrder(id: 1, input: $input) { id } }';
   const STOCK = 'mutation ($input: InventoryUpdate!) { setInventory(petId: 1, input: $input) { petId } }';
@@ -436,32 +423,24 @@ describe('an input', () => {
       { quantity: 0, complete: null, petId: 'x' },
       ['input.petId', 'input.quantity', 'input.complete'],
     ],
-    [
-      'a negative stock beside an unknown field',
-      STOCK,
-      { quantity: -1, colour: 'red' },
-      ['colour', 'input.quantity'],
-    ],
+    ['a negative stock beside an unknown field', STOCK, { quantity: -1, colour: 'red' }, ['colour', 'input.quantity']],
     [
       'limits of a key beside an unknown plan',
       KEY,
       { name: ' ', plan: 'GOLD', perMinute: 0 },
       ['input.plan', 'input.name', 'input.perMinute'],
     ],
-  ])(
-    'of %s is refused before anything runs, and every fault is reported',
-    async (_what, query, input, named) => {
-      const before = await everything();
-      const { details, ...refusal } = await refusalOf(gateway, query, { input });
-      expect(refusal).toMatchObject({ http: 400, ...BAD_INPUT });
-      expect(details).toHaveLength(named.length);
-      for (const [index, name] of named.entries()) {
-        expect(`${details[index]?.path} ${details[index]?.message}`).toContain(name);
-        expect(refusal.message).toContain(details[index]?.message);
-      }
-      expect(await everything()).toEqual(before);
-    },
-  );
+  ])('of %s is refused before anything runs, and every fault is reported', async (_what, query, input, named) => {
+    const before = await everything();
+    const { details, ...refusal } = await refusalOf(gateway, query, { input });
+    expect(refusal).toMatchObject({ http: 400, ...BAD_INPUT });
+    expect(details).toHaveLength(named.length);
+    for (const [index, name] of named.entries()) {
+      expect(`${details[index]?.path} ${details[index]?.message}`).toContain(name);
+      expect(refusal.message).toContain(details[index]?.message);
+    }
+    expect(await everything()).toEqual(before);
+  });
 
   test('of several values that break their rules is refused with all of them', async () => {
     await expectRefused(

@@ -133,10 +133,7 @@ class Description {
     const reference = (value as OpenAPIV3.ReferenceObject | undefined)?.$ref;
     if (!reference) return [value as T, pointer];
     const at = reference.split('/').slice(1);
-    const target = at.reduce(
-      (node, part) => (node as Record<string, unknown>)[part],
-      this.document as unknown,
-    );
+    const target = at.reduce((node, part) => (node as Record<string, unknown>)[part], this.document as unknown);
     return [target as T, at];
   }
 }

@@ -20,8 +20,7 @@ import { Executor } from '../../src/graphql/execution/executor';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { Meter } from '../../src/rate-limit/meter';
 
-const Guarded = (word: string) =>
-  createMethodMiddlewareDecorator(async (_data, next) => `${word} ${await next()}`);
+const Guarded = (word: string) => createMethodMiddlewareDecorator(async (_data, next) => `${word} ${await next()}`);
 
 @ObjectType({ simpleResolvers: true })
 class Thing {

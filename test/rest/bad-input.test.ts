@@ -104,10 +104,7 @@ describe('query parameters', () => {
     ['/pets?sort=id&sort=name', once('sort')],
     ['/categories?sort=status', { path: 'sort', message: 'must be one of id, -id, name, -name' }],
     ['/store/orders?sort=name', { path: 'sort', message: 'must be one of id, -id, shipDate, -shipDate' }],
-    [
-      '/store/inventory?sort=id',
-      { path: 'sort', message: 'must be one of petId, -petId, quantity, -quantity' },
-    ],
+    ['/store/inventory?sort=id', { path: 'sort', message: 'must be one of petId, -petId, quantity, -quantity' }],
     ['/pets?id=0', { path: 'id', message: ID }],
     ['/pets?id=', { path: 'id', message: ID }],
     ['/pets?id=1,2', { path: 'id', message: ID }],
@@ -120,10 +117,7 @@ describe('query parameters', () => {
     ['/pets?name=a&name=b', once('name')],
     ['/pets?name=%00', { path: 'name', message: 'must not contain the NUL character' }],
     [`/pets?name=${'x'.repeat(256)}`, { path: 'name', message: 'must have at most 255 characters' }],
-    [
-      `/categories?name=${'%F0%9F%90%95'.repeat(256)}`,
-      { path: 'name', message: 'must have at most 255 characters' },
-    ],
+    [`/categories?name=${'%F0%9F%90%95'.repeat(256)}`, { path: 'name', message: 'must have at most 255 characters' }],
     ['/store/orders?petId=1&petId=2', once('petId')],
     ['/store/orders?petId=-1', { path: 'petId', message: ID }],
     ['/store/orders?complete=', { path: 'complete', message: 'must be true or false' }],
@@ -149,12 +143,7 @@ describe('query parameters', () => {
       { path: 'name', message: 'must have at most 255 characters' },
       { path: 'status', message: STATUS },
     ],
-    [
-      '/pets?x=1&limit=a&sort=b',
-      unknown('x'),
-      limit,
-      { path: 'sort', message: 'must be one of id, -id, name, -name' },
-    ],
+    ['/pets?x=1&limit=a&sort=b', unknown('x'), limit, { path: 'sort', message: 'must be one of id, -id, name, -name' }],
   ])('GET %.60s', async (path, ...details) => {
     const { status, json } = await send(gateway, `GET ${path}`);
     expect(status).toBe(400);
@@ -304,11 +293,7 @@ describe('bodies', () => {
       { name: '🐕'.repeat(256), categoryId: 1 },
       { path: 'name', message: 'must have at most 255 characters' },
     ],
-    [
-      'POST /pets',
-      { name: 'a\0b', categoryId: 1 },
-      { path: 'name', message: 'must not contain the NUL character' },
-    ],
+    ['POST /pets', { name: 'a\0b', categoryId: 1 }, { path: 'name', message: 'must not contain the NUL character' }],
     [
       'POST /pets',
       '{"name":"a\\ud800b","categoryId":1}',
@@ -360,13 +345,7 @@ describe('bodies', () => {
     ['PATCH /categories/1', { name: null, description: 5 }, notKept('name'), text('description')],
     ['POST /store/orders', { quantity: 0, shipDate: 'tomorrow' }, ordered, date('shipDate')],
     ['PATCH /store/orders/1', { quantity: 0, complete: null }, ordered, notKept('complete')],
-    [
-      'PATCH /store/orders/x',
-      { quantity: 0, petId: 'x' },
-      { path: 'orderId', message: ID },
-      ordered,
-      id('petId'),
-    ],
+    ['PATCH /store/orders/x', { quantity: 0, petId: 'x' }, { path: 'orderId', message: ID }, ordered, id('petId')],
     ['PUT /store/inventory/x', { quantity: -1 }, { path: 'petId', message: ID }, stock],
     ['PUT /store/inventory/1', { quantity: -1, petId: 2 }, stock, equal('petId')],
     ['PUT /pets/x', '[]', { path: 'petId', message: ID }, { path: 'body', message: 'must be a JSON object' }],

@@ -40,14 +40,8 @@ describe('an invalid row fails the start', () => {
     ['test: pets has no argument for petId', row('GET /pets/{petId}', 'Query.pets')],
     ['test: Field "pet" argument "id"', row('GET /pets', 'Query.pet')],
     ['test: Field "nearest" argument "place"', row('GET /pets', 'Query.nearest')],
-    [
-      'test: OldPet is no input type',
-      row('POST /pets', 'Mutation.createPet', { replaces: { type: 'OldPet' } }),
-    ],
-    [
-      'test: PetUpdate has no field ids',
-      row('PUT /pets/{id}', 'Mutation.updatePet', { replaces: { type: 'Filter' } }),
-    ],
+    ['test: OldPet is no input type', row('POST /pets', 'Mutation.createPet', { replaces: { type: 'OldPet' } })],
+    ['test: PetUpdate has no field ids', row('PUT /pets/{id}', 'Mutation.updatePet', { replaces: { type: 'Filter' } })],
     ['test: REST has no inputs of the type Float', row('GET /pets', 'Query.heavy')],
   ])('%s', (message, operation) => {
     expect(() => prepare(SCHEMA, operation)).toThrow(message);
@@ -55,8 +49,7 @@ describe('an invalid row fails the start', () => {
 });
 
 describe('the document of a row', () => {
-  const documentOf = (operation: Operation) =>
-    print(prepare(SCHEMA, operation).document).replace(/\s+/g, ' ');
+  const documentOf = (operation: Operation) => print(prepare(SCHEMA, operation).document).replace(/\s+/g, ' ');
 
   test.each<[string, Operation]>([
     ['query test($id: ID!) { pet(id: $id) { id name age } }', row('GET /pets/{petId}', 'Query.pet')],

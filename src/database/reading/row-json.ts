@@ -24,10 +24,7 @@ const MAX_VALUES = 99;
  * The SQL that serialises a row as JSON.stringify would, and the relations it needs; `undefined` if the shape requires
  * more than columns and relations to one row.
  */
-export function jsonOf<Row>(
-  table: Table<Row>,
-  json: RowJson,
-): { text: string; relations: string[] } | undefined {
+export function jsonOf<Row>(table: Table<Row>, json: RowJson): { text: string; relations: string[] } | undefined {
   const row = new RowFormat(json);
   return row.add(table, json) && row.values.length <= MAX_VALUES
     ? { text: row.text, relations: [...row.relations] }
@@ -91,8 +88,7 @@ class RowFormat {
     if (!column || column.kind === 'other') return false;
     const { kind, isNullable } = column;
     const value = jsonValueOf(column);
-    const isQuoted =
-      kind === 'enum' || kind === 'timestamp' || (kind === 'id' && this.format.ids === 'string');
+    const isQuoted = kind === 'enum' || kind === 'timestamp' || (kind === 'id' && this.format.ids === 'string');
     if (isNullable) this.addOptional(name, isQuoted ? `'"' || ${value} || '"'` : value);
     else {
       this.append(isQuoted ? `${name}"` : name);
@@ -124,9 +120,7 @@ class RowFormat {
 /** The value as in JSON, but for quotes that need no escaping. */
 function jsonValueOf({ sql, kind }: Column): string {
   if (kind === 'text') return `to_json(${sql})::text`;
-  return kind === 'timestamp'
-    ? `to_char(${sql} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-    : `${sql}::text`;
+  return kind === 'timestamp' ? `to_char(${sql} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` : `${sql}::text`;
 }
 
 function literal(text: string): string {

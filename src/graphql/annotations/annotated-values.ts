@@ -1,19 +1,8 @@
-import {
-  type GraphQLInputType,
-  getNamedType,
-  isEnumType,
-  isInputObjectType,
-  isListType,
-  isNonNullType,
-} from 'graphql';
+import { type GraphQLInputType, getNamedType, isEnumType, isInputObjectType, isListType, isNonNullType } from 'graphql';
 import type { Annotation, Annotations } from './annotations';
 
 /** Whether a value of this type can contain an annotated element. */
-export function holdsAnnotations(
-  type: GraphQLInputType,
-  annotations: Annotations,
-  seen = new Set<unknown>(),
-): boolean {
+export function holdsAnnotations(type: GraphQLInputType, annotations: Annotations, seen = new Set<unknown>()): boolean {
   const named = getNamedType(type);
   if (seen.has(named)) return false;
   seen.add(named);

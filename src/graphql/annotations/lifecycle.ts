@@ -37,17 +37,11 @@ export class Lifecycle {
     private readonly lookups: readonly Lookup[],
   ) {
     this.sometimes = uses.filter(({ variable }) => variable !== undefined);
-    this.always = noticeOf(
-      uses.filter((use) => !this.sometimes.includes(use)).map(({ annotation }) => annotation),
-    );
+    this.always = noticeOf(uses.filter((use) => !this.sometimes.includes(use)).map(({ annotation }) => annotation));
   }
 
   /** `undefined` if the operation, of a validated document, uses no such element with any variables. */
-  static of(
-    schema: GraphQLSchema,
-    document: DocumentNode,
-    operation: OperationDefinitionNode,
-  ): Lifecycle | undefined {
+  static of(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Lifecycle | undefined {
     const annotations = annotationsOf(schema);
     if (!annotations.size) return undefined;
     const own = separateOperations(document)[operation.name?.value ?? ''] ?? document;
@@ -88,9 +82,7 @@ function usesIn(
   annotations: Annotations,
 ): Use[] {
   const withDefault = new Set(
-    operation.variableDefinitions?.flatMap(({ variable, defaultValue }) =>
-      defaultValue ? [variable.name.value] : [],
-    ),
+    operation.variableDefinitions?.flatMap(({ variable, defaultValue }) => (defaultValue ? [variable.name.value] : [])),
   );
   const uses = new Map<string, Use>();
   const note = (element: unknown, value?: ValueNode) => {

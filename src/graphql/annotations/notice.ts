@@ -32,10 +32,7 @@ export function noticeOf(annotations: readonly Annotation[]): Notice | undefined
     annotations,
     headers: {
       ...(level && { 'x-stability': level }),
-      ...dateHeaders(
-        earliest(deprecated.map(({ since }) => since)),
-        earliest(deprecated.map(({ sunset }) => sunset)),
-      ),
+      ...dateHeaders(earliest(deprecated.map(({ since }) => since)), earliest(deprecated.map(({ sunset }) => sunset))),
       ...(deprecated.length > 0 && { link: DOCUMENTATION }),
     },
     ...(deprecated.length > 0 && {

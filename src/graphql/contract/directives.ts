@@ -25,8 +25,7 @@ export const Stability = (level: 'EXPERIMENTAL' | 'BETA') => Directive(`@stabili
 
 const RATE_LIMIT = new GraphQLDirective({
   name: 'rateLimit',
-  description:
-    "Counts as one request against the caller's plan. An operation is charged for all such fields at once.",
+  description: "Counts as one request against the caller's plan. An operation is charged for all such fields at once.",
   locations: [DirectiveLocation.FIELD_DEFINITION],
 });
 
@@ -84,13 +83,7 @@ export function defineDirectives(schema: GraphQLSchema): GraphQLSchema {
     locations: [DirectiveLocation.FIELD_DEFINITION],
     args: { scope: { type: new GraphQLNonNull(scope), description: 'The minimum scope.' } },
   });
-  const directives = [
-    ...specifiedDirectives,
-    RATE_LIMIT,
-    requiresScope,
-    ...LIFECYCLE_DIRECTIVES,
-    ...COST_DIRECTIVES,
-  ];
+  const directives = [...specifiedDirectives, RATE_LIMIT, requiresScope, ...LIFECYCLE_DIRECTIVES, ...COST_DIRECTIVES];
   return new GraphQLSchema({ ...schema.toConfig(), directives });
 }
 

@@ -63,8 +63,7 @@ export const DateTime = new GraphQLScalarType<Date, string>({
   description:
     'An RFC 3339 date-time with an offset, such as `2026-11-21T09:30:00+01:00`. Returned in UTC with milliseconds.',
   serialize: (value) => (value as Date).toISOString(),
-  parseValue: (value) =>
-    value instanceof Date ? value : bounded(parseDate(() => GraphQLDateTime.parseValue(value))),
+  parseValue: (value) => (value instanceof Date ? value : bounded(parseDate(() => GraphQLDateTime.parseValue(value)))),
   parseLiteral: literal((node) => bounded(parseDate(() => GraphQLDateTime.parseLiteral(node, {})))),
 });
 
@@ -72,9 +71,7 @@ function parseDate(parse: () => unknown): Date {
   try {
     return parse() as Date;
   } catch {
-    return refuse(
-      'DateTime must be a real date-time of RFC 3339 with an offset, such as 2026-11-21T09:30:00Z',
-    );
+    return refuse('DateTime must be a real date-time of RFC 3339 with an offset, such as 2026-11-21T09:30:00Z');
   }
 }
 

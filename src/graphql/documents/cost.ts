@@ -75,11 +75,7 @@ class Estimator {
   }
 
   /** @param fields by response key. */
-  private object(
-    type: GraphQLObjectType,
-    fields: ReadonlyMap<string, readonly FieldNode[]>,
-    page?: Page,
-  ): Estimate {
+  private object(type: GraphQLObjectType, fields: ReadonlyMap<string, readonly FieldNode[]>, page?: Page): Estimate {
     return sum([...fields.values()].map((nodes) => this.field(type, nodes, page)));
   }
 

@@ -24,8 +24,7 @@ export function withText(given: Parameters, documents: KnownDocuments): Paramete
   if (documentId === undefined && (hash === undefined || hasText)) return given;
   const isAlone = documentId === undefined || (hash === undefined && !hasText);
   const id = documentId ?? hash;
-  if (!isAlone || typeof id !== 'string')
-    throw malformed('documentId must be a string, sent instead of the query');
+  if (!isAlone || typeof id !== 'string') throw malformed('documentId must be a string, sent instead of the query');
   const text = documents.textOf(id);
   if (text !== undefined) return { ...rest, query: text };
   if (documentId === undefined && !documents.onlyTrusted) return given;

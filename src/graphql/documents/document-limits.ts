@@ -30,13 +30,7 @@ export const INVALID = { code: 'GRAPHQL_VALIDATION_FAILED' };
 export function excessesOf(document: DocumentNode, limits: DocumentLimits): GraphQLError[] {
   const size = new DocumentSize(document);
   const excesses: GraphQLError[] = [];
-  const limit = (
-    what: string,
-    number: number,
-    unit: string,
-    most: number,
-    nodes?: OperationDefinitionNode,
-  ) => {
+  const limit = (what: string, number: number, unit: string, most: number, nodes?: OperationDefinitionNode) => {
     if (number <= most) return;
     const message = `${what} ${number} ${unit}; at most ${most} are allowed.`;
     excesses.push(new GraphQLError(message, { nodes, extensions: TOO_COMPLEX }));

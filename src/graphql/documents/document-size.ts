@@ -54,11 +54,7 @@ export class DocumentSize {
     }
   }
 
-  private ofOperation({
-    directives,
-    variableDefinitions,
-    selectionSet,
-  }: OperationDefinitionNode): SelectionSize {
+  private ofOperation({ directives, variableDefinitions, selectionSet }: OperationDefinitionNode): SelectionSize {
     this.countDirectives(directives);
     for (const variable of variableDefinitions ?? []) {
       this.countDirectives(variable.directives);
@@ -118,15 +114,13 @@ export class DocumentSize {
 
   private measureType(type: TypeNode): void {
     let depth = 0;
-    for (let inner = type; inner.kind !== 'NamedType'; inner = inner.type)
-      if (inner.kind === 'ListType') depth++;
+    for (let inner = type; inner.kind !== 'NamedType'; inner = inner.type) if (inner.kind === 'ListType') depth++;
     this.typeDepth = Math.max(this.typeDepth, depth);
   }
 
   private measureValue(value: ValueNode, depth = 0): void {
     this.valueDepth = Math.max(this.valueDepth, depth);
     if (value.kind === 'ListValue') for (const item of value.values) this.measureValue(item, depth + 1);
-    if (value.kind === 'ObjectValue')
-      for (const field of value.fields) this.measureValue(field.value, depth + 1);
+    if (value.kind === 'ObjectValue') for (const field of value.fields) this.measureValue(field.value, depth + 1);
   }
 }

@@ -5,12 +5,9 @@ import { faultsOf } from './document-faults';
 import type { DocumentLimits } from './document-limits';
 import type { KnownDocuments } from './known-documents';
 
-const NOT_IN_SAFELIST = new GraphQLError(
-  'Only trusted documents may run here; this one is not in the list.',
-  {
-    extensions: { code: 'QUERY_NOT_IN_SAFELIST' },
-  },
-);
+const NOT_IN_SAFELIST = new GraphQLError('Only trusted documents may run here; this one is not in the list.', {
+  extensions: { code: 'QUERY_NOT_IN_SAFELIST' },
+});
 
 /** Parses and validates a document that does not arrive through Apollo. @returns the document, or its errors. */
 export function readDocument(
@@ -56,9 +53,6 @@ export function examine(
 /** Rewords the parser's messages about documents that are too large for it. */
 export function reworded(message: string): string {
   return message
-    .replace(
-      /^Syntax Error: Document contains more that (\d+) tokens.*/,
-      'The document has more than $1 tokens.',
-    )
+    .replace(/^Syntax Error: Document contains more that (\d+) tokens.*/, 'The document has more than $1 tokens.')
     .replace(/^Maximum call stack size exceeded.*/, 'The document is nested too deeply to be parsed.');
 }

@@ -18,11 +18,7 @@ export function mostRepeated(
 ): Repeats {
   let most: Repeats = { key: '', times: 0 };
 
-  const collect = (
-    selectionSet: SelectionSetNode,
-    place: Map<string, FieldNode[]>,
-    spread: Set<string>,
-  ): void => {
+  const collect = (selectionSet: SelectionSetNode, place: Map<string, FieldNode[]>, spread: Set<string>): void => {
     for (const selection of selectionSet.selections) {
       if (selection.kind === 'Field') {
         const key = (selection.alias ?? selection.name).value;

@@ -38,10 +38,7 @@ export function innerRuleErrors(type: GraphQLInputType, value: unknown, path: st
 }
 
 /** The arguments and input fields of an operation that take a variable as it is. */
-export function takersOf(
-  schema: GraphQLSchema,
-  operation: OperationDefinitionNode,
-): (variable: string) => Element[] {
+export function takersOf(schema: GraphQLSchema, operation: OperationDefinitionNode): (variable: string) => Element[] {
   const takers: { element: Element; variable: string }[] = [];
   const note = (element: Element | null | undefined, value: ValueNode) => {
     if (element && value.kind === 'Variable') takers.push({ element, variable: value.name.value });

@@ -72,8 +72,7 @@ function operationsOf(text: string): readonly Listed[] {
   if (!Array.isArray(operations)) throw new Error('has no list of operations');
   operations.forEach((operation, index) => {
     for (const name of ['id', 'name', 'type', 'body']) {
-      if (typeof operation?.[name] !== 'string')
-        throw new Error(`operations[${index}].${name} is not a string`);
+      if (typeof operation?.[name] !== 'string') throw new Error(`operations[${index}].${name} is not a string`);
     }
   });
   return operations;
@@ -94,8 +93,7 @@ function checked({ id, name, type, body }: Listed, { schema, limits, costs }: Bo
     throw refuse('its body is not a single operation of this type and name');
   const cost = estimateCost(schema, document, operation);
   const most = costs[operation.operation];
-  if (!cost.at && cost.most > most)
-    throw refuse(`its estimated cost is ${cost.most}; at most ${most} is allowed`);
+  if (!cost.at && cost.most > most) throw refuse(`its estimated cost is ${cost.most}; at most ${most} is allowed`);
   return document;
 }
 

@@ -151,15 +151,10 @@ class Compiler {
     return { coordinate, nodes, isNonNull, complete: this.completer(nullable, coordinate, nodes) };
   }
 
-  private completer(
-    type: GraphQLOutputType,
-    coordinate: string,
-    nodes: readonly FieldNode[],
-  ): Completion['complete'] {
+  private completer(type: GraphQLOutputType, coordinate: string, nodes: readonly FieldNode[]): Completion['complete'] {
     if (isLeafType(type)) return completeLeaf(type);
     if (isListType(type)) return completeList(this.completion(type.ofType, coordinate, nodes));
-    if (!isObjectType(type) || type.isTypeOf)
-      throw new Error(`${coordinate}: ${type} is of an abstract type`);
+    if (!isObjectType(type) || type.isTypeOf) throw new Error(`${coordinate}: ${type} is of an abstract type`);
     const { schema, fragments } = this.source;
     const { fields } = collectSubFields(schema, fragments, this.conditions, type, [...nodes]);
     return completeObject(this.selection(type, fields));

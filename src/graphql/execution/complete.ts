@@ -12,8 +12,7 @@ interface Serialized {
 export function completeLeaf(type: GraphQLLeafType): Complete {
   return (value, _run, container, key) => {
     const serialized = type.serialize(value);
-    if (serialized === null || serialized === undefined)
-      throw new Error(`${type} cannot represent ${String(value)}`);
+    if (serialized === null || serialized === undefined) throw new Error(`${type} cannot represent ${String(value)}`);
     write(serialized, container, key);
   };
 }

@@ -89,12 +89,7 @@ export class Executor {
     if (!(Symbol.asyncIterator in source)) return refusal(source.errors?.[0], admitted);
     const run = (event: unknown) => new Run(context, variables, event).execute(plan.root, false);
     const events = source[Symbol.asyncIterator]();
-    return new RunningSubscription(
-      events,
-      async (event) => eventOf(await run(event), admitted),
-      admitted,
-      onOver,
-    );
+    return new RunningSubscription(events, async (event) => eventOf(await run(event), admitted), admitted, onOver);
   }
 
   /** The kind of an operation; `undefined` if there is none with this name. */

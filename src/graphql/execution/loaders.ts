@@ -18,12 +18,7 @@ export class Loaders {
    * @param required what to call the value in the error if it must exist.
    * @throws ProblemError `NOT_FOUND` if there is none and it is required.
    */
-  load<Value>(
-    place: Selection,
-    key: bigint,
-    batch: Batch<Value>,
-    required?: string,
-  ): Promise<Value | undefined> {
+  load<Value>(place: Selection, key: bigint, batch: Batch<Value>, required?: string): Promise<Value | undefined> {
     let loader = this.byPlace.get(place);
     if (!loader) {
       loader = new DataLoader(

@@ -55,9 +55,7 @@ export class Operation implements Source {
   /** The coerced variables (GraphQL, section 6.1.2); `undefined` if they do not fit. */
   coerce(variables: Variables): Values | undefined {
     const definitions = this.node.variableDefinitions ?? [];
-    return definitions.length
-      ? getVariableValues(this.schema, definitions, variables, { maxErrors: 1 }).coerced
-      : {};
+    return definitions.length ? getVariableValues(this.schema, definitions, variables, { maxErrors: 1 }).coerced : {};
   }
 
   /**

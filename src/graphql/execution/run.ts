@@ -169,7 +169,5 @@ export function write(value: unknown, container: Container, key: string | number
 }
 
 function isPromise(value: unknown): value is Promise<unknown> {
-  return (
-    value instanceof Promise || typeof (value as Promise<unknown> | null | undefined)?.then === 'function'
-  );
+  return value instanceof Promise || typeof (value as Promise<unknown> | null | undefined)?.then === 'function';
 }

@@ -44,9 +44,7 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
       this.lastWord ??= error instanceof TooSlow ? tooSlow() : error;
     }
     this.finish();
-    return this.lastWord === undefined
-      ? OVER
-      : { value: refusal(this.lastWord, this.answering).body, done: false };
+    return this.lastWord === undefined ? OVER : { value: refusal(this.lastWord, this.answering).body, done: false };
   }
 
   async return(): Promise<Answer> {

@@ -8,9 +8,7 @@ export const IDEMPOTENCY_KEY = 'idempotency-key';
 export const IDEMPOTENT_REPLAYED = 'Idempotent-Replayed';
 
 /** The headers of a response to an operation with an idempotency key; none for others. */
-export function idempotencyHeaders({
-  replayed,
-}: Pick<Outcome, 'replayed'>): Readonly<Record<string, string>> {
+export function idempotencyHeaders({ replayed }: Pick<Outcome, 'replayed'>): Readonly<Record<string, string>> {
   if (replayed === undefined) return NONE;
   return replayed ? { ...USED, [IDEMPOTENT_REPLAYED.toLowerCase()]: 'true' } : USED;
 }

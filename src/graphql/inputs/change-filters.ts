@@ -59,17 +59,13 @@ export class InventoryChangeFilter {
 export function passesPets(filter: PetChangeFilter) {
   return ({ id, before, row }: ChangeEvent<'pet'>): boolean =>
     isIn(filter.ids, id) &&
-    [row, before].some(
-      (pet) => pet && isIn(filter.status, pet.status) && isIn(filter.categoryId, pet.categoryId),
-    );
+    [row, before].some((pet) => pet && isIn(filter.status, pet.status) && isIn(filter.categoryId, pet.categoryId));
 }
 
 export function passesOrders(filter: OrderChangeFilter) {
   return ({ id, before, row }: ChangeEvent<'order'>): boolean =>
     isIn(filter.ids, id) &&
-    [row, before].some(
-      (order) => order && is(filter.petId, order.petId) && is(filter.complete, order.complete),
-    );
+    [row, before].some((order) => order && is(filter.petId, order.petId) && is(filter.complete, order.complete));
 }
 
 export function passesInventory(filter: InventoryChangeFilter) {

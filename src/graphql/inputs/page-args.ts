@@ -83,10 +83,7 @@ export const InventoryPageArgs = pageArgsOf(InventoryFilter, InventoryOrderBy, '
 export type InventoryPageArgs = InstanceType<typeof InventoryPageArgs>;
 
 /** The page that the arguments of a connection field request. @param order the default sort order. */
-export function pageOf(
-  args: PageArgs & { orderBy?: { field: string; direction: string } | null },
-  order = 'ID',
-): Page {
+export function pageOf(args: PageArgs & { orderBy?: { field: string; direction: string } | null }, order = 'ID'): Page {
   const { first, after, last, before, orderBy } = args;
   return {
     first,

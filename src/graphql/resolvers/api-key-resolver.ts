@@ -78,8 +78,7 @@ export class ApiKeyResolver {
   liftBan(@Arg('caller', () => String, { description: 'A key id or a client address.' }) caller: string) {
     if (KEY_ID_FORM.test(caller)) return this.limits.liftBan(caller);
     const address = subjectOfAddress(caller);
-    if (address === 'unknown')
-      throw badInput({ path: 'caller', message: 'must be a key id or an IP address' });
+    if (address === 'unknown') throw badInput({ path: 'caller', message: 'must be a key id or an IP address' });
     return this.limits.liftBan(address);
   }
 

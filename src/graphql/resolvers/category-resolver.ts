@@ -69,10 +69,7 @@ export class CategoryResolver {
   @Mutation(() => Category, {
     description: 'Deletes a category that has no pets. Returns the deleted category.',
   })
-  deleteCategory(
-    @Arg('id', () => Id, { description: "The category's id." }) id: bigint,
-    @Ctx() { session }: Context,
-  ) {
+  deleteCategory(@Arg('id', () => Id, { description: "The category's id." }) id: bigint, @Ctx() { session }: Context) {
     return this.categories.delete(session, id);
   }
 

@@ -36,11 +36,7 @@ export class OrderResolver {
   @Requires('READ')
   @Paged('first', 'last')
   @Query(() => OrderConnection, { name: 'orders', description: 'Orders, one page at a time.' })
-  list(
-    @Args(() => OrderPageArgs) args: OrderPageArgs,
-    @Ctx() { session }: Context,
-    @Selected() selection: Selection,
-  ) {
+  list(@Args(() => OrderPageArgs) args: OrderPageArgs, @Ctx() { session }: Context, @Selected() selection: Selection) {
     return this.orders.list(session, args.filter, pageOf(args), selection);
   }
 
@@ -77,10 +73,7 @@ export class OrderResolver {
     description:
       'Deletes an order; its reserved stock is released unless the order is complete. Returns the deleted order.',
   })
-  cancelOrder(
-    @Arg('id', () => Id, { description: "The order's id." }) id: bigint,
-    @Ctx() { session }: Context,
-  ) {
+  cancelOrder(@Arg('id', () => Id, { description: "The order's id." }) id: bigint, @Ctx() { session }: Context) {
     return this.orders.cancel(session, id);
   }
 

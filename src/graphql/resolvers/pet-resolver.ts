@@ -41,11 +41,7 @@ export class PetResolver {
   @Requires('READ')
   @Paged('first', 'last')
   @Query(() => PetConnection, { name: 'pets', description: 'Pets, one page at a time.' })
-  list(
-    @Args(() => PetPageArgs) args: PetPageArgs,
-    @Ctx() { session }: Context,
-    @Selected() selection: Selection,
-  ) {
+  list(@Args(() => PetPageArgs) args: PetPageArgs, @Ctx() { session }: Context, @Selected() selection: Selection) {
     return this.pets.list(session, args.filter, pageOf(args), selection);
   }
 

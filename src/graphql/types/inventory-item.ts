@@ -7,8 +7,7 @@ import { Id } from '../contract/scalars';
 @Rules(INVENTORY_UPDATE)
 @ObjectType({
   simpleResolvers: true,
-  description:
-    'The stock of one animal. It exists once the stock has been set; until then orders are not limited.',
+  description: 'The stock of one animal. It exists once the stock has been set; until then orders are not limited.',
 })
 export class InventoryItem {
   @Field(() => Id, { description: 'ID of the animal the entry tracks.' })

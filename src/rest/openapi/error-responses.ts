@@ -7,10 +7,7 @@ import { annotationHeaderNames, type HeaderName, headersOf } from './response-he
 /** The meaning of each REST error, and an example of its message. */
 const MEANINGS: Partial<Record<ErrorCode, readonly [meaning: string, message: string]>> = {
   BAD_REQUEST: ['The request is malformed.', 'The body is not valid JSON.'],
-  BAD_USER_INPUT: [
-    'Values have the wrong type or are out of bounds; `details` lists them.',
-    'name: must not be empty',
-  ],
+  BAD_USER_INPUT: ['Values have the wrong type or are out of bounds; `details` lists them.', 'name: must not be empty'],
   UNAUTHENTICATED: [
     'A key is required, or the key sent is malformed, unknown, revoked or expired.',
     'The API key is malformed, unknown, revoked or expired.',
@@ -29,10 +26,7 @@ const MEANINGS: Partial<Record<ErrorCode, readonly [meaning: string, message: st
     'The order is complete: its pet and quantity can no longer change.',
     'Order 1 is complete; its pet and quantity no longer change.',
   ],
-  CATEGORY_NOT_EMPTY: [
-    'The category still has pets.',
-    'Category 1 still has pets; move or delete them first.',
-  ],
+  CATEGORY_NOT_EMPTY: ['The category still has pets.', 'Category 1 still has pets; move or delete them first.'],
   PET_HAS_ORDERS: ['The pet still has orders.', 'Pet 1 still has orders; cancel them first.'],
   IDEMPOTENCY_IN_PROGRESS: [
     'A request with the same `Idempotency-Key` is still running.',

@@ -31,8 +31,7 @@ export const ERROR_SCHEMAS: Readonly<Record<'Error' | 'ErrorDetail', Schema>> = 
       details: { ...arrayOf('ErrorDetail'), description: 'Each problem with the input' },
       requestId: {
         ...REQUEST_ID,
-        description:
-          'The id of the request, as in `X-Request-Id`; in a replayed response, that of the first request',
+        description: 'The id of the request, as in `X-Request-Id`; in a replayed response, that of the first request',
         example: '5f0c7f0e-6f1c-4f7e-9a55-0d6d2b8c1a11',
       },
     },

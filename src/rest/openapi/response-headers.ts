@@ -93,9 +93,7 @@ const ALWAYS: readonly HeaderName[] = [
 
 /** The headers of a response: those of every response, and `more`. */
 export function headersOf(...more: HeaderName[]): Record<string, OpenAPIV3.ReferenceObject> {
-  return Object.fromEntries(
-    [...ALWAYS, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-  );
+  return Object.fromEntries([...ALWAYS, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
 /** The headers about an operation's deprecation and stability, on all its responses. */

@@ -29,7 +29,5 @@ function valueExample(type: GraphQLNamedType): unknown {
 
 /** The example of an object: its type's, or those of the fields. */
 export function objectExample(type: GraphQLObjectType, fields: Fields): Readonly<Record<string, unknown>> {
-  return (
-    keywordsOfType(type).example ?? Object.fromEntries(fields.map((field) => [field.name, exampleOf(field)]))
-  );
+  return keywordsOfType(type).example ?? Object.fromEntries(fields.map((field) => [field.name, exampleOf(field)]));
 }

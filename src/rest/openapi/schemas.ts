@@ -20,8 +20,7 @@ type Schemas = Record<string, Schema>;
 export function schemasOf(operations: readonly PreparedOperation[]): Schemas {
   const schemas: Schemas = {};
   for (const { inputs, payload, body, ok } of operations) {
-    for (const { type } of [...inputs.query.values(), ...inputs.body.values()])
-      addEnum(schemas, getNamedType(type));
+    for (const { type } of [...inputs.query.values(), ...inputs.body.values()]) addEnum(schemas, getNamedType(type));
     if (body) schemas[body.type.name] = bodySchema(body, payload);
     if (ok !== 204) addPayload(schemas, payload);
   }
@@ -82,8 +81,7 @@ function bodySchema({ type, isPatch }: Body, payload: Payload): Schema {
     type: 'object',
     description: String(type.description),
     example:
-      keywordsOfType(type).example ??
-      Object.fromEntries(members.map(({ field, example }) => [field.name, example])),
+      keywordsOfType(type).example ?? Object.fromEntries(members.map(({ field, example }) => [field.name, example])),
     ...(required.length && { required }),
     properties: Object.fromEntries(
       members.map(({ field, example, canBeNull }) => [field.name, propertyOf(field, example, canBeNull)]),

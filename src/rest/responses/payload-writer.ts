@@ -1,10 +1,4 @@
-import {
-  type GraphQLField,
-  type GraphQLOutputType,
-  getNullableType,
-  isListType,
-  isObjectType,
-} from 'graphql';
+import { type GraphQLField, type GraphQLOutputType, getNullableType, isListType, isObjectType } from 'graphql';
 import { JsonText, quoted } from '../../graphql/execution/json-text';
 import { type Payload, valuesOf } from './payload';
 

@@ -41,9 +41,7 @@ export function payloadOf(root: Field, { payload: names, ok }: Operation): Paylo
 
 /** The fields of a type that payloads have unless a row names them: its own values, but no relations. */
 export function valuesOf(type: GraphQLObjectType): Field[] {
-  return Object.values(type.getFields()).filter(
-    (field) => isLeafType(getNamedType(field.type)) && !field.args.length,
-  );
+  return Object.values(type.getFields()).filter((field) => isLeafType(getNamedType(field.type)) && !field.args.length);
 }
 
 function capitalised(name: string): string {

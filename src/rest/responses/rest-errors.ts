@@ -5,10 +5,7 @@ import type { PreparedOperation } from '../prepared-operation';
 import { filler, pathParameters } from '../rest-operation';
 
 /** The data of an operation's outcome. @throws ProblemError, DomainError for its error, if any, with REST names. */
-export function dataOf(
-  operation: PreparedOperation,
-  body: FormattedExecutionResult,
-): Record<string, unknown> {
+export function dataOf(operation: PreparedOperation, body: FormattedExecutionResult): Record<string, unknown> {
   const { errors, data } = body;
   const [error] = errors ?? [];
   if (!error) return data as Record<string, unknown>;
@@ -19,9 +16,7 @@ export function dataOf(
     message,
   }));
   // The message of bad input is built from its details; others are kept.
-  throw code === 'BAD_USER_INPUT'
-    ? badInput(...renamed)
-    : new ProblemError(code, error.message, renamed, requestId);
+  throw code === 'BAD_USER_INPUT' ? badInput(...renamed) : new ProblemError(code, error.message, renamed, requestId);
 }
 
 /** The error of a read that found nothing. */

@@ -31,12 +31,7 @@ export function answer(
 }
 
 /** Responds to a read with its ETag, or with 304 if the client already has this body. */
-export function sendRead(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  body: string,
-  type: string,
-): FastifyReply {
+export function sendRead(request: FastifyRequest, reply: FastifyReply, body: string, type: string): FastifyReply {
   const etag = etagOf(body);
   // Caches must revalidate before each use.
   reply.header('etag', etag).header('cache-control', 'private, no-cache');

@@ -29,8 +29,7 @@ async function order(petId: number, quantity: number, idempotencyKey = crypto.ra
     body: { petId, quantity },
   });
   if (error?.code === 'INSUFFICIENT_STOCK') return 'sold out';
-  if (error)
-    throw new Error(`${error.code}: ${error.message} (request ${response.headers.get('x-request-id')})`);
+  if (error) throw new Error(`${error.code}: ${error.message} (request ${response.headers.get('x-request-id')})`);
   return data.id;
 }
 

@@ -11,8 +11,7 @@ const client = new Client({
   fetchOptions: { headers: { 'x-api-key': key } },
 });
 
-const page = async (after?: string | null) =>
-  (await client.query(PetsDocument, { first: 2, after })).data?.pets;
+const page = async (after?: string | null) => (await client.query(PetsDocument, { first: 2, after })).data?.pets;
 const first = await page();
 const second = await page(first?.pageInfo.endCursor);
 
