@@ -10,7 +10,7 @@ const TYPES = {
   Int: ['integer', 'integer'],
   Boolean: ['boolean', 'boolean'],
   Timestamptz: ['timestamp', 'timestamptz'],
-  Date: ['timestamp', 'date'],
+  Date: ['date', 'date'],
 };
 
 function columnsOf({ name, dbName, fields }, enums) {

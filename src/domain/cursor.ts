@@ -12,7 +12,8 @@ const IS_KEY: { readonly [kind in Column['kind']]?: (key: string) => boolean } =
   id: isId,
   integer: (key) => /^[0-9]{1,10}$/.test(key) && Number(key) <= MAX_INT32,
   text: (key) => !key.includes('\0'),
-  timestamp: (key) => key === 'infinity' || isTimestamp(key),
+  timestamp: isTime,
+  date: isTime,
 };
 
 /**
@@ -38,7 +39,8 @@ export function decodeCursor(list: string, kind: Column['kind'], cursor: string)
   return isId(bound.id) && IS_KEY[kind]?.(bound.key) ? bound : undefined;
 }
 
-function isTimestamp(key: string): boolean {
+function isTime(key: string): boolean {
+  if (key === 'infinity') return true;
   return /^(?!0000)[0-9]{4}-/.test(key) && new Date(Date.parse(key) || 0).toISOString() === key;
 }
 

@@ -88,7 +88,7 @@ class RowFormat {
     if (!column || column.kind === 'other') return false;
     const { kind, isNullable } = column;
     const value = jsonValueOf(column);
-    const isQuoted = kind === 'enum' || kind === 'timestamp' || (kind === 'id' && this.format.ids === 'string');
+    const isQuoted = QUOTED.has(kind) || (kind === 'id' && this.format.ids === 'string');
     if (isNullable) this.addOptional(name, isQuoted ? `'"' || ${value} || '"'` : value);
     else {
       this.append(isQuoted ? `${name}"` : name);
@@ -117,9 +117,13 @@ class RowFormat {
   }
 }
 
+/** The kinds whose values are JSON strings that need no escaping. */
+const QUOTED: ReadonlySet<Column['kind']> = new Set(['enum', 'timestamp', 'date']);
+
 /** The value as in JSON, but for quotes that need no escaping. */
 function jsonValueOf({ sql, kind }: Column): string {
   if (kind === 'text') return `to_json(${sql})::text`;
+  if (kind === 'date') return `to_char(${sql}, 'YYYY-MM-DD')`;
   return kind === 'timestamp' ? `to_char(${sql} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` : `${sql}::text`;
 }
 

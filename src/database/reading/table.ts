@@ -3,7 +3,7 @@ export interface Column {
   /** `pets.category_id` */
   readonly sql: string;
   /** `id`: a bigint. `enum`: text that needs no escaping in JSON. `other`: read only as a column, by its field. */
-  readonly kind: 'id' | 'text' | 'enum' | 'integer' | 'boolean' | 'timestamp' | 'other';
+  readonly kind: 'id' | 'text' | 'enum' | 'integer' | 'boolean' | 'timestamp' | 'date' | 'other';
   /** Its SQL type. */
   readonly type: string;
   readonly isNullable: boolean;
@@ -41,7 +41,7 @@ export interface SortOrder<Row> {
   keyOf(row: Row): string;
 }
 
-/** Sort orders by the fields of these names. Of nullable columns only timestamps can be sorted by: no value comes last. */
+/** Sort orders by the fields of these names. Of nullable columns only times can be sorted by: no value comes last. */
 export function sortOrders<Row>(
   columns: Readonly<Record<string, Column>>,
   fields: Readonly<Record<string, keyof Row & string>>,
@@ -52,7 +52,8 @@ export function sortOrders<Row>(
 
 function sortOrder<Row>(columns: Readonly<Record<string, Column>>, field: keyof Row & string): SortOrder<Row> {
   const column = columns[field];
-  if (!column || column.kind === 'other' || (column.isNullable && column.kind !== 'timestamp'))
+  const isTime = column?.kind === 'timestamp' || column?.kind === 'date';
+  if (!column || column.kind === 'other' || (column.isNullable && !isTime))
     throw new Error(`${field} cannot be sorted by`);
   const expression = column.isNullable ? `coalesce(${column.sql}, 'infinity')` : column.sql;
   return { expression, column, field, keyOf: (row) => keyOf(row[field]) };
