@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Change, ChangeListener } from '../database/changes';
+import type { Column } from '../database/reading/table';
+import { CATEGORIES, INVENTORY, ORDERS, PETS } from '../database/reading/tables';
 import { heartbeat } from './heartbeat';
 
 export interface RedisRelayOptions {
@@ -104,7 +106,14 @@ export class RedisRelay {
   }
 }
 
-const IDS = new Set(['id', 'petId', 'categoryId']);
+const COLUMNS = [PETS, CATEGORIES, ORDERS, INVENTORY].flatMap(({ columns }) => Object.entries(columns));
+const IDS = fieldsOf('id');
+const TIMES = new Set([...fieldsOf('timestamp'), ...fieldsOf('date')]);
+
+/** The fields of rows whose values are of this kind. */
+function fieldsOf(kind: Column['kind']): ReadonlySet<string> {
+  return new Set(COLUMNS.filter(([, column]) => column.kind === kind).map(([field]) => field));
+}
 
 function encode(changes: readonly Change[]): string {
   return JSON.stringify(changes, (_name, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
@@ -116,7 +125,7 @@ function decode(text: string): readonly Change[] {
     const { changes } = JSON.parse(text, (name, value: unknown) => {
       if (typeof value !== 'string') return value;
       if (IDS.has(name)) return BigInt(value);
-      return name === 'shipDate' ? new Date(value) : value;
+      return TIMES.has(name) ? new Date(value) : value;
     });
     return Array.isArray(changes) ? changes : [];
   } catch {
