@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Session } from './database';
 import type { Order, Pet } from './generated/client';
+import { COLUMNS } from './generated/columns';
 import { statement } from './statement';
 
 /**
@@ -10,9 +11,12 @@ import { statement } from './statement';
  * - Row locks and advisory locks have no form in Prisma.
  */
 
+const { id: petId, ...newPet } = COLUMNS.pets;
+const PET_FIELDS = fieldsOf(newPet);
 const INSERT_PET = statement(
-  `insert into pets (name, status, category_id) values ($1, $2::pet_status, $3)
-returning id, name, status, category_id as "categoryId"`,
+  `insert into pets (${PET_FIELDS.map((field) => nameOf(newPet[field])).join(', ')})
+values (${PET_FIELDS.map((field, i) => `$${i + 1}::${newPet[field].type}`).join(', ')})
+returning ${petId.sql}, ${PET_FIELDS.map((field) => `${newPet[field].sql} as "${field}"`).join(', ')}`,
 );
 
 // The check of the stock and its update are one statement: the update's row lock makes the next buyer of the same pet
@@ -42,9 +46,10 @@ const LOCK = statement('select pg_advisory_xact_lock($1::bigint)::text');
 const TRY_LOCK = statement('select pg_try_advisory_xact_lock($1::bigint) as "isMine"');
 
 /** Inserts a pet. Fails on the foreign key if the category does not exist. */
-export async function insertPet(session: Session, { name, status, categoryId }: Omit<Pet, 'id'>): Promise<Pet> {
-  const [pet] = await session.query<Pet>(INSERT_PET, [name, status, categoryId]);
-  return pet as Pet;
+export async function insertPet(session: Session, pet: Omit<Pet, 'id'>): Promise<Pet> {
+  const values = PET_FIELDS.map((field) => pet[field]);
+  const [inserted] = await session.query<Pet>(INSERT_PET, values);
+  return inserted as Pet;
 }
 
 /** Inserts the order and takes its units from tracked stock, or does neither: `undefined` if too few are left. */
@@ -98,4 +103,13 @@ export async function tryLock(transaction: Session, what: Exclusive | { text: st
 /** A hash that nobody can target; texts that collide would only wait for each other. */
 function hashOf(text: string): bigint {
   return createHash('sha256').update(text).digest().readBigInt64BE();
+}
+
+function fieldsOf<Columns extends object>(columns: Columns): (keyof Columns & string)[] {
+  return Object.keys(columns) as (keyof Columns & string)[];
+}
+
+/** `category_id` of `pets.category_id` */
+function nameOf({ sql }: { readonly sql: string }): string {
+  return sql.slice(sql.indexOf('.') + 1);
 }

@@ -16,7 +16,7 @@ export interface NewCategory {
 export type CategoryUpdate = { [field in keyof NewCategory]?: NewCategory[field] | null };
 
 export const NEW_CATEGORY: Rules<NewCategory> = { name: NAME, description: DESCRIPTION };
-export const CATEGORY_UPDATE: Rules<CategoryUpdate> = { ...NEW_CATEGORY, name: { ...NAME, ...NOT_NULL } };
+export const CATEGORY_UPDATE = { ...NEW_CATEGORY, name: { ...NAME, ...NOT_NULL } } satisfies Rules<CategoryUpdate>;
 
 export interface CategoryFilter {
   ids?: bigint[] | null;
@@ -36,20 +36,17 @@ export class CategoryService {
     page: PageArgs,
     selection?: Selection,
   ): Promise<Connection<CategoryRow>> {
-    const filters = { ids: filter?.ids, name: nameFilter(filter?.name) };
-    return connect(session, CATEGORIES, page, filters, selection);
+    return connect(session, CATEGORIES, page, { ...filter, name: nameFilter(filter?.name) }, selection);
   }
 
   /** @throws DomainError `BAD_USER_INPUT`. */
   async create(session: Session, input: NewCategory): Promise<CategoryRow> {
-    const { name, description } = checkInput(NEW_CATEGORY, input);
-    return session.prisma.category.create({ data: { name, description } });
+    return session.prisma.category.create({ data: checkInput(NEW_CATEGORY, input) });
   }
 
   /** @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`. */
   async update(session: Session, id: bigint, input: CategoryUpdate): Promise<CategoryRow> {
-    const { name, description } = checkInput(CATEGORY_UPDATE, input);
-    const data = { ...(name != null && { name }), description };
+    const data = checkInput(CATEGORY_UPDATE, input);
     return refusing(session.prisma.category.update({ where: { id }, data }), {
       'not-found': () => notFound('Category', id),
     });

@@ -28,10 +28,20 @@ export class Checks {
   }
 }
 
+/** An input whose fields are not null where the rules refuse it. */
+type Checked<Input, Given> = {
+  [field in keyof Input]: Given extends { readonly [name in field]: { readonly nullable: false } }
+    ? Exclude<Input[field], null>
+    : Input[field];
+};
+
 /** @see Checks.input @throws DomainError `BAD_USER_INPUT`. */
-export function checkInput<Input extends object>(rules: Rules<Input>, input: Input): Input {
+export function checkInput<Input extends object, Given extends Rules<Input>>(
+  rules: Given,
+  input: Input,
+): Checked<Input, Given> {
   const checks = new Checks();
   const checked = checks.input(rules, input);
   checks.done();
-  return checked;
+  return checked as Checked<Input, Given>;
 }

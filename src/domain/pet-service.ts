@@ -19,11 +19,11 @@ export interface NewPet {
 export type PetUpdate = { [field in keyof NewPet]?: NewPet[field] | null };
 
 export const NEW_PET: Rules<NewPet> = { name: NAME };
-export const PET_UPDATE: Rules<PetUpdate> = {
+export const PET_UPDATE = {
   name: { ...NAME, ...NOT_NULL },
   categoryId: NOT_NULL,
   status: NOT_NULL,
-};
+} satisfies Rules<PetUpdate>;
 
 export interface PetFilter {
   ids?: bigint[] | null;
@@ -73,12 +73,7 @@ export class PetService {
 
   /** Changes the fields in the input. @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`, `UNKNOWN_REFERENCE`. */
   async update(session: Session, id: bigint, input: PetUpdate): Promise<PetRow> {
-    const { name, categoryId, status } = checkInput(PET_UPDATE, input);
-    const data = {
-      ...(name != null && { name }),
-      ...(categoryId != null && { categoryId }),
-      ...(status != null && { status }),
-    };
+    const data = checkInput(PET_UPDATE, input);
     const write = session.transaction(async (tx) => {
       if (!(await lockRow(tx, 'pet', id))) throw notFound('Pet', id);
       const { pet } = tx.prisma;
@@ -90,7 +85,7 @@ export class PetService {
       tx.changed({ topic: 'pet', kind: 'UPDATED', id, before });
       return updated;
     });
-    return refusing(write, categoryId == null ? {} : unknownCategory(categoryId));
+    return refusing(write, data.categoryId === undefined ? {} : unknownCategory(data.categoryId));
   }
 
   /** Deletes the pet and its inventory entry. @throws DomainError `NOT_FOUND`, `PET_HAS_ORDERS`. */
@@ -116,9 +111,7 @@ export class PetService {
 }
 
 function filtersOf(filter: PetFilter | null | undefined) {
-  return filter
-    ? { ids: filter.ids, status: filter.status, categoryId: filter.categoryId, name: nameFilter(filter.name) }
-    : {};
+  return { ...filter, name: nameFilter(filter?.name) };
 }
 
 function unknownCategory(id: bigint) {
