@@ -13,10 +13,7 @@ import { createLimits } from './composition/rate-limit-store';
 import type { Config } from './config';
 import type { Database } from './database/database';
 import { ExpiredAnswers } from './database/expired-answers';
-import { CategoryService } from './domain/category-service';
-import { InventoryService } from './domain/inventory-service';
-import { OrderService } from './domain/order-service';
-import { PetService } from './domain/pet-service';
+import { createServices } from './domain/services';
 import { Executor } from './graphql/execution/executor';
 import { buildSchema } from './graphql/schema';
 import { Drain } from './http/drain';
@@ -54,12 +51,7 @@ export async function createApp(
   const logger = createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY);
   const redis = config.REDIS_URL ? await connectRedis(config.REDIS_URL) : undefined;
   const limits = createLimits(config, redis, logger, now);
-  const services = {
-    categories: new CategoryService(),
-    pets: new PetService(),
-    orders: new OrderService(),
-    inventory: new InventoryService(),
-  };
+  const services = createServices();
   const events = await createEvents(config, database, services, logger);
   const schema = buildSchema({ ...services, apiKeys, limits, events: events.hub });
   const documents = createDocuments(config, schema);

@@ -1,9 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config';
 import type { Database } from '../database/database';
-import type { InventoryService } from '../domain/inventory-service';
-import type { OrderService } from '../domain/order-service';
-import type { PetService } from '../domain/pet-service';
+import type { Services } from '../domain/services';
 import { Hub } from '../events/hub';
 import { RedisRelay } from '../events/redis-relay';
 import { connectRedis } from '../rate-limit/redis-client';
@@ -13,12 +11,6 @@ export interface Events {
   /** `undefined` without Redis. */
   readonly relay: RedisRelay | undefined;
   close(): void;
-}
-
-interface Services {
-  readonly pets: PetService;
-  readonly orders: OrderService;
-  readonly inventory: InventoryService;
 }
 
 /** Delivers committed changes to subscribers, here and in all instances that share a Redis. */

@@ -3,10 +3,7 @@ import type { GraphQLArgument, GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
 import type { ApiKeyService } from '../access/api-key-service';
 import type { Topic } from '../database/changes';
-import type { CategoryService } from '../domain/category-service';
-import type { InventoryService } from '../domain/inventory-service';
-import type { OrderService } from '../domain/order-service';
-import type { PetService } from '../domain/pet-service';
+import type { Services as DomainServices } from '../domain/services';
 import type { Hub } from '../events/hub';
 import type { Store } from '../rate-limit/store';
 import { enforceRateLimits } from './charging/rate-limit-directive';
@@ -22,11 +19,7 @@ import { PetResolver } from './resolvers/pet-resolver';
 import { ViewerResolver } from './resolvers/viewer-resolver';
 
 /** The services behind the resolvers. */
-export interface Services {
-  readonly categories: CategoryService;
-  readonly pets: PetService;
-  readonly orders: OrderService;
-  readonly inventory: InventoryService;
+export interface Services extends DomainServices {
   readonly apiKeys: ApiKeyService;
   readonly limits: Store;
   readonly events: Hub;
@@ -35,12 +28,12 @@ export interface Services {
 type Resolver = new (...services: never[]) => object;
 
 /** Builds the schema over `services`, with the rate limiter in front of every counted field. */
-export function buildSchema({ categories, pets, orders, inventory, apiKeys, limits, events }: Services): GraphQLSchema {
+export function buildSchema({ apiKeys, limits, events, ...shop }: Services): GraphQLSchema {
   const resolvers = new Map<Resolver, object>([
-    [PetResolver, new PetResolver(pets, categories, orders, inventory)],
-    [CategoryResolver, new CategoryResolver(categories, pets)],
-    [OrderResolver, new OrderResolver(orders, pets)],
-    [InventoryResolver, new InventoryResolver(inventory, pets)],
+    [PetResolver, new PetResolver(shop.pets, shop.categories, shop.orders, shop.inventory)],
+    [CategoryResolver, new CategoryResolver(shop.categories, shop.pets)],
+    [OrderResolver, new OrderResolver(shop.orders, shop.pets)],
+    [InventoryResolver, new InventoryResolver(shop.inventory, shop.pets)],
     [ViewerResolver, new ViewerResolver()],
     [ApiKeyResolver, new ApiKeyResolver(apiKeys, limits)],
     [ChangeResolver, new ChangeResolver()],

@@ -13,7 +13,7 @@ import { CategoryFilter, InventoryFilter, OrderFilter, PetFilter } from './filte
 
 @Rules({ first: PAGE_SIZE, last: PAGE_SIZE })
 @ArgsType()
-class PageArgs {
+export class PageArgs {
   @Field(() => Int, {
     nullable: true,
     description: `Page size from the start of the list, 1 to ${PAGE_SIZE.maximum}. Without \`first\` and \`last\`, ${DEFAULT_PAGE}.`,
