@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { cpSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { PROJECT } from './command';
+import { makeDirectory } from './installation';
+import { copyData } from './prepared';
+import { GatewayProcess } from './process';
+
+const run = promisify(execFile);
+
+/** What the product is built from. */
+const SOURCES = ['package.json', 'tsconfig.json', 'prisma', 'src'];
+
+const REFRESH = (patch: string) => `Refresh it in a clean checkout:
+  git apply --3way ${patch}      # then repair what conflicts or does not compile
+  git add -A && git diff --cached --full-index > /tmp/refreshed.patch
+  git reset --hard && mv /tmp/refreshed.patch ${patch}`;
+
+/** An example of CONTRIBUTING, applied to a copy of the product and built. */
+export class Example {
+  /** An empty data directory of the version before. */
+  readonly data: string;
+  private running: GatewayProcess | undefined;
+
+  private constructor(private readonly directory: string) {
+    this.data = join(directory, 'data');
+    copyData(this.data);
+  }
+
+  /** Applies `docs/examples/<name>.patch`, and builds. @throws Error that says how to refresh a patch that is stale. */
+  static async build(name: string): Promise<Example> {
+    const directory = makeDirectory();
+    const patch = join('docs', 'examples', `${name}.patch`);
+    try {
+      for (const source of SOURCES) cpSync(join(PROJECT, source), join(directory, source), { recursive: true, filter });
+      symlinkSync(join(PROJECT, 'node_modules'), join(directory, 'node_modules'));
+      // In a repository, git would apply nothing to files that are not in it.
+      const env = { ...process.env, GIT_CEILING_DIRECTORIES: join(directory, '..') };
+      await run('git', ['apply', join(PROJECT, patch)], { cwd: directory, env });
+      await run(process.execPath, [join('prisma', 'generate.mjs')], { cwd: directory });
+      await run('npx', ['tsc', '-b'], { cwd: directory });
+      await run(process.execPath, [join('dist', 'print-schema.js')], { cwd: directory });
+      return new Example(directory);
+    } catch (error) {
+      rmSync(directory, { recursive: true });
+      const { stdout = '', stderr = '', message } = error as Error & { stdout?: string; stderr?: string };
+      throw new Error(`${patch} is stale: ${message}\n${stdout}${stderr}\n${REFRESH(patch)}`);
+    }
+  }
+
+  /** schema.graphql, as `npm run schema` writes it. */
+  get schema(): string {
+    return readFileSync(join(this.directory, 'schema.graphql'), 'utf8');
+  }
+
+  /** Starts it, far from UTC, where a date that is read in the wrong zone shows. */
+  async start(): Promise<GatewayProcess> {
+    const environment = { DATA_DIR: this.data, LOG_LEVEL: 'silent', TZ: 'America/New_York' };
+    this.running = await GatewayProcess.start(environment, [process.execPath, join(this.directory, 'dist', 'main.js')]);
+    return this.running;
+  }
+
+  async remove(): Promise<void> {
+    await this.running?.stop('SIGKILL');
+    rmSync(this.directory, { recursive: true });
+  }
+}
+
+/** Nothing that is generated. */
+function filter(path: string): boolean {
+  return path !== join(PROJECT, 'src', 'database', 'generated');
+}
