@@ -131,6 +131,7 @@ describe('a resource: customers', () => {
     const { schemas, paths } = await openApi();
     expect(schemas.Customer?.required).toEqual(['id', 'name', 'email']);
     expect(Object.keys(paths['/customers'] ?? {})).toEqual(['get', 'post']);
+    expect(paths['/customers']?.get?.description).not.toContain('Filters');
     expect(Object.keys(paths['/customers/{customerId}'] ?? {})).toEqual(['get', 'put', 'patch', 'delete']);
   });
 

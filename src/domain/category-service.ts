@@ -5,7 +5,7 @@ import { CATEGORIES, type CategoryRow } from '../database/reading/tables';
 import { checkInput } from './checks';
 import { type Connection, connect, type PageArgs } from './connection';
 import { DomainError, notFound, refusing } from './domain-error';
-import { nameFilter } from './name-filter';
+import { withNamePattern } from './name-filter';
 import { DESCRIPTION, NAME, NOT_NULL, type Rules } from './rules';
 
 export interface NewCategory {
@@ -36,7 +36,7 @@ export class CategoryService {
     page: PageArgs,
     selection?: Selection,
   ): Promise<Connection<CategoryRow>> {
-    return connect(session, CATEGORIES, page, { ...filter, name: nameFilter(filter?.name) }, selection);
+    return connect(session, CATEGORIES, page, withNamePattern(filter), selection);
   }
 
   /** @throws DomainError `BAD_USER_INPUT`. */

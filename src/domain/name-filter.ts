@@ -1,11 +1,12 @@
 import { Checks } from './checks';
 import { NAME_FILTER } from './rules';
 
-/** The LIKE pattern of a "name contains" filter; wildcards in the caller's text are escaped. */
-export function nameFilter(name: string | null | undefined): string | undefined {
-  if (name === undefined || name === null) return undefined;
+/** A list's filters, "name contains" as a LIKE pattern; wildcards in the caller's text are escaped. */
+export function withNamePattern<Filter extends { name?: string | null }>(filter: Filter | null | undefined) {
+  const name = filter?.name;
+  if (name === undefined || name === null) return { ...filter };
   const checks = new Checks();
   checks.value('filter.name', NAME_FILTER, name);
   checks.done();
-  return `%${name.replace(/[\\%_]/g, '\\$&')}%`;
+  return { ...filter, name: `%${name.replace(/[\\%_]/g, '\\$&')}%` };
 }

@@ -7,7 +7,7 @@ import { PETS, type PetRow } from '../database/reading/tables';
 import { checkInput } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
 import { DomainError, notFound, refusing, unknownReference } from './domain-error';
-import { nameFilter } from './name-filter';
+import { withNamePattern } from './name-filter';
 import { NAME, NOT_NULL, type Rules } from './rules';
 
 export interface NewPet {
@@ -45,7 +45,7 @@ export class PetService {
     page: PageArgs,
     selection?: Selection,
   ): Promise<Connection<PetRow>> {
-    return connect(session, PETS, page, filtersOf(filter), selection);
+    return connect(session, PETS, page, withNamePattern(filter), selection);
   }
 
   /** Reads the same page of pets for each category. */
@@ -56,7 +56,7 @@ export class PetService {
     page: PageArgs,
     selection?: Selection,
   ): Promise<Map<bigint, Connection<PetRow>>> {
-    return connectAll(session, PETS, 'categoryId', categories, page, filtersOf(filter), selection);
+    return connectAll(session, PETS, 'categoryId', categories, page, withNamePattern(filter), selection);
   }
 
   /**
@@ -108,10 +108,6 @@ export class PetService {
       'foreign-key': () => new DomainError('PET_HAS_ORDERS', `Pet ${id} still has orders; cancel them first.`),
     });
   }
-}
-
-function filtersOf(filter: PetFilter | null | undefined) {
-  return { ...filter, name: nameFilter(filter?.name) };
 }
 
 function unknownCategory(id: bigint) {

@@ -48,10 +48,11 @@ function operationObject(operation: PreparedOperation): OpenAPIV3.OperationObjec
   };
 }
 
-function descriptionOf({ description, payload, errors = [], scope }: PreparedOperation): string {
+function descriptionOf({ description, inputs, errors = [], scope }: PreparedOperation): string {
   const needs = scope && `Requires the scope \`${scope}\`.`;
   const own = errors.map((code) => `\`${code}\` (${ERROR_STATUS[code]})`).join(', ');
-  const filters = payload.isPage && 'Filters combine: each item matches all that are given.';
+  const isFiltered = [...inputs.query.values()].some(({ target: [argument] }) => argument === 'filter');
+  const filters = isFiltered && 'Filters combine: each item matches all that are given.';
   return [description, filters, needs, own && `Specific errors: ${own}.`].filter(Boolean).join('\n\n');
 }
 
