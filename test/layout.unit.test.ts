@@ -12,6 +12,7 @@ const FLOORS = [
   ['config', 'http', 'tracing'],
   ['pages'],
   ['rest'],
+  ['schema'],
   ['graphql'],
   ['access'],
   ['domain', 'rate-limit', 'events'],

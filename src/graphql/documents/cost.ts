@@ -16,7 +16,7 @@ import {
   visit,
 } from 'graphql';
 import { MAX_PAGE } from '../../domain/connection';
-import { listSizeOf, weightOf } from '../contract/cost-directives';
+import { listSizeOf, weightOf } from '../directives/cost-directives';
 import { fieldOf } from '../execution/compile';
 import type { Variables } from '../execution/context';
 import { constant, type Estimate, sum, times } from './estimate';

@@ -20,7 +20,7 @@ import {
   type ValueNode,
 } from 'graphql';
 import type { Scope } from '../../database/generated/enums';
-import { isCounted, requiredScope } from '../contract/directives';
+import { isCounted, requiredScope } from '../directives/directives';
 import { completeLeaf, completeList, completeObject } from './complete';
 import type { Completion, FieldPlan, Place, Run, SelectionPlan, Values } from './run';
 

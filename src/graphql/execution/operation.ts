@@ -9,7 +9,7 @@ import {
   visit,
 } from 'graphql';
 import { Lifecycle } from '../annotations/lifecycle';
-import { isCounted } from '../contract/directives';
+import { isCounted } from '../directives/directives';
 import { estimateCost } from '../documents/cost';
 import type { Estimate } from '../documents/estimate';
 import { compile, type Plan, type Source } from './compile';
