@@ -1,11 +1,11 @@
 import type { Caller } from '../../access/caller';
 import type { Scope } from '../../database/generated/client';
 import { badInput } from '../../domain/domain-error';
+import { ProblemError } from '../../errors/problem';
 import { isTooExpensive } from '../../rate-limit/rules';
 import type { CostLimits } from '../documents/cost';
 import { estimateAt } from '../documents/estimate';
 import { variableErrors } from '../documents/variable-errors';
-import { ProblemError } from '../problem';
 import type { Plan } from './compile';
 import type { OperationRequest, Variables } from './context';
 import type { Operation } from './operation';
