@@ -1,5 +1,5 @@
 import { Checks } from './checks';
-import { NAME_FILTER } from './rules';
+import { NAME_FILTER } from './input-rules';
 
 /** The LIKE pattern of a "name contains" filter; wildcards in the caller's text are escaped. */
 export function nameFilter(name: string | null | undefined): string | undefined {

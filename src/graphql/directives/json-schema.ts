@@ -1,6 +1,6 @@
 import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLNamedType } from 'graphql';
 import { Extensions } from 'type-graphql';
-import type { Rule, Rules as RulesOf } from '../../domain/rules';
+import type { Rule, Rules as RulesOf } from '../../domain/input-rules';
 
 /** A field, or an argument. */
 export type Element = GraphQLField<unknown, unknown> | GraphQLInputField | GraphQLArgument;

@@ -12,7 +12,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import type { ErrorDetail } from '../../domain/domain-error';
-import { faultsOf } from '../../domain/rules';
+import { faultsOf } from '../../domain/input-rules';
 import { type Element, ruleOf } from '../directives/json-schema';
 import type { Variables } from '../execution/context';
 

@@ -5,7 +5,7 @@ import {
   NEW_API_KEY,
   type NewApiKey as NewApiKeyShape,
 } from '../../access/api-key-service';
-import { NAME } from '../../domain/rules';
+import { NAME } from '../../domain/input-rules';
 import { Rules } from '../../graphql/directives/json-schema';
 import { Plan, Scope } from '../enum-types';
 import { DateTime } from '../scalars';

@@ -1,9 +1,9 @@
 import { Field, InputType, Int } from 'type-graphql';
 import type { CategoryFilter as CategoryFilterShape } from '../../domain/category-service';
+import { NAME_FILTER } from '../../domain/input-rules';
 import type { InventoryFilter as InventoryFilterShape } from '../../domain/inventory-service';
 import type { OrderFilter as OrderFilterShape } from '../../domain/order-service';
 import type { PetFilter as PetFilterShape } from '../../domain/pet-service';
-import { NAME_FILTER } from '../../domain/rules';
 import { Stability } from '../../graphql/directives/directives';
 import { Rules } from '../../graphql/directives/json-schema';
 import { PetStatus } from '../enum-types';

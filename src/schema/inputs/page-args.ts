@@ -1,6 +1,6 @@
 import { ArgsType, type ClassType, Field, InputType, Int } from 'type-graphql';
 import { DEFAULT_PAGE, type PageArgs as Page } from '../../domain/connection';
-import { PAGE_SIZE } from '../../domain/rules';
+import { PAGE_SIZE } from '../../domain/input-rules';
 import { Rules } from '../../graphql/directives/json-schema';
 import { CategoryOrderField, InventoryOrderField, OrderDirection, OrderOrderField, PetOrderField } from '../enum-types';
 import { CategoryFilter, InventoryFilter, OrderFilter, PetFilter } from './filters';

@@ -5,13 +5,13 @@ import {
   NEW_CATEGORY,
   type NewCategory as NewCategoryShape,
 } from '../../domain/category-service';
+import { DESCRIPTION, NAME } from '../../domain/input-rules';
 import {
   NEW_PET,
   type NewPet as NewPetShape,
   PET_UPDATE,
   type PetUpdate as PetUpdateShape,
 } from '../../domain/pet-service';
-import { DESCRIPTION, NAME } from '../../domain/rules';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
 import { PetStatus } from '../enum-types';
 import { Id } from '../scalars';

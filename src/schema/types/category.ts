@@ -1,6 +1,6 @@
 import { Field, ObjectType } from 'type-graphql';
 import { NEW_CATEGORY } from '../../domain/category-service';
-import { DESCRIPTION, NAME } from '../../domain/rules';
+import { DESCRIPTION, NAME } from '../../domain/input-rules';
 import { Weighs } from '../../graphql/directives/cost-directives';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
 import { Id } from '../scalars';

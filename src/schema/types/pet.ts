@@ -1,6 +1,6 @@
 import { Field, ObjectType } from 'type-graphql';
+import { NAME } from '../../domain/input-rules';
 import { NEW_PET } from '../../domain/pet-service';
-import { NAME } from '../../domain/rules';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
 import { PetStatus } from '../enum-types';
 import { Id } from '../scalars';

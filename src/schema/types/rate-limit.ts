@@ -1,5 +1,5 @@
 import { Field, Int, ObjectType } from 'type-graphql';
-import { COUNT } from '../../domain/rules';
+import { COUNT } from '../../domain/input-rules';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
 import { Plan } from '../enum-types';
 import { DateTime } from '../scalars';
