@@ -5,7 +5,7 @@ import type { AnonymousAccess } from './access/caller';
 import { KeyRing } from './access/key-ring';
 import { RecentWriters } from './access/recent-writers';
 import { ReplicaReads } from './access/replica-reads';
-import { connectionLimits, costLimits, documentLimits } from './composition/bounds';
+import { connectionLimits, costLimits } from './composition/bounds';
 import { createDocuments } from './composition/documents';
 import { createEvents } from './composition/events';
 import { openReplicas } from './composition/open-replicas';
@@ -77,7 +77,6 @@ export async function createApp(
   const live = new LiveOperations({
     executor,
     documents,
-    documentLimits: documentLimits(config),
     keys,
     maxPerCaller: config.MAX_SUBSCRIPTIONS_PER_CALLER,
   });
@@ -106,7 +105,6 @@ export async function createApp(
     anonymousAccess,
     logger,
     connections: connectionLimits(config),
-    documentLimits: documentLimits(config),
     hidesSuggestions: config.NODE_ENV === 'production',
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,

@@ -1,9 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { KeyRing } from '../access/key-ring';
 import { ProblemError } from '../errors/problem';
-import type { DocumentLimits } from '../graphql/documents/document-limits';
 import type { KnownDocuments } from '../graphql/documents/known-documents';
-import { readDocument } from '../graphql/documents/read-document';
 import type { OperationRequest, Variables } from '../graphql/execution/context';
 import type { Executor } from '../graphql/execution/executor';
 import { type Outcome, refusal, refuseDocument } from '../graphql/execution/outcome';
@@ -23,7 +21,6 @@ export interface LiveRequest {
 export interface LiveOptions {
   readonly executor: Executor;
   readonly documents: KnownDocuments;
-  readonly documentLimits: DocumentLimits;
   readonly keys: KeyRing;
   /** Maximum number of running operations, and of connections, per caller over the subscription transports. */
   readonly maxPerCaller: number;
@@ -68,9 +65,8 @@ export class LiveOperations {
     if (!release) return refusal(tooMany(this.operations.most), { request });
     let result: RunningSubscription | Outcome | undefined;
     try {
-      const { executor, documents, documentLimits } = this.options;
-      const { schema } = executor;
-      const document = readDocument(schema, documents, query, documentLimits, request);
+      const { executor, documents } = this.options;
+      const document = documents.read(query, request);
       if (!('kind' in document)) return refuseDocument(document, request);
       const kind = executor.kindOf(document, operationName);
       if (kind === 'mutation' && isSafe) return refusal(notByGet(), { request });

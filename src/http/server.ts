@@ -8,7 +8,6 @@ import fastify, {
 } from 'fastify';
 import type { Database } from '../database/database';
 import { createApollo } from '../graphql/apollo';
-import type { DocumentLimits } from '../graphql/documents/document-limits';
 import type { KnownDocuments } from '../graphql/documents/known-documents';
 import { GRAPHQL_API, type OperationRequest } from '../graphql/execution/context';
 import type { Executor } from '../graphql/execution/executor';
@@ -58,7 +57,6 @@ export interface ServerOptions extends Recognition {
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
   readonly connections: ConnectionLimits;
-  readonly documentLimits: DocumentLimits;
   /** Whether callers without a key get no suggestions of schema names. */
   readonly hidesSuggestions: boolean;
   /** Origins that browsers may call from; `undefined` allows any. */
@@ -150,7 +148,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     const { caller, meter, id: requestId, observation: observer } = request;
     return { session: database, caller, meter, requestId, observer, api: GRAPHQL_API, hidesSuggestions };
   };
-  const apollo = await createApollo(executor, documents, options.documentLimits);
+  const apollo = await createApollo(executor, documents);
   const pages = readPages();
   const upgrades = new Upgrades(app.server, GRAPHQL_PATH);
   const websockets = new WebSockets({
