@@ -1,8 +1,10 @@
+import type { Redis, Result } from 'ioredis';
 import { DAY_MS, FREE_FACTOR, MINUTE_MS } from './plans';
-import { STATE_FIELDS } from './state';
+import { COUNTS, STATE_FIELDS } from './state';
 
 /*
- * The rules of rules.ts in Lua: Redis runs a script atomically, so deciding and taking are one step for all instances.
+ * The rules of rules.ts in Lua: Redis runs a script atomically, so deciding and taking are one step for all instances. A
+ * library's counters are one window each: with them a cost could be taken from one window and not from the other.
  * KEYS[1] is the caller's hash, the only key, as Redis Cluster requires. The clock is Redis's, shared by all.
  */
 
@@ -19,7 +21,7 @@ end
 `;
 
 /** @returns Redis's clock, then the state in the order of STATE_FIELDS. */
-export const PEEK = `${READ}
+const PEEK = `${READ}
 return found
 `;
 
@@ -29,13 +31,10 @@ return found
  * @returns Redis's clock, then the state before the requests, in the order of STATE_FIELDS: the outcome follows from
  * the rules. Only changed fields are written: formatting a number costs more than deciding.
  */
-export const TAKE = `${READ}
+const TAKE = `${READ}
+local COUNTS = { ${COUNTS.map(([count, ends]) => `${count} = '${ends}'`).join(', ')} }
 local perMinute, perDay = tonumber(ARGV[1]), tonumber(ARGV[2])
 local banAfter, banMs, banMaxMs = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-
-local function forget(what, ends)
-  if state[ends] <= now then state[what], state[ends] = 0, 0 end
-end
 
 local function refuse(windowEnds)
   state.refusals = state.refusals + 1
@@ -66,11 +65,9 @@ local function takeFree()
   state.freeUsed = state.freeUsed + 1
 end
 
-forget('minuteUsed', 'minuteEnds')
-forget('dayUsed', 'dayEnds')
-forget('freeUsed', 'freeEnds')
-forget('refusals', 'refusalsEnd')
-forget('bans', 'bansEnd')
+for count, ends in pairs(COUNTS) do
+  if state[ends] <= now then state[count], state[ends] = 0, 0 end
+end
 
 for i = 6, #ARGV do
   if state.bannedUntil > now then break end
@@ -86,7 +83,8 @@ for i, field in ipairs(FIELDS) do
   end
 end
 if #changes > 0 then
-  local last = math.max(state.minuteEnds, state.dayEnds, state.freeEnds, state.refusalsEnd, state.bansEnd, state.bannedUntil)
+  local last = state.bannedUntil
+  for _, ends in pairs(COUNTS) do last = math.max(last, state[ends]) end
   redis.call('HSET', KEYS[1], unpack(changes))
   redis.call('PEXPIRE', KEYS[1], last - now)
 end
@@ -94,8 +92,23 @@ return found
 `;
 
 /** @returns 1 if there was a ban to lift. */
-export const LIFT = `${READ}
+const LIFT = `${READ}
 if state.bannedUntil <= now then return 0 end
 redis.call('HSET', KEYS[1], 'bannedUntil', 0)
 return 1
 `;
+
+/** The scripts as commands: sent in full once per connection, then by hash. */
+export function defineScripts(redis: Redis): void {
+  redis.defineCommand('rateLimitTake', { numberOfKeys: 1, lua: TAKE });
+  redis.defineCommand('rateLimitPeek', { numberOfKeys: 1, lua: PEEK });
+  redis.defineCommand('rateLimitLift', { numberOfKeys: 1, lua: LIFT });
+}
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    rateLimitTake(key: string, ...args: number[]): Result<number[], Context>;
+    rateLimitPeek(key: string): Result<number[], Context>;
+    rateLimitLift(key: string): Result<number, Context>;
+  }
+}
