@@ -48,8 +48,7 @@ function undescribed(sdl: string): string[] {
   }
   for (const directive of schema.getDirectives()) {
     found.push([`@${directive.name}`, directive.description]);
-    for (const { name, description } of directive.args)
-      found.push([`@${directive.name}(${name})`, description]);
+    for (const { name, description } of directive.args) found.push([`@${directive.name}(${name})`, description]);
   }
   return found.filter(([, description]) => !description?.trim()).map(([name]) => name);
 }

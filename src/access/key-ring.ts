@@ -63,14 +63,9 @@ export class KeyRing {
    * @param address where it comes from. After too many guesses from there, only keys known to exist are looked up.
    * @param connection the connection it came on; a verified key is remembered for as long as the connection exists.
    */
-  recognise(
-    presented: string,
-    address: string,
-    connection?: object,
-  ): Caller | undefined | Promise<Caller | undefined> {
+  recognise(presented: string, address: string, connection?: object): Caller | undefined | Promise<Caller | undefined> {
     const shown = connection && this.shown.get(connection);
-    if (shown && this.isCurrent(shown.entry) && isSame(shown.whole, presented))
-      return this.admit(shown.entry);
+    if (shown && this.isCurrent(shown.entry) && isSame(shown.whole, presented)) return this.admit(shown.entry);
     const parsed = parseKey(presented);
     if (!parsed) return undefined;
     const check = (entry: Entry) => {

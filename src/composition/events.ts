@@ -33,9 +33,7 @@ export async function createEvents(
     order: (ids) => orders.find(database, ids),
     inventory: (ids) => inventory.find(database, ids),
   });
-  const relay = await createRelay(config, hub, (state) =>
-    logger.warn({ events: state }, 'event relay state changed'),
-  );
+  const relay = await createRelay(config, hub, (state) => logger.warn({ events: state }, 'event relay state changed'));
   const stopListening = database.listeners.add((change) => {
     hub.notify(change);
     relay?.publish(change);

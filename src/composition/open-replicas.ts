@@ -20,8 +20,6 @@ export async function openReplicas(
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     isTraced: config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
     onChange: (replica, isUsed, reason) =>
-      isUsed
-        ? logger.info({ replica }, 'replica in use')
-        : logger.warn({ replica, reason }, 'replica not in use'),
+      isUsed ? logger.info({ replica }, 'replica in use') : logger.warn({ replica, reason }, 'replica not in use'),
   });
 }

@@ -36,10 +36,7 @@ const RECORD =
  * would need an engine that it downloads, is not in the image, and cannot migrate the embedded database.
  * @throws Error with a one-line message that names the migration.
  */
-export async function migrate(
-  connection: MigrationConnection,
-  directory = MIGRATIONS_DIRECTORY,
-): Promise<void> {
+export async function migrate(connection: MigrationConnection, directory = MIGRATIONS_DIRECTORY): Promise<void> {
   const migrations = migrationsIn(directory);
   while (await applyNext(connection, migrations));
 }
@@ -105,8 +102,7 @@ function isApplied({ name, checksum }: Migration, applied: Record<string, unknow
       `Migration ${name} failed earlier. Repair the database, then mark it in _prisma_migrations as rolled back.`,
     );
   }
-  if (entry.checksum !== checksum)
-    throw new Error(`Migration ${name} was changed after it had been applied.`);
+  if (entry.checksum !== checksum) throw new Error(`Migration ${name} was changed after it had been applied.`);
   return true;
 }
 

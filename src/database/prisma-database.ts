@@ -12,11 +12,7 @@ export abstract class PrismaDatabase implements Database {
     readonly description: string,
   ) {}
 
-  abstract query<Row>(
-    statement: Statement,
-    values: readonly unknown[],
-    isShortRead?: boolean,
-  ): Promise<Row[]>;
+  abstract query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]>;
   abstract ping(): Promise<void>;
   abstract close(): Promise<void>;
 

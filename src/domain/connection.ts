@@ -7,9 +7,10 @@ import type { Table } from '../database/reading/table';
 import type { Serialized } from '../database/reading/tables';
 import { Checks } from './checks';
 import { decodeCursor, encodeCursor } from './cursor';
+import { PAGE_SIZE } from './rules';
 
 export const DEFAULT_PAGE = 20;
-export const MAX_PAGE = 100;
+export const MAX_PAGE = PAGE_SIZE.maximum;
 
 /** The slice of a list (GraphQL Cursor Connections Specification, section 4) and its order. */
 export interface PageArgs {
@@ -83,9 +84,7 @@ export async function connectAll<Row>(
     return (await counts).get(parent) ?? 0;
   };
   const pages = await selectPages(session, table, column, parents, query, selection);
-  return new Map(
-    [...pages].map(([parent, page]) => [parent, connection(table, query, page, countOf(parent))]),
-  );
+  return new Map([...pages].map(([parent, page]) => [parent, connection(table, query, page, countOf(parent))]));
 }
 
 function pageQuery<Row>(table: Table<Row>, args: PageArgs, filters: Filters): PageQuery {
@@ -100,8 +99,8 @@ function pageQuery<Row>(table: Table<Row>, args: PageArgs, filters: Filters): Pa
     if (!decoded) checks.fail(path, 'is not a cursor of this list in this order');
     return decoded;
   };
-  if (first != null) checks.integer('first', first, 1, MAX_PAGE);
-  if (last != null) checks.integer('last', last, 1, MAX_PAGE);
+  checks.value('first', PAGE_SIZE, first);
+  checks.value('last', PAGE_SIZE, last);
   if (first != null && last != null) checks.fail('last', 'must not be given together with first');
   const after = bound('after');
   const before = bound('before');

@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
 import type { Bound } from '../database/reading/page-statement';
 import type { Column } from '../database/reading/table';
+import { MAX_INT32 } from './rules';
 
 const MAX_INT64 = 9223372036854775807n;
-const MAX_INT32 = 2147483647;
 
 const isId = (key: string) => /^[0-9]{1,19}$/.test(key) && BigInt(key) <= MAX_INT64;
 

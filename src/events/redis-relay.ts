@@ -107,9 +107,7 @@ export class RedisRelay {
 const IDS = new Set(['id', 'petId', 'categoryId']);
 
 function encode(changes: readonly Change[]): string {
-  return JSON.stringify(changes, (_name, value: unknown) =>
-    typeof value === 'bigint' ? String(value) : value,
-  );
+  return JSON.stringify(changes, (_name, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
 }
 
 /** A message that cannot be decoded is from another version, and ignored. */

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import type { GraphQLArgument, GraphQLSchema } from 'graphql';
-import { buildSchemaSync } from 'type-graphql';
+import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
 import type { ApiKeyService } from '../access/api-key-service';
 import type { Topic } from '../database/changes';
 import type { CategoryService } from '../domain/category-service';
@@ -9,8 +9,10 @@ import type { OrderService } from '../domain/order-service';
 import type { PetService } from '../domain/pet-service';
 import type { Hub } from '../events/hub';
 import type { Store } from '../rate-limit/store';
-import { defineDirectives } from './directives';
-import { enforceRateLimits } from './rate-limit-directive';
+import { enforceRateLimits } from './charging/rate-limit-directive';
+import { defineDirectives } from './contract/directives';
+import { refuseKeyIds } from './contract/scalars';
+import { isolateMutations } from './idempotency/savepoints';
 import { ApiKeyResolver } from './resolvers/api-key-resolver';
 import { CategoryResolver } from './resolvers/category-resolver';
 import { ChangeResolver, type Passes } from './resolvers/change-resolver';
@@ -18,8 +20,6 @@ import { InventoryResolver } from './resolvers/inventory-resolver';
 import { OrderResolver } from './resolvers/order-resolver';
 import { PetResolver } from './resolvers/pet-resolver';
 import { ViewerResolver } from './resolvers/viewer-resolver';
-import { isolateMutations } from './savepoints';
-import { refuseKeyIds } from './scalars';
 
 /** The services behind the resolvers. */
 export interface Services {
@@ -32,17 +32,11 @@ export interface Services {
   readonly events: Hub;
 }
 
+type Resolver = new (...services: never[]) => object;
+
 /** Builds the schema over `services`, with the rate limiter in front of every counted field. */
-export function buildSchema({
-  categories,
-  pets,
-  orders,
-  inventory,
-  apiKeys,
-  limits,
-  events,
-}: Services): GraphQLSchema {
-  const resolvers = new Map<unknown, unknown>([
+export function buildSchema({ categories, pets, orders, inventory, apiKeys, limits, events }: Services): GraphQLSchema {
+  const resolvers = new Map<Resolver, object>([
     [PetResolver, new PetResolver(pets, categories, orders, inventory)],
     [CategoryResolver, new CategoryResolver(categories, pets)],
     [OrderResolver, new OrderResolver(orders, pets)],
@@ -52,16 +46,8 @@ export function buildSchema({
     [ChangeResolver, new ChangeResolver()],
   ]);
   const built = buildSchemaSync({
-    resolvers: [
-      PetResolver,
-      CategoryResolver,
-      OrderResolver,
-      InventoryResolver,
-      ViewerResolver,
-      ApiKeyResolver,
-      ChangeResolver,
-    ],
-    container: { get: (resolver) => resolvers.get(resolver) },
+    resolvers: [...resolvers.keys()] as NonEmptyArray<Resolver>,
+    container: resolvers,
     // Checked in all arguments, unless an argument has a check of its own.
     validateFn: refuseKeyIds,
     pubSub: {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { problemOfStanding } from '../graphql/limits';
+import { problemOfStatus } from '../graphql/charging/charge';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';
 import { problemBody } from './problems';
@@ -32,13 +32,8 @@ export function completeAnswers(app: FastifyInstance, now: () => number, mayBeTl
     }, done);
   });
 
-  function refuseOr(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    payload: unknown,
-    standing: LimitStatus,
-  ): unknown {
-    const refusal = problemOfStanding(standing);
+  function refuseOr(request: FastifyRequest, reply: FastifyReply, payload: unknown, standing: LimitStatus): unknown {
+    const refusal = problemOfStatus(standing);
     if (!refusal || request.routeOptions.config.metering === 'unmetered') {
       return complete(reply, payload, standing);
     }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { problemOfStanding } from '../graphql/limits';
+import { problemOfStatus } from '../graphql/charging/charge';
 import type { CountingStore } from '../rate-limit/counting-store';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import { problemBody } from './problems';
@@ -23,7 +23,7 @@ export function refuseBanned(app: FastifyInstance, limits: CountingStore, tarpit
     const { caller, meter, routeOptions } = request;
     if (!limits.wasBanned(caller.id) || routeOptions.config.metering === 'unmetered') return done();
     const answer = (standing: LimitStatus) => {
-      const problem = problemOfStanding(standing);
+      const problem = problemOfStatus(standing);
       if (!problem) return done();
       request.isTurnedAway = true;
       tarpit.refuse(caller.id, () => {

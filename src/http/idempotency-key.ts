@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { OperationRequest } from '../graphql/context';
-import { IDEMPOTENCY_KEY } from '../graphql/idempotency-headers';
+import type { OperationRequest } from '../graphql/execution/context';
+import { IDEMPOTENCY_KEY } from '../graphql/idempotency/idempotency-header';
 
 /** Adds the request's idempotency key, if any. */
 export function withIdempotencyKey(request: OperationRequest, { headers }: FastifyRequest): OperationRequest {

@@ -1,6 +1,6 @@
 import type { FormattedExecutionResult } from 'graphql';
 import Negotiator from 'negotiator';
-import type { ErrorCode } from '../graphql/errors';
+import type { ErrorCode } from '../graphql/problem';
 
 /** Errors in a document or its variables. */
 const OF_DOCUMENTS: readonly unknown[] = [
@@ -15,18 +15,12 @@ const OF_DOCUMENTS: readonly unknown[] = [
  * section 6.4.1). Everyone else gets the status of the error.
  * @param body as an object or as JSON text.
  */
-export function statusFor(
-  accept: string | undefined,
-  status: number,
-  body: FormattedExecutionResult | string,
-): number {
+export function statusFor(accept: string | undefined, status: number, body: FormattedExecutionResult | string): number {
   if (status !== 400 || accept === undefined || readsGraphQL(accept)) return status;
   const { errors } = typeof body === 'string' ? (JSON.parse(body) as FormattedExecutionResult) : body;
   return errors?.every(({ extensions }) => OF_DOCUMENTS.includes(extensions?.code)) ? 200 : status;
 }
 
 function readsGraphQL(accept: string): boolean {
-  return (
-    new Negotiator({ headers: { accept } }).mediaType(['application/graphql-response+json']) !== undefined
-  );
+  return new Negotiator({ headers: { accept } }).mediaType(['application/graphql-response+json']) !== undefined;
 }

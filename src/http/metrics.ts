@@ -3,7 +3,7 @@ import type { Database } from '../database/database';
 import type { Replicas } from '../database/replicas/replicas';
 import type { Hub } from '../events/hub';
 import type { RedisRelay } from '../events/redis-relay';
-import type { Uses } from '../graphql/uses';
+import type { Uses } from '../graphql/annotations/uses';
 import type { CountingStore } from '../rate-limit/counting-store';
 import { Durations } from './durations';
 import type { LiveOperations } from './live-operations';
@@ -101,8 +101,7 @@ export class Metrics implements Exposition {
       labelNames: ['state'],
       registers: [this.registry],
       collect() {
-        for (const state of ['memory', 'redis', 'fallback'])
-          this.set({ state }, Number(limits.state === state));
+        for (const state of ['memory', 'redis', 'fallback']) this.set({ state }, Number(limits.state === state));
       },
     });
   }

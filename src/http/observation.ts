@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Observer } from '../graphql/context';
+import type { Observer } from '../graphql/execution/context';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -8,18 +8,18 @@ import fastify, {
 } from 'fastify';
 import type { Database } from '../database/database';
 import { createApollo } from '../graphql/apollo';
-import { GRAPHQL_API, type OperationRequest } from '../graphql/context';
-import type { DocumentLimits } from '../graphql/document-limits';
-import type { Executor } from '../graphql/executor';
-import { IDEMPOTENT_REPLAYED } from '../graphql/idempotency-headers';
-import type { KnownDocuments } from '../graphql/known-documents';
+import type { DocumentLimits } from '../graphql/documents/document-limits';
+import type { KnownDocuments } from '../graphql/documents/known-documents';
+import { GRAPHQL_API, type OperationRequest } from '../graphql/execution/context';
+import type { Executor } from '../graphql/execution/executor';
+import { IDEMPOTENT_REPLAYED } from '../graphql/idempotency/idempotency-header';
 import { readPages } from '../pages/pages';
 import { pageRoutes } from '../pages/routes';
 import { RATE_LIMIT_HEADER_NAMES } from '../rate-limit/rate-limit-headers';
 import { restAdapter } from '../rest/adapter';
-import { openApiDocument } from '../rest/openapi';
+import { openApiDocument } from '../rest/openapi/openapi-document';
 import { OPERATIONS } from '../rest/operations';
-import { prepare } from '../rest/prepare';
+import { prepare } from '../rest/prepared-operation';
 import { completeAnswers } from './answer-headers';
 import { refuseBanned } from './banned-callers';
 import { refuseBrokenHttp } from './broken-http';
@@ -101,8 +101,7 @@ const EXPOSED_HEADERS = [
 
 /** The HTTP server with both interfaces, ready for `listen` or `inject`. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { database, executor, documents, live, requests, overload, metrics, journal, limits, connections } =
-    options;
+  const { database, executor, documents, live, requests, overload, metrics, journal, limits, connections } = options;
   const childOf = lazyChildren(options.logger);
   const app = fastify({
     loggerInstance: options.logger,

@@ -2,15 +2,15 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
 import Negotiator from 'negotiator';
-import type { OperationRequest } from '../graphql/context';
-import { withText } from '../graphql/document-ids';
-import { ProblemError } from '../graphql/errors';
-import { headersOf } from '../graphql/idempotency-headers';
-import { serialize } from '../graphql/json-text';
-import type { KnownDocuments } from '../graphql/known-documents';
-import { RunningSubscription } from '../graphql/running-subscription';
-import { acceptJsonBodies } from '../rest/json-body';
-import { answerOtherMethods } from '../rest/methods';
+import { withText } from '../graphql/documents/document-ids';
+import type { KnownDocuments } from '../graphql/documents/known-documents';
+import type { OperationRequest } from '../graphql/execution/context';
+import { serialize } from '../graphql/execution/json-text';
+import { RunningSubscription } from '../graphql/execution/running-subscription';
+import { headersOf } from '../graphql/idempotency/idempotency-header';
+import { ProblemError } from '../graphql/problem';
+import { answerOtherMethods } from '../rest/other-methods';
+import { acceptJsonBodies } from '../rest/requests/json-body';
 import { withIdempotencyKey } from './idempotency-key';
 import type { LiveOperations, LiveRequest } from './live-operations';
 import type { Metrics } from './metrics';
@@ -149,10 +149,8 @@ const VARIABLES = 'variables must be a JSON object';
 
 function checked({ query, operationName, variables }: Record<string, unknown>): LiveRequest {
   if (typeof query !== 'string') throw malformed('query must be a string, the text of a document');
-  if (operationName != null && typeof operationName !== 'string')
-    throw malformed('operationName must be a string');
-  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables)))
-    throw malformed(VARIABLES);
+  if (operationName != null && typeof operationName !== 'string') throw malformed('operationName must be a string');
+  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables))) throw malformed(VARIABLES);
   return { query, operationName, variables: variables as LiveRequest['variables'] };
 }
 

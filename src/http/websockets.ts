@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CloseCode, handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { refusalOf } from '../graphql/limits';
+import { refusalOf } from '../graphql/charging/charge';
 import { subjectOfAddress } from '../rate-limit/client-address';
 import { PLANS } from '../rate-limit/plans';
 import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';

@@ -17,9 +17,7 @@ export async function lead(config: Config): Promise<void> {
   );
   try {
     const metricsAt = await serveMetrics(crew.metrics, config.METRICS_PORT, config.HOST);
-    await crew.start((report) =>
-      process.stdout.write(banner(report, { metricsAt, workers: config.WEB_CONCURRENCY })),
-    );
+    await crew.start((report) => process.stdout.write(banner(report, { metricsAt, workers: config.WEB_CONCURRENCY })));
   } catch (error) {
     if (crew.isStopping) return;
     crew.kill();

@@ -25,9 +25,7 @@ export class CountingStore implements Store {
 
   take(subject: Subject, cost: number, kind: RequestKind): LimitStatus | Promise<LimitStatus> {
     const status = this.store.take(subject, cost, kind);
-    return status instanceof Promise
-      ? status.then((it) => this.count(subject, it))
-      : this.count(subject, status);
+    return status instanceof Promise ? status.then((it) => this.count(subject, it)) : this.count(subject, status);
   }
 
   peek(subject: Subject): LimitStatus | Promise<LimitStatus> {

@@ -59,10 +59,7 @@ export function limitStatusOf(
   const limiting = kind === 'counted' ? windows : verdict === 'banned' ? [...windows, ceiling] : [ceiling];
   const exceeded = limiting
     .filter(({ used, limit }) => used + needed > limit)
-    .reduce<Window | undefined>(
-      (last, next) => (last && last.resetAt > next.resetAt ? last : next),
-      undefined,
-    );
+    .reduce<Window | undefined>((last, next) => (last && last.resetAt > next.resetAt ? last : next), undefined);
   const bannedUntil = state.bannedUntil > now ? state.bannedUntil : undefined;
   const retryAfterMs = Math.max(exceeded?.resetAt ?? 0, bannedUntil ?? 0) - now;
   return { verdict, quota, windows, inForce: exceeded ?? scarcest, retryAfterMs, bannedUntil };

@@ -1,6 +1,6 @@
 import { SpanStatusCode, trace } from '@opentelemetry/api';
-import type { Operation } from '../graphql/operation';
-import type { Outcome } from '../graphql/outcome';
+import type { Operation } from '../graphql/execution/operation';
+import type { Outcome } from '../graphql/execution/outcome';
 
 /** Maximum length of an operation's name, which the client chooses. */
 const MAX_NAME = 100;
@@ -11,10 +11,7 @@ const tracer = trace.getTracer('petstore-gateway');
  * A span around each GraphQL operation, including those behind REST (OpenTelemetry, semantic conventions for GraphQL
  * servers). Documents are left out: their literals may hold anything that a client sends.
  */
-export function traceOperation(
-  operation: Operation | undefined,
-  run: () => Promise<Outcome>,
-): Promise<Outcome> {
+export function traceOperation(operation: Operation | undefined, run: () => Promise<Outcome>): Promise<Outcome> {
   return tracer.startActiveSpan(operation?.kind ?? 'GraphQL operation', async (span) => {
     if (operation) span.setAttribute('graphql.operation.type', operation.kind);
     if (operation?.name) span.setAttribute('graphql.operation.name', operation.name.slice(0, MAX_NAME));

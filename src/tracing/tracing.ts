@@ -7,12 +7,7 @@ import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
 import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
 import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
 import { PinoInstrumentation } from '@opentelemetry/instrumentation-pino';
-import {
-  defaultResource,
-  detectResources,
-  envDetector,
-  resourceFromAttributes,
-} from '@opentelemetry/resources';
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { reasonOf } from '../database/failures';
@@ -58,9 +53,7 @@ export function startTracing(serviceName: string): void {
       new PinoInstrumentation({ disableLogSending: true }),
     ],
   });
-  subscribe('fastify.initialization', (message) =>
-    nameRoutes((message as { fastify: FastifyInstance }).fastify),
-  );
+  subscribe('fastify.initialization', (message) => nameRoutes((message as { fastify: FastifyInstance }).fastify));
 }
 
 export { traceOperation } from './traced-operations';

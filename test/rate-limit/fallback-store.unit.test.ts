@@ -64,8 +64,7 @@ beforeEach(() => {
 });
 afterEach(() => store.close());
 
-const limitOf = async (cost = 1) =>
-  (await store.take(subject, cost, 'counted')).windows.map(({ limit }) => limit);
+const limitOf = async (cost = 1) => (await store.take(subject, cost, 'counted')).windows.map(({ limit }) => limit);
 const until = async (state: Store['state']) => {
   while (store.state !== state) await sleep(5);
 };
@@ -84,9 +83,7 @@ test.each([
   'if Redis %s, no request fails: they are counted locally, and the change is reported once',
   async (behaviour, told) => {
     shared.behaviour = behaviour;
-    const statuses = await Promise.all(
-      Array.from({ length: 100 }, async () => store.take(subject, 1, 'counted')),
-    );
+    const statuses = await Promise.all(Array.from({ length: 100 }, async () => store.take(subject, 1, 'counted')));
     expect(statuses.filter(({ verdict }) => verdict === 'allowed')).toHaveLength(30);
     expect(statuses.map(({ windows }) => windows[1].limit)).toEqual(statuses.map(() => 500));
     expect(changes).toEqual([told]);
@@ -128,8 +125,7 @@ test('a Redis that comes and goes does not grant a new share each time', async (
   let passed = 0;
   for (let time = 0; time < 2; time++) {
     shared.behaviour = 'rejects';
-    for (let i = 0; i < 20; i++)
-      passed += (await store.take(subject, 1, 'counted')).verdict === 'allowed' ? 1 : 0;
+    for (let i = 0; i < 20; i++) passed += (await store.take(subject, 1, 'counted')).verdict === 'allowed' ? 1 : 0;
     shared.behaviour = 'answers';
     await until('redis');
   }

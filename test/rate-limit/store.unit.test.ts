@@ -52,9 +52,7 @@ describe.each(STORES)('$instances instance(s) of the $name store', ({ open }) =>
     );
     const count = (verdict: string) => statuses.filter((status) => status.verdict === verdict).length;
     expect([count('allowed'), count('limited'), count('banned')]).toEqual([60, 20, 120]);
-    const left = statuses
-      .filter(({ verdict }) => verdict === 'allowed')
-      .map(({ inForce }) => inForce.remaining);
+    const left = statuses.filter(({ verdict }) => verdict === 'allowed').map(({ inForce }) => inForce.remaining);
     expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, i) => i));
     expect((await storeOf(1).peek(subject)).windows[1].remaining).toBe(940);
   });
@@ -95,9 +93,7 @@ if (CLOCKED_STORES.length > 1) {
           for (let turn = 0; turn < (areTogether ? 1 : times); turn++) {
             const [expected, ...others] = await Promise.all(
               stores.map((clocked) =>
-                Promise.all(
-                  Array.from({ length: areTogether ? times : 1 }, () => ask(clocked, { id, quota }, step)),
-                ),
+                Promise.all(Array.from({ length: areTogether ? times : 1 }, () => ask(clocked, { id, quota }, step))),
               ),
             );
             for (const other of others) expect(other).toEqual(expected);

@@ -37,10 +37,7 @@ export class Connections {
     const sharedSize = isTraced ? 0 : Math.min(MAX_SHARED, Math.floor(size * SHARE));
     const readMs = Math.min(MAX_READ_MS, Math.ceil(statementMs * READ_SHARE));
     const config = { ...connectionTo(url), types };
-    this.pool = new BoundedPool(
-      { ...config, idleTimeoutMillis: 30_000 },
-      { ...bounds, size: size - sharedSize },
-    );
+    this.pool = new BoundedPool({ ...config, idleTimeoutMillis: 30_000 }, { ...bounds, size: size - sharedSize });
     this.shared = new SharedConnections(
       { ...config, connectionTimeoutMillis: connectMs },
       { size: sharedSize, readMs, statementMs },

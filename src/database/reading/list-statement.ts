@@ -4,11 +4,7 @@ import type { Selection } from './selection';
 import type { Table } from './table';
 
 /** Whether a page can be read as one JSON array: its rows are selected only as JSON, in id order. */
-export function isList<Row>(
-  table: Table<Row>,
-  page: PageQuery,
-  selection?: Selection,
-): selection is Selection {
+export function isList<Row>(table: Table<Row>, page: PageQuery, selection?: Selection): selection is Selection {
   return (
     selection?.isList === true &&
     orderOf(table, page.order).field === table.idField &&

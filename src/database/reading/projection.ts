@@ -20,11 +20,7 @@ const EVERYTHING: Selection = { fields: new Map() };
  * Reads the selection (all columns if undefined), plus the id and `needed`. A relation to one other row is joined, with its
  * own columns only; anything nested deeper is left to loaders.
  */
-export function projectionOf<Row>(
-  table: Table<Row>,
-  selection = EVERYTHING,
-  ...needed: readonly string[]
-): Projection {
+export function projectionOf<Row>(table: Table<Row>, selection = EVERYTHING, ...needed: readonly string[]): Projection {
   const key = `${table.name} ${needed.join(' ')}`;
   let known = projections.get(selection);
   if (!known) {
@@ -63,8 +59,7 @@ function project<Row>(table: Table<Row>, selection: Selection, needed: readonly 
     from: fromOf(table, joined),
     isJson: false,
     shape: (rows) => {
-      if (nests.length)
-        for (const row of rows) for (const each of nests) each(row as Record<string, unknown>);
+      if (nests.length) for (const row of rows) for (const each of nests) each(row as Record<string, unknown>);
       return rows;
     },
   };

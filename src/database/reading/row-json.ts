@@ -72,8 +72,7 @@ class RowFormat {
     if (!column || column.kind === 'other') return false;
     const { kind, isNullable } = column;
     const value = jsonValueOf(column);
-    const isQuoted =
-      kind === 'enum' || kind === 'timestamp' || (kind === 'id' && this.format.ids === 'string');
+    const isQuoted = kind === 'enum' || kind === 'timestamp' || (kind === 'id' && this.format.ids === 'string');
     if (isNullable) this.addOptional(name, isQuoted ? `'"' || ${value} || '"'` : value);
     else {
       this.append(isQuoted ? `${name}"` : name);
@@ -105,9 +104,7 @@ class RowFormat {
 /** The value as in JSON, but for quotes that need no escaping. */
 function jsonValueOf({ sql, kind }: Column): string {
   if (kind === 'text') return `to_json(${sql})::text`;
-  return kind === 'timestamp'
-    ? `to_char(${sql} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-    : `${sql}::text`;
+  return kind === 'timestamp' ? `to_char(${sql} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` : `${sql}::text`;
 }
 
 function literal(text: string): string {

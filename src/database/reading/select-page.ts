@@ -60,14 +60,9 @@ export async function selectPages<Row>(
   const isParent = `${columnOf(table, column)} = parent.id`;
   // A lateral join is a nested loop, which preserves the order of each parent's rows.
   const each = (columns: string, lateral: string) =>
-    statement(
-      `select ${columns} from unnest($1::bigint[]) as parent(id) cross join lateral (${lateral}) as page`,
-    );
+    statement(`select ${columns} from unnest($1::bigint[]) as parent(id) cross join lateral (${lateral}) as page`);
   if (isList(table, page, selection)) {
-    const select = each(
-      'parent.id as parent, page.*',
-      listStatement(table, page, selection, values, isParent),
-    );
+    const select = each('parent.id as parent, page.*', listStatement(table, page, selection, values, isParent));
     const isRead = isShort(page, parents.length);
     const lists = await session.query<List & { parent: bigint }>(select, values, isRead);
     return new Map(lists.map((list) => [list.parent, pageOfList(table, page, list)]));

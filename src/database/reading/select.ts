@@ -29,9 +29,7 @@ function finding(condition: string): <Row>(table: Table<Row>, projection: Projec
     let known = statements.get(projection);
     if (!known) {
       const { columns, from } = projection;
-      known = statement(
-        `select ${columns} from ${from} where ${columnOf(table, table.idField)} ${condition}`,
-      );
+      known = statement(`select ${columns} from ${from} where ${columnOf(table, table.idField)} ${condition}`);
       statements.set(projection, known);
     }
     return known;

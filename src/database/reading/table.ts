@@ -46,16 +46,11 @@ export function sortOrders<Row>(
   columns: Readonly<Record<string, Column>>,
   fields: Readonly<Record<string, keyof Row & string>>,
 ): Readonly<Record<string, SortOrder<Row>>> {
-  const orders = Object.entries(fields).map(
-    ([name, field]) => [name, sortOrder<Row>(columns, field)] as const,
-  );
+  const orders = Object.entries(fields).map(([name, field]) => [name, sortOrder<Row>(columns, field)] as const);
   return Object.fromEntries(orders);
 }
 
-function sortOrder<Row>(
-  columns: Readonly<Record<string, Column>>,
-  field: keyof Row & string,
-): SortOrder<Row> {
+function sortOrder<Row>(columns: Readonly<Record<string, Column>>, field: keyof Row & string): SortOrder<Row> {
   const column = columns[field];
   if (!column || column.kind === 'other' || (column.isNullable && column.kind !== 'timestamp'))
     throw new Error(`${field} cannot be sorted by`);

@@ -15,9 +15,7 @@ export interface SampleSize {
 
 const BATCH = 2_000;
 
-const IS_EMPTY = statement(
-  'select not exists (select from categories) and not exists (select from orders) as empty',
-);
+const IS_EMPTY = statement('select not exists (select from categories) and not exists (select from orders) as empty');
 const CATEGORIES = statement(
   'insert into categories (name, description) select * from unnest($1::text[], $2::text[]) returning id',
 );
@@ -28,9 +26,7 @@ const ORDERS = statement(
   'insert into orders (pet_id, quantity, ship_date, complete, reserved) ' +
     'select * from unnest($1::bigint[], $2::int[], $3::timestamptz[], $4::boolean[], $5::int[])',
 );
-const INVENTORY = statement(
-  'insert into inventory (pet_id, quantity) select * from unnest($1::bigint[], $2::int[])',
-);
+const INVENTORY = statement('insert into inventory (pet_id, quantity) select * from unnest($1::bigint[], $2::int[])');
 const ANALYZE = statement('analyze categories, pets, orders, inventory');
 
 /**
@@ -46,8 +42,7 @@ export async function loadSampleData(
   onProgress: (done: number, total: number) => void = () => undefined,
 ): Promise<SampleSize> {
   const [found] = await session.query<{ empty: boolean }>(IS_EMPTY, []);
-  if (!found?.empty)
-    throw new Error('the database is not empty; sample data can only be loaded into an empty one.');
+  if (!found?.empty) throw new Error('the database is not empty; sample data can only be loaded into an empty one.');
 
   const store = new SampleStore(pets);
   const size = {

@@ -48,8 +48,7 @@ export class SampleStore {
 
   /** @returns `category`: its index, from 0. */
   pet(index: number): { name: string; status: PetStatus; category: number } {
-    const second =
-      DRAW.hasSecondName(index) < 0.15 ? ` ${pick(NAMES.secondNames, DRAW.secondName(index))}` : '';
+    const second = DRAW.hasSecondName(index) < 0.15 ? ` ${pick(NAMES.secondNames, DRAW.secondName(index))}` : '';
     return {
       name: pick(NAMES.petNames, DRAW.name(index)) + second,
       status: statusOf(index),

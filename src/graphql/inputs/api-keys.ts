@@ -1,14 +1,21 @@
 import { Field, InputType, Int } from 'type-graphql';
-import type {
-  ApiKeyUpdate as ApiKeyUpdateShape,
-  NewApiKey as NewApiKeyShape,
+import {
+  API_KEY_UPDATE,
+  type ApiKeyUpdate as ApiKeyUpdateShape,
+  NEW_API_KEY,
+  type NewApiKey as NewApiKeyShape,
 } from '../../access/api-key-service';
-import { Plan, Scope } from '../enums';
-import { DateTime } from '../scalars';
+import { NAME } from '../../domain/rules';
+import { Plan, Scope } from '../contract/enum-types';
+import { Rules } from '../contract/json-schema';
+import { DateTime } from '../contract/scalars';
 
+@Rules(NEW_API_KEY)
 @InputType({ description: 'A key to create.' })
 export class NewApiKey implements NewApiKeyShape {
-  @Field(() => String, { description: 'What the key is for, or who owns it; 1 to 255 characters.' })
+  @Field(() => String, {
+    description: `What the key is for, or who owns it; 1 to ${NAME.maxLength} characters.`,
+  })
   name!: string;
 
   @Field(() => Plan, { defaultValue: Plan.FREE, description: 'The plan, which sets its quota.' })
@@ -33,6 +40,7 @@ export class NewApiKey implements NewApiKeyShape {
   expiresAt?: Date | null;
 }
 
+@Rules(API_KEY_UPDATE)
 @InputType({ description: 'Changes to a key. Omitted fields keep their values.' })
 export class ApiKeyUpdate implements ApiKeyUpdateShape {
   @Field(() => String, { nullable: true, description: 'The new name; cannot be null.' })

@@ -1,7 +1,7 @@
 import { Field, InputType, Int } from 'type-graphql';
 import type { ChangeEvent } from '../../events/hub';
-import { PetStatus } from '../enums';
-import { Id } from '../scalars';
+import { PetStatus } from '../contract/enum-types';
+import { Id } from '../contract/scalars';
 
 @InputType({
   description:
@@ -59,17 +59,13 @@ export class InventoryChangeFilter {
 export function passesPets(filter: PetChangeFilter) {
   return ({ id, before, row }: ChangeEvent<'pet'>): boolean =>
     isIn(filter.ids, id) &&
-    [row, before].some(
-      (pet) => pet && isIn(filter.status, pet.status) && isIn(filter.categoryId, pet.categoryId),
-    );
+    [row, before].some((pet) => pet && isIn(filter.status, pet.status) && isIn(filter.categoryId, pet.categoryId));
 }
 
 export function passesOrders(filter: OrderChangeFilter) {
   return ({ id, before, row }: ChangeEvent<'order'>): boolean =>
     isIn(filter.ids, id) &&
-    [row, before].some(
-      (order) => order && is(filter.petId, order.petId) && is(filter.complete, order.complete),
-    );
+    [row, before].some((order) => order && is(filter.petId, order.petId) && is(filter.complete, order.complete));
 }
 
 export function passesInventory(filter: InventoryChangeFilter) {

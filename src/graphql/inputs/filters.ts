@@ -3,10 +3,13 @@ import type { CategoryFilter as CategoryFilterShape } from '../../domain/categor
 import type { InventoryFilter as InventoryFilterShape } from '../../domain/inventory-service';
 import type { OrderFilter as OrderFilterShape } from '../../domain/order-service';
 import type { PetFilter as PetFilterShape } from '../../domain/pet-service';
-import { Stability } from '../directives';
-import { PetStatus } from '../enums';
-import { Id } from '../scalars';
+import { NAME_FILTER } from '../../domain/rules';
+import { Stability } from '../contract/directives';
+import { PetStatus } from '../contract/enum-types';
+import { Rules } from '../contract/json-schema';
+import { Id } from '../contract/scalars';
 
+@Rules({ name: NAME_FILTER })
 @InputType({ description: 'Which pets to list: those that match every given filter.' })
 export class PetFilter implements PetFilterShape {
   @Field(() => [Id], { nullable: true, description: 'Pets with these ids. An empty list matches nothing.' })
@@ -22,6 +25,7 @@ export class PetFilter implements PetFilterShape {
   name?: string | null;
 }
 
+@Rules({ name: NAME_FILTER })
 @InputType({ description: 'Which categories to list: those that match every given filter.' })
 export class CategoryFilter implements CategoryFilterShape {
   @Field(() => [Id], {

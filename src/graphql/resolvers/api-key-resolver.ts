@@ -5,13 +5,13 @@ import { KEY_ID_FORM } from '../../access/secret';
 import { badInput } from '../../domain/domain-error';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import type { Store } from '../../rate-limit/store';
-import type { Context } from '../context';
-import { Paged } from '../cost-directives';
-import { Counted, Requires } from '../directives';
+import { Paged } from '../contract/cost-directives';
+import { Counted, Requires } from '../contract/directives';
+import { DateTime, Id, type KeyId, keyIdOf } from '../contract/scalars';
+import type { Context } from '../execution/context';
 import { ApiKeyUpdate, NewApiKey } from '../inputs/api-keys';
-import { DateTime, Id, type KeyId, keyIdOf } from '../scalars';
 import { ApiKey, CreatedApiKey } from '../types/api-key';
-import { ApiKeyConnection } from '../types/connections';
+import { ApiKeyConnection } from '../types/connection-types';
 
 @Resolver(() => ApiKey)
 export class ApiKeyResolver {
@@ -78,8 +78,7 @@ export class ApiKeyResolver {
   liftBan(@Arg('caller', () => String, { description: 'A key id or a client address.' }) caller: string) {
     if (KEY_ID_FORM.test(caller)) return this.limits.liftBan(caller);
     const address = subjectOfAddress(caller);
-    if (address === 'unknown')
-      throw badInput({ path: 'caller', message: 'must be a key id or an IP address' });
+    if (address === 'unknown') throw badInput({ path: 'caller', message: 'must be a key id or an IP address' });
     return this.limits.liftBan(address);
   }
 

@@ -3,15 +3,15 @@ import type { Selection } from '../../database/reading/selection';
 import type { CategoryRow } from '../../database/reading/tables';
 import type { CategoryService } from '../../domain/category-service';
 import type { PetService } from '../../domain/pet-service';
-import type { Context } from '../context';
-import { Paged } from '../cost-directives';
-import { Counted, Requires } from '../directives';
-import { CategoryPageArgs, PetPageArgs, pageOf } from '../inputs/pages';
+import { Paged } from '../contract/cost-directives';
+import { Counted, Requires } from '../contract/directives';
+import { Id } from '../contract/scalars';
+import type { Context } from '../execution/context';
+import { Selected } from '../execution/selected';
+import { CategoryPageArgs, PetPageArgs, pageOf } from '../inputs/page-args';
 import { CategoryUpdate, NewCategory } from '../inputs/payloads';
-import { Id } from '../scalars';
-import { Selected } from '../selection';
 import { Category } from '../types/category';
-import { CategoryConnection, PetConnection } from '../types/connections';
+import { CategoryConnection, PetConnection } from '../types/connection-types';
 
 @Resolver(() => Category)
 export class CategoryResolver {
@@ -69,10 +69,7 @@ export class CategoryResolver {
   @Mutation(() => Category, {
     description: 'Deletes a category that has no pets. Returns the deleted category.',
   })
-  deleteCategory(
-    @Arg('id', () => Id, { description: "The category's id." }) id: bigint,
-    @Ctx() { session }: Context,
-  ) {
+  deleteCategory(@Arg('id', () => Id, { description: "The category's id." }) id: bigint, @Ctx() { session }: Context) {
     return this.categories.delete(session, id);
   }
 

@@ -1,7 +1,8 @@
 import { Arg, Resolver, Root, Subscription } from 'type-graphql';
 import type { Topic } from '../../database/changes';
 import type { ChangeEvent } from '../../events/hub';
-import { Counted, Requires, Stability } from '../directives';
+import { Counted, Requires, Stability } from '../contract/directives';
+import { refuseKeyIds } from '../contract/scalars';
 import {
   InventoryChangeFilter,
   OrderChangeFilter,
@@ -10,8 +11,7 @@ import {
   passesOrders,
   passesPets,
 } from '../inputs/change-filters';
-import { refuseKeyIds } from '../scalars';
-import { InventoryChange, OrderChange, PetChange } from '../types/changes';
+import { InventoryChange, OrderChange, PetChange } from '../types/change-events';
 
 /** Whether an event passes a subscriber's filter. */
 export type Passes = (event: ChangeEvent) => boolean;

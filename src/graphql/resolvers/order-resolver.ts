@@ -3,14 +3,14 @@ import type { Selection } from '../../database/reading/selection';
 import type { OrderRow } from '../../database/reading/tables';
 import type { OrderService } from '../../domain/order-service';
 import type { PetService } from '../../domain/pet-service';
-import type { Context } from '../context';
-import { Paged } from '../cost-directives';
-import { Counted, Requires } from '../directives';
-import { OrderPageArgs, pageOf } from '../inputs/pages';
-import { NewOrder, OrderUpdate } from '../inputs/payloads';
-import { Id } from '../scalars';
-import { Selected } from '../selection';
-import { OrderConnection } from '../types/connections';
+import { Paged } from '../contract/cost-directives';
+import { Counted, Requires } from '../contract/directives';
+import { Id } from '../contract/scalars';
+import type { Context } from '../execution/context';
+import { Selected } from '../execution/selected';
+import { OrderPageArgs, pageOf } from '../inputs/page-args';
+import { NewOrder, OrderUpdate } from '../inputs/store-payloads';
+import { OrderConnection } from '../types/connection-types';
 import { Order } from '../types/order';
 import { Pet } from '../types/pet';
 
@@ -36,11 +36,7 @@ export class OrderResolver {
   @Requires('READ')
   @Paged('first', 'last')
   @Query(() => OrderConnection, { name: 'orders', description: 'Orders, one page at a time.' })
-  list(
-    @Args(() => OrderPageArgs) args: OrderPageArgs,
-    @Ctx() { session }: Context,
-    @Selected() selection: Selection,
-  ) {
+  list(@Args(() => OrderPageArgs) args: OrderPageArgs, @Ctx() { session }: Context, @Selected() selection: Selection) {
     return this.orders.list(session, args.filter, pageOf(args), selection);
   }
 
@@ -77,10 +73,7 @@ export class OrderResolver {
     description:
       'Deletes an order; its reserved stock is released unless the order is complete. Returns the deleted order.',
   })
-  cancelOrder(
-    @Arg('id', () => Id, { description: "The order's id." }) id: bigint,
-    @Ctx() { session }: Context,
-  ) {
+  cancelOrder(@Arg('id', () => Id, { description: "The order's id." }) id: bigint, @Ctx() { session }: Context) {
     return this.orders.cancel(session, id);
   }
 

@@ -5,15 +5,15 @@ import type { CategoryService } from '../../domain/category-service';
 import type { InventoryService } from '../../domain/inventory-service';
 import type { OrderService } from '../../domain/order-service';
 import type { PetService } from '../../domain/pet-service';
-import type { Context } from '../context';
-import { Paged } from '../cost-directives';
-import { Counted, Requires } from '../directives';
-import { OrderPageArgs, PetPageArgs, pageOf } from '../inputs/pages';
+import { Paged } from '../contract/cost-directives';
+import { Counted, Requires } from '../contract/directives';
+import { Id } from '../contract/scalars';
+import type { Context } from '../execution/context';
+import { Selected } from '../execution/selected';
+import { OrderPageArgs, PetPageArgs, pageOf } from '../inputs/page-args';
 import { NewPet, PetUpdate } from '../inputs/payloads';
-import { Id } from '../scalars';
-import { Selected } from '../selection';
 import { Category } from '../types/category';
-import { OrderConnection, PetConnection } from '../types/connections';
+import { OrderConnection, PetConnection } from '../types/connection-types';
 import { InventoryItem } from '../types/inventory-item';
 import { Pet } from '../types/pet';
 
@@ -41,11 +41,7 @@ export class PetResolver {
   @Requires('READ')
   @Paged('first', 'last')
   @Query(() => PetConnection, { name: 'pets', description: 'Pets, one page at a time.' })
-  list(
-    @Args(() => PetPageArgs) args: PetPageArgs,
-    @Ctx() { session }: Context,
-    @Selected() selection: Selection,
-  ) {
+  list(@Args(() => PetPageArgs) args: PetPageArgs, @Ctx() { session }: Context, @Selected() selection: Selection) {
     return this.pets.list(session, args.filter, pageOf(args), selection);
   }
 

@@ -1,8 +1,8 @@
 import { Ctx, Query, Resolver } from 'type-graphql';
 import type { LimitStatus } from '../../rate-limit/limit-status';
-import type { Context } from '../context';
+import type { Context } from '../execution/context';
 import { Viewer } from '../types/api-key';
-import { RateLimit } from '../types/limits';
+import { RateLimit } from '../types/rate-limit';
 
 @Resolver()
 export class ViewerResolver {

@@ -1,7 +1,7 @@
 import { Field, Int, ObjectType } from 'type-graphql';
-import { Plan, Scope } from '../enums';
-import { DateTime, Id } from '../scalars';
-import { RateLimit } from './limits';
+import { Plan, Scope } from '../contract/enum-types';
+import { DateTime, Id } from '../contract/scalars';
+import { RateLimit } from './rate-limit';
 
 @ObjectType({
   simpleResolvers: true,

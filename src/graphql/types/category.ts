@@ -1,16 +1,27 @@
 import { Field, ObjectType } from 'type-graphql';
-import { Weighs } from '../cost-directives';
-import { Id } from '../scalars';
+import { NEW_CATEGORY } from '../../domain/category-service';
+import { DESCRIPTION, NAME } from '../../domain/rules';
+import { Weighs } from '../contract/cost-directives';
+import { JsonSchema, Rules } from '../contract/json-schema';
+import { Id } from '../contract/scalars';
 
+@Rules(NEW_CATEGORY)
 @ObjectType({ simpleResolvers: true, description: 'A kind of animal.' })
 export class Category {
-  @Field(() => Id, { description: 'Assigned on creation.' })
+  @Field(() => Id, { description: 'Unique identifier assigned on creation.' })
   id!: bigint;
 
-  @Field(() => String, { description: 'The name, 1 to 255 characters.' })
+  @JsonSchema({ example: 'Dogs' })
+  @Field(() => String, {
+    description: `The category name (for example a kind of animal), 1 to ${NAME.maxLength} characters.`,
+  })
   name!: string;
 
   @Weighs(10)
-  @Field(() => String, { nullable: true, description: 'A short description, up to 2000 characters.' })
+  @JsonSchema({ example: 'Loyal, and always hungry' })
+  @Field(() => String, {
+    nullable: true,
+    description: `A short description of the category, up to ${DESCRIPTION.maxLength} characters.`,
+  })
   description!: string | null;
 }

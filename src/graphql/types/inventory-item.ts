@@ -1,19 +1,22 @@
 import { Field, Int, ObjectType } from 'type-graphql';
-import { PetStatus } from '../enums';
-import { Id } from '../scalars';
+import { INVENTORY_UPDATE } from '../../domain/inventory-service';
+import { PetStatus } from '../contract/enum-types';
+import { JsonSchema, Rules } from '../contract/json-schema';
+import { Id } from '../contract/scalars';
 
+@Rules(INVENTORY_UPDATE)
 @ObjectType({
   simpleResolvers: true,
-  description:
-    'The stock of one animal. It exists once the stock has been set; until then orders are not limited.',
+  description: 'The stock of one animal. It exists once the stock has been set; until then orders are not limited.',
 })
 export class InventoryItem {
-  @Field(() => Id, { description: 'The id of the animal that the entry tracks.' })
+  @Field(() => Id, { description: 'ID of the animal the entry tracks.' })
   petId!: bigint;
 
-  @Field(() => Int, { description: 'The current stock count, without the units taken by placed orders.' })
+  @JsonSchema({ example: 5 })
+  @Field(() => Int, { description: 'Current stock count, without the units taken by placed orders.' })
   quantity!: number;
 
-  @Field(() => PetStatus, { description: "The animal's own status." })
+  @Field(() => PetStatus, { description: 'Status of the animal.' })
   status!: PetStatus;
 }

@@ -1,18 +1,26 @@
 import { Field, Int, ObjectType } from 'type-graphql';
-import { DateTime, Id } from '../scalars';
+import { NEW_ORDER } from '../../domain/order-service';
+import { JsonSchema, Rules } from '../contract/json-schema';
+import { DateTime, Id } from '../contract/scalars';
 
+@Rules(NEW_ORDER)
+@JsonSchema({ required: [] })
 @ObjectType({ simpleResolvers: true, description: 'An order for an animal.' })
 export class Order {
-  @Field(() => Id, { description: 'Assigned when the order is placed.' })
+  @Field(() => Id, { description: 'Unique order identifier, assigned when it is placed.' })
   id!: bigint;
 
-  @Field(() => Id, { nullable: true, description: 'The id of the animal in the order.' })
+  @Field(() => Id, { nullable: true, description: 'ID of the animal in the order.' })
   petId!: bigint | null;
 
+  @JsonSchema({ example: 2 })
   @Field(() => Int, { nullable: true, description: 'Number of units ordered, at least 1.' })
   quantity!: number | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'Expected or actual ship date.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'Expected or actual ship date, in UTC with milliseconds.',
+  })
   shipDate!: Date | null;
 
   @Field(() => Boolean, { description: 'Whether the order has been fulfilled.' })

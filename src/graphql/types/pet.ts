@@ -1,18 +1,24 @@
 import { Field, ObjectType } from 'type-graphql';
-import { PetStatus } from '../enums';
-import { Id } from '../scalars';
+import { NEW_PET } from '../../domain/pet-service';
+import { NAME } from '../../domain/rules';
+import { PetStatus } from '../contract/enum-types';
+import { JsonSchema, Rules } from '../contract/json-schema';
+import { Id } from '../contract/scalars';
 
+@Rules(NEW_PET)
+@JsonSchema({ required: ['id', 'name', 'categoryId'] })
 @ObjectType({ simpleResolvers: true, description: 'An animal in the store.' })
 export class Pet {
-  @Field(() => Id, { description: 'Assigned on creation.' })
+  @Field(() => Id, { description: 'Unique identifier assigned on creation.' })
   id!: bigint;
 
-  @Field(() => String, { description: "The animal's name, 1 to 255 characters." })
+  @JsonSchema({ example: 'Rex' })
+  @Field(() => String, { description: `The animal's name, 1 to ${NAME.maxLength} characters.` })
   name!: string;
 
-  @Field(() => PetStatus, { description: 'The status of the pet.' })
+  @Field(() => PetStatus, { description: 'Status of the pet.' })
   status!: PetStatus;
 
-  @Field(() => Id, { description: 'The id of the category that the animal belongs to.' })
+  @Field(() => Id, { description: 'ID of the category the animal belongs to.' })
   categoryId!: bigint;
 }

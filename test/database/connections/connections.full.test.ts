@@ -41,8 +41,7 @@ onPostgres('on PostgreSQL', () => {
   const pid = async () => (await read<{ pid: number }>('select pg_backend_pid() as pid')).pid;
   const ownPid = async () => (await run<{ pid: number }>('select pg_backend_pid() as pid')).pid;
   const count = async () => (await run<{ n: number }>('select count(*)::int as n from things')).n;
-  const terminate = (backend: number) =>
-    home.database.query(statement('select pg_terminate_backend($1)'), [backend]);
+  const terminate = (backend: number) => home.database.query(statement('select pg_terminate_backend($1)'), [backend]);
   const insert = (i: unknown) => run<{ i: number }>('insert into things values ($1) returning i', i);
   const half = (i: number) => `(10 / (${i} - 3))`;
   const unsent = {
@@ -206,11 +205,7 @@ onPostgres('on PostgreSQL', () => {
     test('with values that cannot be sent fail alone, and their statement still works', async () => {
       await reopen(1);
       const settled = await Promise.allSettled([1, unsent, 3].map(insert));
-      expect(settled).toMatchObject([
-        { value: { i: 1 } },
-        { reason: { message: 'unsent' } },
-        { value: { i: 3 } },
-      ]);
+      expect(settled).toMatchObject([{ value: { i: 1 } }, { reason: { message: 'unsent' } }, { value: { i: 3 } }]);
       expect(await insert(4)).toEqual({ i: 4 });
       expect(await count()).toBe(3);
     });
@@ -220,8 +215,7 @@ onPostgres('on PostgreSQL', () => {
       const before = await ownPid();
       await run('alter table things add unique (i)');
       await insert(1);
-      for (let times = 0; times < 3; times++)
-        await expect(insert(1)).rejects.toMatchObject({ code: '23505' });
+      for (let times = 0; times < 3; times++) await expect(insert(1)).rejects.toMatchObject({ code: '23505' });
       expect(await ownPid()).toBe(before);
     });
 
@@ -283,25 +277,21 @@ onPostgres('on PostgreSQL', () => {
     test.each([
       ['a shared connection', 10, true],
       ['a connection of its own', 1, false],
-    ])(
-      'is kept on %s with hundreds of others, but not with all there ever were',
-      async (_what, size, isShort) => {
-        await reopen(size);
-        if (isShort) await shared();
-        const one = (text: string, ...values: unknown[]) => (isShort ? read : run)(text, ...values);
-        const kept: number[] = [];
-        for (let n = 0; n < 1300; n++) {
-          expect(await one(`select $1::int as n${n}`, n)).toEqual({ [`n${n}`]: n });
-          if (n % 50 === 0) {
-            const row = await one('select count(*)::int as kept from pg_prepared_statements');
-            kept.push((row as { kept: number }).kept);
-          }
+    ])('is kept on %s with hundreds of others, but not with all there ever were', async (_what, size, isShort) => {
+      await reopen(size);
+      if (isShort) await shared();
+      const one = (text: string, ...values: unknown[]) => (isShort ? read : run)(text, ...values);
+      const kept: number[] = [];
+      for (let n = 0; n < 1300; n++) {
+        expect(await one(`select $1::int as n${n}`, n)).toEqual({ [`n${n}`]: n });
+        if (n % 50 === 0) {
+          const row = await one('select count(*)::int as kept from pg_prepared_statements');
+          kept.push((row as { kept: number }).kept);
         }
-        expect(Math.max(...kept)).toBeGreaterThan(100);
-        expect(Math.max(...kept)).toBeLessThan(600);
-        for (const n of [0, 1299, 0])
-          expect(await one(`select $1::int as n${n}`, n)).toEqual({ [`n${n}`]: n });
-      },
-    );
+      }
+      expect(Math.max(...kept)).toBeGreaterThan(100);
+      expect(Math.max(...kept)).toBeLessThan(600);
+      for (const n of [0, 1299, 0]) expect(await one(`select $1::int as n${n}`, n)).toEqual({ [`n${n}`]: n });
+    });
   });
 });

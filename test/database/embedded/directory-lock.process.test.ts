@@ -87,25 +87,20 @@ describe('the lock of a directory', () => {
     unlockAgain();
   });
 
-  test.each(['fresh', 'stale'])(
-    'goes to exactly one of many processes that race for a %s one',
-    async (state) => {
-      const rounds = IS_FULL ? 150 : 40;
-      const contenders = 6;
-      for (let round = 0; round < rounds; round++) {
-        mkdirSync(join(directory, String(round)));
-        if (state === 'stale') writeFileSync(join(directory, String(round), 'lock.1'), '99999999');
-      }
-      const racing = Array.from({ length: contenders }, () =>
-        start('lock-contender.ts', directory, String(rounds)),
-      );
-      for (const child of racing) expect(await child.line()).toBe('ready');
-      const unfinished = join(directory, 'start.unfinished');
-      writeFileSync(unfinished, String(Date.now() + 50));
-      renameSync(unfinished, join(directory, 'start'));
-      const wins = await Promise.all(racing.map(async (child) => JSON.parse(await child.line()) as number[]));
-      expect(wins.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: rounds }, (_, round) => round));
-      expect(wins.filter((won) => won.length > 0).length).toBeGreaterThan(1);
-    },
-  );
+  test.each(['fresh', 'stale'])('goes to exactly one of many processes that race for a %s one', async (state) => {
+    const rounds = IS_FULL ? 150 : 40;
+    const contenders = 6;
+    for (let round = 0; round < rounds; round++) {
+      mkdirSync(join(directory, String(round)));
+      if (state === 'stale') writeFileSync(join(directory, String(round), 'lock.1'), '99999999');
+    }
+    const racing = Array.from({ length: contenders }, () => start('lock-contender.ts', directory, String(rounds)));
+    for (const child of racing) expect(await child.line()).toBe('ready');
+    const unfinished = join(directory, 'start.unfinished');
+    writeFileSync(unfinished, String(Date.now() + 50));
+    renameSync(unfinished, join(directory, 'start'));
+    const wins = await Promise.all(racing.map(async (child) => JSON.parse(await child.line()) as number[]));
+    expect(wins.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: rounds }, (_, round) => round));
+    expect(wins.filter((won) => won.length > 0).length).toBeGreaterThan(1);
+  });
 });

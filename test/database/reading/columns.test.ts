@@ -24,9 +24,7 @@ test('the columns that statements use are those of the migrated database', async
   );
   const columns: Column[] = Object.values(COLUMNS).flatMap((table) => Object.values(table));
   const expected = columns.map(({ sql, kind, type, isNullable }) =>
-    kind === 'other'
-      ? { sql, type: expect.any(String), isNullable: expect.any(Boolean) }
-      : { sql, type, isNullable },
+    kind === 'other' ? { sql, type: expect.any(String), isNullable: expect.any(Boolean) } : { sql, type, isNullable },
   );
   expect(found).toHaveLength(expected.length);
   expect(found).toEqual(expect.arrayContaining(expected));
