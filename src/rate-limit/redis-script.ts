@@ -1,6 +1,6 @@
 import type { Redis, Result } from 'ioredis';
 import { DAY_MS, FREE_FACTOR, MINUTE_MS } from './plans';
-import { COUNTS, STATE_FIELDS } from './state';
+import { STATE_FIELDS } from './state';
 
 /*
  * The rules of rules.ts in Lua: Redis runs a script atomically, so deciding and taking are one step for all instances. A
@@ -32,9 +32,12 @@ return found
  * the rules. Only changed fields are written: formatting a number costs more than deciding.
  */
 const TAKE = `${READ}
-local COUNTS = { ${COUNTS.map(([count, ends]) => `${count} = '${ends}'`).join(', ')} }
 local perMinute, perDay = tonumber(ARGV[1]), tonumber(ARGV[2])
 local banAfter, banMs, banMaxMs = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+
+local function forget(count, ends)
+  if state[ends] <= now then state[count], state[ends] = 0, 0 end
+end
 
 local function refuse(windowEnds)
   state.refusals = state.refusals + 1
@@ -65,9 +68,11 @@ local function takeFree()
   state.freeUsed = state.freeUsed + 1
 end
 
-for count, ends in pairs(COUNTS) do
-  if state[ends] <= now then state[count], state[ends] = 0, 0 end
-end
+forget('minuteUsed', 'minuteEnds')
+forget('dayUsed', 'dayEnds')
+forget('freeUsed', 'freeEnds')
+forget('refusals', 'refusalsEnd')
+forget('bans', 'bansEnd')
 
 for i = 6, #ARGV do
   if state.bannedUntil > now then break end
@@ -83,8 +88,7 @@ for i, field in ipairs(FIELDS) do
   end
 end
 if #changes > 0 then
-  local last = state.bannedUntil
-  for _, ends in pairs(COUNTS) do last = math.max(last, state[ends]) end
+  local last = math.max(state.minuteEnds, state.dayEnds, state.freeEnds, state.refusalsEnd, state.bansEnd, state.bannedUntil)
   redis.call('HSET', KEYS[1], unpack(changes))
   redis.call('PEXPIRE', KEYS[1], last - now)
 end

@@ -1,5 +1,5 @@
 import { DAY_MS, FREE_FACTOR, MINUTE_MS, type Quota } from './plans';
-import { COUNTS, type State } from './state';
+import type { State } from './state';
 
 /** `counted` requests use up the quota; `free` ones do not, but have their own ceiling. */
 export type RequestKind = 'counted' | 'free';
@@ -97,11 +97,25 @@ function refuse(state: State, windowEnds: number, bans: BanRules, now: number): 
   state.refusalsEnd = 0;
 }
 
-/** Starts afresh what has ended. */
 function forget(state: State, now: number): void {
-  for (const [count, ends] of COUNTS) {
-    if (state[ends] > now) continue;
-    state[count] = 0;
-    state[ends] = 0;
+  if (state.minuteEnds <= now) {
+    state.minuteUsed = 0;
+    state.minuteEnds = 0;
+  }
+  if (state.dayEnds <= now) {
+    state.dayUsed = 0;
+    state.dayEnds = 0;
+  }
+  if (state.freeEnds <= now) {
+    state.freeUsed = 0;
+    state.freeEnds = 0;
+  }
+  if (state.refusalsEnd <= now) {
+    state.refusals = 0;
+    state.refusalsEnd = 0;
+  }
+  if (state.bansEnd <= now) {
+    state.bans = 0;
+    state.bansEnd = 0;
   }
 }

@@ -26,16 +26,7 @@ export type State = ReturnType<typeof newState>;
 
 export const STATE_FIELDS = Object.keys(newState()) as readonly (keyof State)[];
 
-/** What is counted, each until a time of its own; then it starts again at 0. */
-export const COUNTS = [
-  ['minuteUsed', 'minuteEnds'],
-  ['dayUsed', 'dayEnds'],
-  ['freeUsed', 'freeEnds'],
-  ['refusals', 'refusalsEnd'],
-  ['bans', 'bansEnd'],
-] as const satisfies readonly (readonly [count: keyof State, ends: keyof State])[];
-
 /** When everything in it has ended: from then on the caller is treated as unknown. */
 export function lastEnd(state: State): number {
-  return COUNTS.reduce((last, [, ends]) => Math.max(last, state[ends]), state.bannedUntil);
+  return Math.max(state.minuteEnds, state.dayEnds, state.freeEnds, state.refusalsEnd, state.bansEnd, state.bannedUntil);
 }
