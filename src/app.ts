@@ -27,7 +27,7 @@ import { type Exposition, Metrics } from './http/metrics';
 import { Overload } from './http/overload';
 import { RequestsInProgress } from './http/requests-in-progress';
 import { createServer } from './http/server';
-import { connectRedis } from './rate-limit/redis-client';
+import { connectRedis } from './rate-limit/stores/redis-client';
 
 /** The application, not listening yet. Closing the server closes everything except the database. */
 export interface App {

@@ -8,7 +8,7 @@ import type { InventoryService } from '../domain/inventory-service';
 import type { OrderService } from '../domain/order-service';
 import type { PetService } from '../domain/pet-service';
 import type { Hub } from '../events/hub';
-import type { Store } from '../rate-limit/store';
+import type { Store } from '../rate-limit/stores/store';
 import { enforceRateLimits } from './charging/rate-limit-directive';
 import { defineDirectives } from './contract/directives';
 import { refuseKeyIds } from './contract/scalars';

@@ -13,9 +13,9 @@ import { GRAPHQL_API, type OperationRequest } from '../graphql/execution/context
 import { type Outcome, refusal } from '../graphql/execution/outcome';
 import { RunningSubscription } from '../graphql/execution/running-subscription';
 import { ProblemError } from '../graphql/problem';
-import type { CountingStore } from '../rate-limit/counting-store';
 import type { Subject } from '../rate-limit/limit-status';
 import { Meter } from '../rate-limit/meter';
+import type { CountingStore } from '../rate-limit/stores/counting-store';
 import type { Journal } from './journal';
 import { type LiveOperations, tooMany } from './live-operations';
 import type { Metrics } from './metrics';

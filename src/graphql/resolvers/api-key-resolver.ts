@@ -4,7 +4,7 @@ import { quotaOf, type StoredKey } from '../../access/caller';
 import { KEY_ID_FORM } from '../../access/secret';
 import { badInput } from '../../domain/domain-error';
 import { subjectOfAddress } from '../../rate-limit/client-address';
-import type { Store } from '../../rate-limit/store';
+import type { Store } from '../../rate-limit/stores/store';
 import { Paged } from '../contract/cost-directives';
 import { Counted, Requires } from '../contract/directives';
 import { DateTime, Id, type KeyId, keyIdOf } from '../contract/scalars';

@@ -1,6 +1,6 @@
-import type { LimitStatus, Subject } from './limit-status';
-import type { Quota } from './plans';
-import { isTooExpensive, type RequestKind } from './rules';
+import type { LimitStatus, Subject } from '../limit-status';
+import type { Quota } from '../plans';
+import { isTooExpensive, type RequestKind } from '../rules';
 import type { SharedStore, Store } from './store';
 
 export interface FallbackStoreOptions {
@@ -46,27 +46,20 @@ export class FallbackStore implements Store {
   }
 
   take(subject: Subject, cost: number, kind: RequestKind): LimitStatus | Promise<LimitStatus> {
-    return this.orElse(
-      (redis) => redis.take(subject, cost, kind),
-      () => this.takeAlone(subject, cost, kind),
-    );
+    const alone = () => this.takeAlone(subject, cost, kind);
+    return this.current === 'redis' ? this.orElse(this.redis.take(subject, cost, kind), alone) : alone();
   }
 
   peek(subject: Subject): LimitStatus | Promise<LimitStatus> {
-    return this.orElse(
-      (redis) => redis.peek(subject),
-      () => this.memory.peek(this.sharing(subject)),
-    );
+    const alone = () => this.memory.peek(this.sharing(subject));
+    return this.current === 'redis' ? this.orElse(this.redis.peek(subject), alone) : alone();
   }
 
   /** Lifts the ban here and, if reachable, in Redis. */
   async liftBan(id: string): Promise<boolean> {
     const here = await this.memory.liftBan(id);
-    const there = await this.orElse<boolean>(
-      (redis) => redis.liftBan(id),
-      () => false,
-    );
-    return there || here;
+    if (this.current === 'fallback') return here;
+    return (await this.orElse(this.redis.liftBan(id), () => false)) || here;
   }
 
   async close(): Promise<void> {
@@ -93,9 +86,8 @@ export class FallbackStore implements Store {
     return { id, quota: known };
   }
 
-  private orElse<T>(shared: (redis: SharedStore) => Promise<T>, alone: () => T | Promise<T>): T | Promise<T> {
-    if (this.current === 'fallback') return alone();
-    return shared(this.redis).catch((error) => {
+  private orElse<T>(shared: Promise<T>, alone: () => T | Promise<T>): Promise<T> {
+    return shared.catch((error) => {
       this.leave(error);
       return alone();
     });

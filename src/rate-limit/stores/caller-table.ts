@@ -1,4 +1,4 @@
-import { lastEnd, newState, type State } from './state';
+import { lastEnd, newState, type State } from '../state';
 
 /** How many entries each new caller makes it check: more than one, so that expired entries go faster than new ones come. */
 const LOOK_AT = 8;

@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
-import { inTime } from './in-time';
-import { type LimitStatus, limitStatusOf, type Subject } from './limit-status';
-import type { Quota } from './plans';
+import { inTime } from '../in-time';
+import { type LimitStatus, limitStatusOf, type Subject } from '../limit-status';
+import type { Quota } from '../plans';
+import { type BanRules, look, type RequestKind, take } from '../rules';
+import { newState, STATE_FIELDS, type State } from '../state';
 import { RedisClock } from './redis-clock';
 import { defineScripts } from './redis-script';
-import { type BanRules, look, type RequestKind, take } from './rules';
-import { newState, STATE_FIELDS, type State } from './state';
 import type { SharedStore } from './store';
 
 export interface RedisStoreOptions {

@@ -1,6 +1,6 @@
 import type { Redis, Result } from 'ioredis';
-import { DAY_MS, FREE_FACTOR, MINUTE_MS } from './plans';
-import { STATE_FIELDS } from './state';
+import { DAY_MS, FREE_FACTOR, MINUTE_MS } from '../plans';
+import { STATE_FIELDS } from '../state';
 
 /*
  * The rules of rules.ts in Lua: Redis runs a script atomically, so deciding and taking are one step for all instances. A
