@@ -18,7 +18,6 @@ import { InventoryService } from './domain/inventory-service';
 import { OrderService } from './domain/order-service';
 import { PetService } from './domain/pet-service';
 import { Executor } from './graphql/execution/executor';
-import { buildSchema } from './graphql/schema';
 import { Drain } from './http/drain';
 import { Journal } from './http/journal';
 import { LiveOperations } from './http/live-operations';
@@ -28,6 +27,7 @@ import { Overload } from './http/overload';
 import { RequestsInProgress } from './http/requests-in-progress';
 import { createServer } from './http/server';
 import { connectRedis } from './rate-limit/stores/redis-client';
+import { buildSchema } from './schema/schema';
 
 /** The application, not listening yet. Closing the server closes everything except the database. */
 export interface App {

@@ -7,6 +7,7 @@ import {
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
 import { GraphQLError } from 'graphql';
+import { type ErrorCode, type Problem, problemOf } from '../errors/problem';
 import type { DocumentLimits } from './documents/document-limits';
 import type { KnownDocuments } from './documents/known-documents';
 import { examine, reworded } from './documents/read-document';
@@ -14,7 +15,6 @@ import type { OperationRequest } from './execution/context';
 import type { Executor } from './execution/executor';
 import { extensionsOf, type Outcome, refusal, refuseDocument } from './execution/outcome';
 import { headersOf } from './idempotency/idempotency-header';
-import { type ErrorCode, type Problem, problemOf } from './problem';
 
 /**
  * Apollo Server in front of the executor: it reads requests (POST, GET, automatic persisted queries, CSRF

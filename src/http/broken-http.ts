@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { type ErrorCode, ProblemError } from '../errors/problem';
 import { refusalOf } from '../graphql/charging/charge';
-import { type ErrorCode, ProblemError } from '../graphql/problem';
 import { subjectOfAddress } from '../rate-limit/client-address';
 import { PLANS } from '../rate-limit/plans';
 import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type AnonymousAccess, anonymousCaller, type Caller } from '../access/caller';
 import type { KeyRing } from '../access/key-ring';
-import { ProblemError } from '../graphql/problem';
+import { ProblemError } from '../errors/problem';
 import { subjectOfAddress } from '../rate-limit/client-address';
 import { Meter } from '../rate-limit/meter';
 import type { CountingStore } from '../rate-limit/stores/counting-store';

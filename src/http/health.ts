@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../database/database';
 import type { ErrorDetail } from '../domain/domain-error';
-import { ProblemError } from '../graphql/problem';
+import { ProblemError } from '../errors/problem';
 import { inTime } from '../rate-limit/in-time';
 import type { Store } from '../rate-limit/stores/store';
 import { answerOtherMethods } from '../rest/other-methods';

@@ -1,6 +1,6 @@
 import type { FormattedExecutionResult } from 'graphql';
 import Negotiator from 'negotiator';
-import type { ErrorCode } from '../graphql/problem';
+import type { ErrorCode } from '../errors/problem';
 
 /** Errors in a document or its variables. */
 const OF_DOCUMENTS: readonly unknown[] = [

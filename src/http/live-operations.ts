@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { KeyRing } from '../access/key-ring';
+import { ProblemError } from '../errors/problem';
 import type { DocumentLimits } from '../graphql/documents/document-limits';
 import type { KnownDocuments } from '../graphql/documents/known-documents';
 import { readDocument } from '../graphql/documents/read-document';
@@ -7,7 +8,6 @@ import type { OperationRequest, Variables } from '../graphql/execution/context';
 import type { Executor } from '../graphql/execution/executor';
 import { type Outcome, refusal, refuseDocument } from '../graphql/execution/outcome';
 import { RunningSubscription } from '../graphql/execution/running-subscription';
-import { ProblemError } from '../graphql/problem';
 import { PerCaller } from './per-caller';
 import { type PresentedKey, WRONG_KEY } from './presented-key';
 

@@ -1,6 +1,6 @@
 import { BlockList, isIPv6 } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ProblemError } from '../graphql/problem';
+import { ProblemError } from '../errors/problem';
 import { answerOtherMethods } from '../rest/other-methods';
 import type { Exposition } from './metrics';
 import { METRICS_PATH } from './metrics-server';

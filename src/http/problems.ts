@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import { type ErrorCode, type Problem, ProblemError, problemOf } from '../errors/problem';
 import { extensionsOf } from '../graphql/execution/outcome';
-import { type ErrorCode, type Problem, ProblemError, problemOf } from '../graphql/problem';
 import { errorBody } from '../rest/responses/rest-errors';
 import { GRAPHQL_PATH, STREAM_PATH } from './paths';
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { ProblemError } from '../graphql/problem';
+import { ProblemError } from '../errors/problem';
 
 /**
  * Node and Fastify answer some requests themselves, bypassing all hooks, without the headers that every response carries:

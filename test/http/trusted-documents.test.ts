@@ -7,7 +7,7 @@ import { WebSocket } from 'ws';
 import { createApp } from '../../src/app';
 import { readConfig } from '../../src/config';
 import { TrustedDocuments } from '../../src/graphql/documents/trusted-documents';
-import { buildSchema, type Services } from '../../src/graphql/schema';
+import { buildSchema, type Services } from '../../src/schema/schema';
 import { emptyDatabase } from '../helper/database';
 import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../helper/gateway';
 import { Received, running } from '../helper/live';

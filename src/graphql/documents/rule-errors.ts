@@ -13,7 +13,7 @@ import {
 } from 'graphql';
 import type { ErrorDetail } from '../../domain/domain-error';
 import { faultsOf } from '../../domain/rules';
-import { type Element, ruleOf } from '../contract/json-schema';
+import { type Element, ruleOf } from '../directives/json-schema';
 import type { Variables } from '../execution/context';
 
 /** Which rule of a field or an argument a value breaks. */

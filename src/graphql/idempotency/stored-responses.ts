@@ -9,7 +9,7 @@ import {
   lockSeveral,
   MAX_ANSWER_BYTES,
 } from '../../database/stored-answers';
-import { ProblemError } from '../problem';
+import { ProblemError } from '../../errors/problem';
 import { Queue } from './queue';
 
 /** The result of running an operation. */

@@ -13,7 +13,7 @@ import {
   isRequiredArgument,
 } from 'graphql';
 import { integerRule } from '../../domain/rules';
-import { ruleOf } from '../../graphql/contract/json-schema';
+import { ruleOf } from '../../graphql/directives/json-schema';
 import { type Operation, pathParameters, routeOf } from '../rest-operation';
 import { INT32, readJson, readText, SCALARS } from './scalar-formats';
 import { type Sort, sortsOf } from './sorts';

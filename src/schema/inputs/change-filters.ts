@@ -1,7 +1,7 @@
 import { Field, InputType, Int } from 'type-graphql';
 import type { ChangeEvent } from '../../events/hub';
-import { PetStatus } from '../contract/enum-types';
-import { Id } from '../contract/scalars';
+import { PetStatus } from '../enum-types';
+import { Id } from '../scalars';
 
 @InputType({
   description:

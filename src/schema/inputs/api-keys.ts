@@ -6,9 +6,9 @@ import {
   type NewApiKey as NewApiKeyShape,
 } from '../../access/api-key-service';
 import { NAME } from '../../domain/rules';
-import { Plan, Scope } from '../contract/enum-types';
-import { Rules } from '../contract/json-schema';
-import { DateTime } from '../contract/scalars';
+import { Rules } from '../../graphql/directives/json-schema';
+import { Plan, Scope } from '../enum-types';
+import { DateTime } from '../scalars';
 
 @Rules(NEW_API_KEY)
 @InputType({ description: 'A key to create.' })

@@ -8,11 +8,10 @@ import type { InventoryService } from '../domain/inventory-service';
 import type { OrderService } from '../domain/order-service';
 import type { PetService } from '../domain/pet-service';
 import type { Hub } from '../events/hub';
+import { enforceRateLimits } from '../graphql/charging/rate-limit-directive';
+import { defineDirectives } from '../graphql/directives/directives';
+import { isolateMutations } from '../graphql/idempotency/savepoints';
 import type { Store } from '../rate-limit/stores/store';
-import { enforceRateLimits } from './charging/rate-limit-directive';
-import { defineDirectives } from './contract/directives';
-import { refuseKeyIds } from './contract/scalars';
-import { isolateMutations } from './idempotency/savepoints';
 import { ApiKeyResolver } from './resolvers/api-key-resolver';
 import { CategoryResolver } from './resolvers/category-resolver';
 import { ChangeResolver, type Passes } from './resolvers/change-resolver';
@@ -20,6 +19,7 @@ import { InventoryResolver } from './resolvers/inventory-resolver';
 import { OrderResolver } from './resolvers/order-resolver';
 import { PetResolver } from './resolvers/pet-resolver';
 import { ViewerResolver } from './resolvers/viewer-resolver';
+import { refuseKeyIds } from './scalars';
 
 /** The services behind the resolvers. */
 export interface Services {

@@ -4,10 +4,10 @@ import type { InventoryFilter as InventoryFilterShape } from '../../domain/inven
 import type { OrderFilter as OrderFilterShape } from '../../domain/order-service';
 import type { PetFilter as PetFilterShape } from '../../domain/pet-service';
 import { NAME_FILTER } from '../../domain/rules';
-import { Stability } from '../contract/directives';
-import { PetStatus } from '../contract/enum-types';
-import { Rules } from '../contract/json-schema';
-import { Id } from '../contract/scalars';
+import { Stability } from '../../graphql/directives/directives';
+import { Rules } from '../../graphql/directives/json-schema';
+import { PetStatus } from '../enum-types';
+import { Id } from '../scalars';
 
 @Rules({ name: NAME_FILTER })
 @InputType({ description: 'Which pets to list: those that match every given filter.' })

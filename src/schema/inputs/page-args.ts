@@ -1,14 +1,8 @@
 import { ArgsType, type ClassType, Field, InputType, Int } from 'type-graphql';
 import { DEFAULT_PAGE, type PageArgs as Page } from '../../domain/connection';
 import { PAGE_SIZE } from '../../domain/rules';
-import {
-  CategoryOrderField,
-  InventoryOrderField,
-  OrderDirection,
-  OrderOrderField,
-  PetOrderField,
-} from '../contract/enum-types';
-import { Rules } from '../contract/json-schema';
+import { Rules } from '../../graphql/directives/json-schema';
+import { CategoryOrderField, InventoryOrderField, OrderDirection, OrderOrderField, PetOrderField } from '../enum-types';
 import { CategoryFilter, InventoryFilter, OrderFilter, PetFilter } from './filters';
 
 @Rules({ first: PAGE_SIZE, last: PAGE_SIZE })

@@ -1,8 +1,7 @@
 import { Arg, Resolver, Root, Subscription } from 'type-graphql';
 import type { Topic } from '../../database/changes';
 import type { ChangeEvent } from '../../events/hub';
-import { Counted, Requires, Stability } from '../contract/directives';
-import { refuseKeyIds } from '../contract/scalars';
+import { Counted, Requires, Stability } from '../../graphql/directives/directives';
 import {
   InventoryChangeFilter,
   OrderChangeFilter,
@@ -11,6 +10,7 @@ import {
   passesOrders,
   passesPets,
 } from '../inputs/change-filters';
+import { refuseKeyIds } from '../scalars';
 import { InventoryChange, OrderChange, PetChange } from '../types/change-events';
 
 /** Whether an event passes a subscriber's filter. */

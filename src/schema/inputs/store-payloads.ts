@@ -2,8 +2,8 @@ import { Field, InputType, Int } from 'type-graphql';
 import { INVENTORY_UPDATE, type InventoryUpdate as InventoryUpdateShape } from '../../domain/inventory-service';
 import { NEW_ORDER, ORDER_UPDATE, type OrderInput } from '../../domain/order-service';
 import { STOCK } from '../../domain/rules';
-import { JsonSchema, Rules } from '../contract/json-schema';
-import { DateTime, Id } from '../contract/scalars';
+import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
+import { DateTime, Id } from '../scalars';
 
 @Rules(NEW_ORDER)
 @InputType({

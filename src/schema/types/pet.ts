@@ -1,9 +1,9 @@
 import { Field, ObjectType } from 'type-graphql';
 import { NEW_PET } from '../../domain/pet-service';
 import { NAME } from '../../domain/rules';
-import { PetStatus } from '../contract/enum-types';
-import { JsonSchema, Rules } from '../contract/json-schema';
-import { Id } from '../contract/scalars';
+import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
+import { PetStatus } from '../enum-types';
+import { Id } from '../scalars';
 
 @Rules(NEW_PET)
 @JsonSchema({ required: ['id', 'name', 'categoryId'] })

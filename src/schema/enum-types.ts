@@ -1,5 +1,5 @@
 import { registerEnumType } from 'type-graphql';
-import { PetStatus, Plan, Scope } from '../../database/generated/enums';
+import { PetStatus, Plan, Scope } from '../database/generated/enums';
 
 export { PetStatus, Plan, Scope };
 

@@ -1,8 +1,8 @@
 import { Field, Int, ObjectType } from 'type-graphql';
 import { COUNT } from '../../domain/rules';
-import { Plan } from '../contract/enum-types';
-import { JsonSchema, Rules } from '../contract/json-schema';
-import { DateTime } from '../contract/scalars';
+import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
+import { Plan } from '../enum-types';
+import { DateTime } from '../scalars';
 
 const MINUTE = { name: 'minute', limit: 60, remaining: 57, resetAt: '2026-11-21T10:00:30.000Z' };
 const DAY = { name: 'day', limit: 1000, remaining: 997, resetAt: '2026-11-22T09:59:30.000Z' };

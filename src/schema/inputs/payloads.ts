@@ -12,9 +12,9 @@ import {
   type PetUpdate as PetUpdateShape,
 } from '../../domain/pet-service';
 import { DESCRIPTION, NAME } from '../../domain/rules';
-import { PetStatus } from '../contract/enum-types';
-import { JsonSchema, Rules } from '../contract/json-schema';
-import { Id } from '../contract/scalars';
+import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
+import { PetStatus } from '../enum-types';
+import { Id } from '../scalars';
 
 @Rules(NEW_PET)
 @InputType({ description: 'A pet to create.' })

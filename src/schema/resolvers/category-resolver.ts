@@ -3,13 +3,13 @@ import type { Selection } from '../../database/reading/selection';
 import type { CategoryRow } from '../../database/reading/tables';
 import type { CategoryService } from '../../domain/category-service';
 import type { PetService } from '../../domain/pet-service';
-import { Paged } from '../contract/cost-directives';
-import { Counted, Requires } from '../contract/directives';
-import { Id } from '../contract/scalars';
-import type { Context } from '../execution/context';
-import { Selected } from '../execution/selected';
+import { Paged } from '../../graphql/directives/cost-directives';
+import { Counted, Requires } from '../../graphql/directives/directives';
+import type { Context } from '../../graphql/execution/context';
+import { Selected } from '../../graphql/execution/selected';
 import { CategoryPageArgs, PetPageArgs, pageOf } from '../inputs/page-args';
 import { CategoryUpdate, NewCategory } from '../inputs/payloads';
+import { Id } from '../scalars';
 import { Category } from '../types/category';
 import { CategoryConnection, PetConnection } from '../types/connection-types';
 

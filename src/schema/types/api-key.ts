@@ -1,6 +1,6 @@
 import { Field, Int, ObjectType } from 'type-graphql';
-import { Plan, Scope } from '../contract/enum-types';
-import { DateTime, Id } from '../contract/scalars';
+import { Plan, Scope } from '../enum-types';
+import { DateTime, Id } from '../scalars';
 import { RateLimit } from './rate-limit';
 
 @ObjectType({

@@ -1,6 +1,6 @@
 import { Ctx, Query, Resolver } from 'type-graphql';
+import type { Context } from '../../graphql/execution/context';
 import type { LimitStatus } from '../../rate-limit/limit-status';
-import type { Context } from '../execution/context';
 import { Viewer } from '../types/api-key';
 import { RateLimit } from '../types/rate-limit';
 

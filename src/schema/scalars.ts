@@ -1,7 +1,7 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { GraphQLDateTime } from 'graphql-scalars';
-import { KEY_ID_FORM, KEY_ID_RULE } from '../../access/secret';
-import { badInput } from '../../domain/domain-error';
+import { KEY_ID_FORM, KEY_ID_RULE } from '../access/secret';
+import { badInput } from '../domain/domain-error';
 
 const MAX_ID = 9223372036854775807n;
 const DECIMAL = /^[1-9][0-9]{0,18}$/;

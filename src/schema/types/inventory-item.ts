@@ -1,8 +1,8 @@
 import { Field, Int, ObjectType } from 'type-graphql';
 import { INVENTORY_UPDATE } from '../../domain/inventory-service';
-import { PetStatus } from '../contract/enum-types';
-import { JsonSchema, Rules } from '../contract/json-schema';
-import { Id } from '../contract/scalars';
+import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
+import { PetStatus } from '../enum-types';
+import { Id } from '../scalars';
 
 @Rules(INVENTORY_UPDATE)
 @ObjectType({

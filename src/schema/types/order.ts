@@ -1,7 +1,7 @@
 import { Field, Int, ObjectType } from 'type-graphql';
 import { NEW_ORDER } from '../../domain/order-service';
-import { JsonSchema, Rules } from '../contract/json-schema';
-import { DateTime, Id } from '../contract/scalars';
+import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
+import { DateTime, Id } from '../scalars';
 
 @Rules(NEW_ORDER)
 @JsonSchema({ required: [] })

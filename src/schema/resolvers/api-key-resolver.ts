@@ -3,13 +3,13 @@ import type { ApiKeyService } from '../../access/api-key-service';
 import { quotaOf, type StoredKey } from '../../access/caller';
 import { KEY_ID_FORM } from '../../access/secret';
 import { badInput } from '../../domain/domain-error';
+import { Paged } from '../../graphql/directives/cost-directives';
+import { Counted, Requires } from '../../graphql/directives/directives';
+import type { Context } from '../../graphql/execution/context';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import type { Store } from '../../rate-limit/stores/store';
-import { Paged } from '../contract/cost-directives';
-import { Counted, Requires } from '../contract/directives';
-import { DateTime, Id, type KeyId, keyIdOf } from '../contract/scalars';
-import type { Context } from '../execution/context';
 import { ApiKeyUpdate, NewApiKey } from '../inputs/api-keys';
+import { DateTime, Id, type KeyId, keyIdOf } from '../scalars';
 import { ApiKey, CreatedApiKey } from '../types/api-key';
 import { ApiKeyConnection } from '../types/connection-types';
 

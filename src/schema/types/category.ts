@@ -1,9 +1,9 @@
 import { Field, ObjectType } from 'type-graphql';
 import { NEW_CATEGORY } from '../../domain/category-service';
 import { DESCRIPTION, NAME } from '../../domain/rules';
-import { Weighs } from '../contract/cost-directives';
-import { JsonSchema, Rules } from '../contract/json-schema';
-import { Id } from '../contract/scalars';
+import { Weighs } from '../../graphql/directives/cost-directives';
+import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
+import { Id } from '../scalars';
 
 @Rules(NEW_CATEGORY)
 @ObjectType({ simpleResolvers: true, description: 'A kind of animal.' })

@@ -1,6 +1,6 @@
 import { Field, ObjectType } from 'type-graphql';
-import { ChangeKind } from '../contract/enum-types';
-import { Id } from '../contract/scalars';
+import { ChangeKind } from '../enum-types';
+import { Id } from '../scalars';
 import { InventoryItem } from './inventory-item';
 import { Order } from './order';
 import { Pet } from './pet';
