@@ -26,7 +26,7 @@ import { type Exposition, Metrics } from './http/metrics';
 import { Overload } from './http/overload';
 import { RequestsInProgress } from './http/requests-in-progress';
 import { createServer } from './http/server';
-import { connectRedis } from './rate-limit/redis-client';
+import { connectRedis } from './rate-limit/stores/redis-client';
 import { buildSchema } from './schema/schema';
 
 /** The application, not listening yet. Closing the server closes everything except the database. */

@@ -6,7 +6,7 @@ import type { OrderService } from '../domain/order-service';
 import type { PetService } from '../domain/pet-service';
 import { Hub } from '../events/hub';
 import { RedisRelay } from '../events/redis-relay';
-import { connectRedis } from '../rate-limit/redis-client';
+import { connectRedis } from '../rate-limit/stores/redis-client';
 
 export interface Events {
   readonly hub: Hub;

@@ -26,10 +26,14 @@ const LEDGER = `create table if not exists _prisma_migrations (
   applied_steps_count integer not null default 0
 )`;
 
+const RECORD =
+  'insert into _prisma_migrations (id, checksum, migration_name, applied_steps_count, logs) values ($1, $2, $3, $4, $5)';
+
 /**
  * Applies the pending migrations in order, as `prisma migrate deploy` does, and records them in Prisma's own table, so
  * that Prisma's CLI can continue from there. A failed migration is recorded, and stops this and every later start. The
- * lock and the settings are scoped to a transaction, so a pooler may use a different connection for each.
+ * lock and the settings are scoped to a transaction, so a pooler may use a different connection for each. Prisma's CLI
+ * would need an engine that it downloads, is not in the image, and cannot migrate the embedded database.
  * @throws Error with a one-line message that names the migration.
  */
 export async function migrate(connection: MigrationConnection, directory = MIGRATIONS_DIRECTORY): Promise<void> {
@@ -37,13 +41,9 @@ export async function migrate(connection: MigrationConnection, directory = MIGRA
   while (await applyNext(connection, migrations));
 }
 
-interface Migration {
-  name: string;
-  sql: string;
-  checksum: string;
-}
+type Migration = ReturnType<typeof migrationsIn>[number];
 
-function migrationsIn(directory: string): Migration[] {
+function migrationsIn(directory: string) {
   return readdirSync(directory)
     .sort()
     .map((name) => ({ name, file: join(directory, name, 'migration.sql') }))
@@ -58,19 +58,19 @@ function migrationsIn(directory: string): Migration[] {
 async function applyNext(connection: MigrationConnection, migrations: Migration[]): Promise<boolean> {
   let next: Migration | undefined;
   try {
-    return await alone(connection, async () => {
+    await alone(connection, async () => {
       const applied = await connection.rows(
         'select migration_name, checksum, finished_at from _prisma_migrations where rolled_back_at is null',
       );
-      const missing = migrations.find((migration) => !isApplied(migration, applied));
-      next = missing;
-      if (missing) await apply(connection, missing);
-      return missing !== undefined;
+      next = migrations.find((migration) => !isApplied(migration, applied));
+      if (next) await apply(connection, next);
     });
+    return next !== undefined;
   } catch (error) {
     if (!next) throw error;
     const reason = reasonOf(error);
-    await recordFailure(connection, next, reason).catch(() => undefined);
+    const failed = [randomUUID(), next.checksum, next.name, 0, reason];
+    await alone(connection, () => connection.rows(RECORD, failed)).catch(() => undefined);
     throw new Error(`Migration ${next.name} failed: ${reason}`, { cause: error });
   }
 }
@@ -112,25 +112,7 @@ function isApplied({ name, checksum }: Migration, applied: Record<string, unknow
  */
 async function apply(connection: MigrationConnection, { name, sql, checksum }: Migration): Promise<void> {
   const id = randomUUID();
-  await connection.rows(
-    'insert into _prisma_migrations (id, checksum, migration_name, applied_steps_count) values ($1, $2, $3, 1)',
-    [id, checksum, name],
-  );
+  await connection.rows(RECORD, [id, checksum, name, 1, null]);
   await connection.script(sql);
   await connection.rows('update _prisma_migrations set finished_at = clock_timestamp() where id = $1', [id]);
-}
-
-function recordFailure(
-  connection: MigrationConnection,
-  { name, checksum }: Migration,
-  reason: string,
-): Promise<unknown> {
-  return alone(connection, () =>
-    connection.rows('insert into _prisma_migrations (id, checksum, migration_name, logs) values ($1, $2, $3, $4)', [
-      randomUUID(),
-      checksum,
-      name,
-      reason,
-    ]),
-  );
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { problemOfStatus } from '../graphql/charging/charge';
-import type { CountingStore } from '../rate-limit/counting-store';
 import type { LimitStatus } from '../rate-limit/limit-status';
+import type { CountingStore } from '../rate-limit/stores/counting-store';
 import { problemBody } from './problems';
 import type { Tarpit } from './tarpit';
 

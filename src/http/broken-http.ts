@@ -6,7 +6,7 @@ import { refusalOf } from '../graphql/charging/charge';
 import { subjectOfAddress } from '../rate-limit/client-address';
 import { PLANS } from '../rate-limit/plans';
 import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';
-import type { Store } from '../rate-limit/store';
+import type { Store } from '../rate-limit/stores/store';
 import { errorBody } from '../rest/responses/rest-errors';
 import { PROTECTIVE_HEADERS, VARY } from './protective-headers';
 

@@ -3,8 +3,8 @@ import { type AnonymousAccess, anonymousCaller, type Caller } from '../access/ca
 import type { KeyRing } from '../access/key-ring';
 import { ProblemError } from '../errors/problem';
 import { subjectOfAddress } from '../rate-limit/client-address';
-import type { CountingStore } from '../rate-limit/counting-store';
 import { Meter } from '../rate-limit/meter';
+import type { CountingStore } from '../rate-limit/stores/counting-store';
 import { presentedKey, WRONG_KEY } from './presented-key';
 
 declare module 'fastify' {

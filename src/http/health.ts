@@ -3,7 +3,7 @@ import type { Database } from '../database/database';
 import type { ErrorDetail } from '../domain/domain-error';
 import { ProblemError } from '../errors/problem';
 import { inTime } from '../rate-limit/in-time';
-import type { Store } from '../rate-limit/store';
+import type { Store } from '../rate-limit/stores/store';
 import { answerOtherMethods } from '../rest/other-methods';
 import type { RequestsInProgress } from './requests-in-progress';
 

@@ -4,7 +4,7 @@ import type { Replicas } from '../database/replicas/replicas';
 import type { Hub } from '../events/hub';
 import type { RedisRelay } from '../events/redis-relay';
 import type { Uses } from '../graphql/annotations/uses';
-import type { CountingStore } from '../rate-limit/counting-store';
+import type { CountingStore } from '../rate-limit/stores/counting-store';
 import { Durations } from './durations';
 import type { LiveOperations } from './live-operations';
 import type { Overload } from './overload';

@@ -11,7 +11,7 @@ import type { Hub } from '../events/hub';
 import { enforceRateLimits } from '../graphql/charging/rate-limit-directive';
 import { defineDirectives } from '../graphql/directives/directives';
 import { isolateMutations } from '../graphql/idempotency/savepoints';
-import type { Store } from '../rate-limit/store';
+import type { Store } from '../rate-limit/stores/store';
 import { ApiKeyResolver } from './resolvers/api-key-resolver';
 import { CategoryResolver } from './resolvers/category-resolver';
 import { ChangeResolver, type Passes } from './resolvers/change-resolver';

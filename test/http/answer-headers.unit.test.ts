@@ -1,7 +1,7 @@
 import fastify from 'fastify';
 import { completeAnswers } from '../../src/http/answer-headers';
-import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { PLANS } from '../../src/rate-limit/plans';
+import { MemoryStore } from '../../src/rate-limit/stores/memory-store';
 import { responsesIn } from '../helper/messages';
 import { exchange } from '../helper/wire';
 import { BANS } from '../rate-limit/scenarios';

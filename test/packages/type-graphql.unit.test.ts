@@ -16,8 +16,8 @@ import {
 import { anonymousCaller } from '../../src/access/caller';
 import { GRAPHQL_API, type OperationRequest } from '../../src/graphql/execution/context';
 import { Executor } from '../../src/graphql/execution/executor';
-import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { Meter } from '../../src/rate-limit/meter';
+import { MemoryStore } from '../../src/rate-limit/stores/memory-store';
 import { Id, refuseKeyIds } from '../../src/schema/scalars';
 
 const Guarded = (word: string) => createMethodMiddlewareDecorator(async (_data, next) => `${word} ${await next()}`);

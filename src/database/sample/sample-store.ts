@@ -9,16 +9,6 @@ const NAMES: {
   readonly secondNames: readonly string[];
 } = JSON.parse(readFileSync(join(__dirname, '..', '..', '..', 'prisma', 'sample-names.json'), 'utf8'));
 
-interface SampleOrder {
-  /** Index of its pet, from 0; null if the store is sold out. */
-  pet: number | null;
-  quantity: number;
-  shipDate: Date | null;
-  complete: boolean;
-  /** The units it reserves: its quantity if the pet's stock is tracked, otherwise 0. */
-  reserved: number;
-}
-
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 /** The sample's current date: complete orders ship before it, the others after. */
@@ -67,16 +57,20 @@ export class SampleStore {
     };
   }
 
-  /** Makes an order and takes its units from stock: call it once per index, in order. */
-  order(index: number): SampleOrder {
+  /**
+   * Makes an order and takes its units from stock: call it once per index, in order.
+   * @returns `pet`: the index of its pet, from 0, or null if the store is sold out; `reserved`: the units it takes, 0 if
+   * the pet's stock is not tracked.
+   */
+  order(index: number) {
     const quantity = 1 + Math.floor(DRAW.quantity(index) ** 3 * 5);
     const complete = DRAW.complete(index) < 0.65;
     const shipDate = shipDateOf(index, complete);
     const pet = this.petFor(index, quantity);
     const left = pet === null ? -1 : (this.stock[pet] ?? -1);
-    if (pet === null || left < 0) return { pet, quantity, shipDate, complete, reserved: 0 };
-    this.stock[pet] = left - quantity;
-    return { pet, quantity, shipDate, complete, reserved: quantity };
+    const reserved = left < 0 ? 0 : quantity;
+    if (pet !== null && reserved) this.stock[pet] = left - reserved;
+    return { pet, quantity, shipDate, complete, reserved };
   }
 
   /** The pet that is drawn or, if it lacks stock, the next one that has enough. */

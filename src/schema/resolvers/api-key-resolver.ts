@@ -7,7 +7,7 @@ import { Paged } from '../../graphql/directives/cost-directives';
 import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/execution/context';
 import { subjectOfAddress } from '../../rate-limit/client-address';
-import type { Store } from '../../rate-limit/store';
+import type { Store } from '../../rate-limit/stores/store';
 import { ApiKeyUpdate, NewApiKey } from '../inputs/api-keys';
 import { DateTime, Id, type KeyId, keyIdOf } from '../scalars';
 import { ApiKey, CreatedApiKey } from '../types/api-key';

@@ -1,6 +1,6 @@
-import type { LimitStatus, Subject } from './limit-status';
-import { isTooExpensive, type RequestKind } from './rules';
-import { Share } from './share';
+import type { LimitStatus, Subject } from '../limit-status';
+import type { Quota } from '../plans';
+import { isTooExpensive, type RequestKind } from '../rules';
 import type { SharedStore, Store } from './store';
 
 export interface FallbackStoreOptions {
@@ -25,9 +25,9 @@ const PROBE: Subject = { id: 'probe', quota: { perMinute: 1_000_000, perDay: 1_0
  * not grant a new share each time.
  */
 export class FallbackStore implements Store {
-  private readonly share: Share;
-  private readonly retryMs: number;
-  private readonly onState: NonNullable<FallbackStoreOptions['onState']>;
+  /** This instance's share of each quota. */
+  private readonly shares = new WeakMap<Quota, Quota>();
+  private readonly options: Required<FallbackStoreOptions>;
   private current: 'redis' | 'fallback' = 'redis';
   private retry: NodeJS.Timeout | undefined;
   private failedTries = 0;
@@ -36,11 +36,9 @@ export class FallbackStore implements Store {
   constructor(
     private readonly redis: SharedStore,
     private readonly memory: Store,
-    { share = 0.5, retryMs = 1000, onState = () => undefined }: FallbackStoreOptions = {},
+    options: FallbackStoreOptions = {},
   ) {
-    this.share = new Share(share);
-    this.retryMs = retryMs;
-    this.onState = onState;
+    this.options = { share: 0.5, retryMs: 1000, onState: () => undefined, ...options };
   }
 
   get state(): 'redis' | 'fallback' {
@@ -53,7 +51,7 @@ export class FallbackStore implements Store {
   }
 
   peek(subject: Subject): LimitStatus | Promise<LimitStatus> {
-    const alone = () => this.memory.peek(this.share.of(subject));
+    const alone = () => this.memory.peek(this.sharing(subject));
     return this.current === 'redis' ? this.orElse(this.redis.peek(subject), alone) : alone();
   }
 
@@ -72,9 +70,20 @@ export class FallbackStore implements Store {
 
   /** An operation that fits the full quota takes at most the full share: it must not be too expensive for the share. */
   private takeAlone(subject: Subject, cost: number, kind: RequestKind): LimitStatus | Promise<LimitStatus> {
-    const sharing = this.share.of(subject);
+    const sharing = this.sharing(subject);
     const most = Math.min(sharing.quota.perMinute, sharing.quota.perDay);
     return this.memory.take(sharing, isTooExpensive(cost, subject.quota) ? cost : Math.min(cost, most), kind);
+  }
+
+  /** The subject with what this instance grants it: at least one request. */
+  private sharing({ id, quota }: Subject): Subject {
+    const part = (limit: number) => Math.max(1, Math.floor(limit * this.options.share));
+    let known = this.shares.get(quota);
+    if (!known) {
+      known = { perMinute: part(quota.perMinute), perDay: part(quota.perDay) };
+      this.shares.set(quota, known);
+    }
+    return { id, quota: known };
   }
 
   private orElse<T>(shared: Promise<T>, alone: () => T | Promise<T>): Promise<T> {
@@ -88,11 +97,11 @@ export class FallbackStore implements Store {
     if (this.closed || this.current === 'fallback') return;
     this.current = 'fallback';
     this.scheduleProbe();
-    this.onState('fallback', error);
+    this.options.onState('fallback', error);
   }
 
   private scheduleProbe(): void {
-    this.retry = setTimeout(() => void this.probe(), this.retryMs).unref();
+    this.retry = setTimeout(() => void this.probe(), this.options.retryMs).unref();
   }
 
   private async probe(): Promise<void> {
@@ -108,6 +117,6 @@ export class FallbackStore implements Store {
     if (this.closed) return;
     this.failedTries = 0;
     this.current = 'redis';
-    this.onState('redis');
+    this.options.onState('redis');
   }
 }

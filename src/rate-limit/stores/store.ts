@@ -1,5 +1,5 @@
-import type { LimitStatus, Subject } from './limit-status';
-import type { RequestKind } from './rules';
+import type { LimitStatus, Subject } from '../limit-status';
+import type { RequestKind } from '../rules';
 
 /**
  * Counts requests. Each operation is atomic: of concurrent requests no more pass than the quota allows. A store that

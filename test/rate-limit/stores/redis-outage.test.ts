@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FallbackStore } from '../../src/rate-limit/fallback-store';
-import { MemoryStore } from '../../src/rate-limit/memory-store';
-import { PLANS } from '../../src/rate-limit/plans';
-import { connectRedis, faultOf } from '../../src/rate-limit/redis-client';
-import { RedisStore } from '../../src/rate-limit/redis-store';
-import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
-import { BANS } from './scenarios';
+import { PLANS } from '../../../src/rate-limit/plans';
+import { FallbackStore } from '../../../src/rate-limit/stores/fallback-store';
+import { MemoryStore } from '../../../src/rate-limit/stores/memory-store';
+import { connectRedis, faultOf } from '../../../src/rate-limit/stores/redis-client';
+import { RedisStore } from '../../../src/rate-limit/stores/redis-store';
+import { REDIS_BINARY, RedisServer } from '../../helper/redis-server';
+import { BANS } from '../scenarios';
 
 const subject = { id: 'caller', quota: PLANS.FREE };
 

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { Redis } from 'ioredis';
-import { PLANS } from '../../src/rate-limit/plans';
-import { RedisStore } from '../../src/rate-limit/redis-store';
-import { until } from '../helper/until';
+import { PLANS } from '../../../src/rate-limit/plans';
+import { RedisStore } from '../../../src/rate-limit/stores/redis-store';
+import { until } from '../../helper/until';
+import { BANS } from '../scenarios';
 import { ClockedRedis } from './clocked-redis';
-import { BANS } from './scenarios';
 import { closeAll, newPrefix, REDIS_URLS } from './stores';
 
 const subject = { id: 'caller', quota: PLANS.FREE };

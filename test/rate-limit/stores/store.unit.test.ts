@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { LimitStatus, Subject } from '../../src/rate-limit/limit-status';
-import { PLANS } from '../../src/rate-limit/plans';
-import type { Store } from '../../src/rate-limit/store';
-import { type Answer, SCENARIOS, type Step } from './scenarios';
+import type { LimitStatus, Subject } from '../../../src/rate-limit/limit-status';
+import { PLANS } from '../../../src/rate-limit/plans';
+import type { Store } from '../../../src/rate-limit/stores/store';
+import { type Answer, SCENARIOS, type Step } from '../scenarios';
 import { CLOCKED_STORES, type ClockedStore, STORES } from './stores';
 
 describe.each(CLOCKED_STORES)('the $name store', ({ open }) => {

@@ -1,4 +1,4 @@
-import { lastEnd, newState, type State } from './state';
+import { lastEnd, newState, type State } from '../state';
 
 /** How many entries each new caller makes it check: more than one, so that expired entries go faster than new ones come. */
 const LOOK_AT = 8;
@@ -16,7 +16,7 @@ const BAN_WEIGHT = 1e12;
  * A flood of addresses (an IPv6 /48 alone has 65,536 networks of /64) gets a quota per address: stopping that is a
  * firewall's job. Here it can fill the table, after which each new caller evicts, of the entries checked, the one that
  * has used least. So the flood's single-request callers evict each other, and a caller that has used much or is banned
- * is evicted only if all others checked weigh more; its quota then starts afresh.
+ * is evicted only if all others checked weigh more; its quota then starts afresh. An LRU cache would evict customers.
  */
 export class CallerTable {
   private readonly states = new Map<string, State>();

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { LimitStatus, Subject } from './limit-status';
-import type { RequestKind, Verdict } from './rules';
+import type { LimitStatus, Subject } from '../limit-status';
+import type { RequestKind, Verdict } from '../rules';
 import type { Store } from './store';
 
 /** How long a caller found banned is remembered, and how many of them are. */

@@ -1,7 +1,7 @@
+import { type LimitStatus, limitStatusOf, type Subject } from '../limit-status';
+import { type BanRules, lift, look, type RequestKind, take } from '../rules';
+import { newState } from '../state';
 import { CallerTable } from './caller-table';
-import { type LimitStatus, limitStatusOf, type Subject } from './limit-status';
-import { type BanRules, lift, look, type RequestKind, take } from './rules';
-import { newState } from './state';
 import type { Store } from './store';
 
 export interface MemoryStoreOptions {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { MemoryStore } from '../../src/rate-limit/memory-store';
-import { RedisStore } from '../../src/rate-limit/redis-store';
-import type { Store } from '../../src/rate-limit/store';
+import { MemoryStore } from '../../../src/rate-limit/stores/memory-store';
+import { RedisStore } from '../../../src/rate-limit/stores/redis-store';
+import type { Store } from '../../../src/rate-limit/stores/store';
+import { BANS } from '../scenarios';
 import { ClockedRedis } from './clocked-redis';
-import { BANS } from './scenarios';
 
 /** A store whose clock the test sets. */
 export interface ClockedStore {

@@ -1,10 +1,11 @@
 import type { Redis } from 'ioredis';
-import { inTime } from './in-time';
-import { type LimitStatus, limitStatusOf, type Subject } from './limit-status';
-import type { Quota } from './plans';
-import { LIFT, PEEK, TAKE } from './redis-script';
-import { type BanRules, look, type RequestKind, take } from './rules';
-import { newState, STATE_FIELDS, type State } from './state';
+import { inTime } from '../in-time';
+import { type LimitStatus, limitStatusOf, type Subject } from '../limit-status';
+import type { Quota } from '../plans';
+import { type BanRules, look, type RequestKind, take } from '../rules';
+import { newState, STATE_FIELDS, type State } from '../state';
+import { RedisClock } from './redis-clock';
+import { defineScripts } from './redis-script';
 import type { SharedStore } from './store';
 
 export interface RedisStoreOptions {
@@ -14,15 +15,6 @@ export interface RedisStoreOptions {
   readonly prefix?: string;
   /** Time limit for a reply of Redis, in milliseconds. */
   readonly timeoutMs?: number;
-}
-
-type Reply = readonly [clock: number, ...state: number[]];
-
-/** The scripts as ioredis commands: sent in full once per connection, then by hash. */
-interface Commands {
-  rateLimitTake(key: string, args: readonly number[]): Promise<Reply>;
-  rateLimitPeek(key: string): Promise<Reply>;
-  rateLimitLift(key: string): Promise<number>;
 }
 
 /** Requests of one caller that are sent together. */
@@ -36,9 +28,6 @@ interface Batch {
   }[];
 }
 
-/** How far a reply's clock difference may exceed the smallest one seen before a clock is assumed to have been changed. */
-const CLOCK_TOLERANCE_MS = 50;
-
 /** Time limit for closing the connection, in milliseconds. */
 const CLOSE_MS = 1000;
 
@@ -49,28 +38,19 @@ const CLOSE_MS = 1000;
  */
 export class RedisStore implements SharedStore {
   readonly state = 'redis';
-  private readonly commands: Commands;
-  private readonly bans: BanRules;
-  private readonly now: () => number;
-  private readonly prefix: string;
-  private readonly timeoutMs: number;
-  private clockAhead = Number.POSITIVE_INFINITY;
+  private readonly options: Required<RedisStoreOptions>;
+  private readonly clock: RedisClock;
   /** Requests not sent yet, by caller. */
   private gathering = new Map<string, Batch>();
 
   /** @param redis owned by the store: `close` closes it. */
   constructor(
     private readonly redis: Redis,
-    { bans, now, prefix = 'ratelimit:', timeoutMs = 200 }: RedisStoreOptions,
+    options: RedisStoreOptions,
   ) {
-    redis.defineCommand('rateLimitTake', { numberOfKeys: 1, lua: TAKE });
-    redis.defineCommand('rateLimitPeek', { numberOfKeys: 1, lua: PEEK });
-    redis.defineCommand('rateLimitLift', { numberOfKeys: 1, lua: LIFT });
-    this.commands = redis as unknown as Commands;
-    this.bans = bans;
-    this.now = now;
-    this.prefix = prefix;
-    this.timeoutMs = timeoutMs;
+    defineScripts(redis);
+    this.options = { prefix: 'ratelimit:', timeoutMs: 200, ...options };
+    this.clock = new RedisClock(options.now);
   }
 
   take(subject: Subject, cost: number, kind: RequestKind): Promise<LimitStatus> {
@@ -80,12 +60,12 @@ export class RedisStore implements SharedStore {
   }
 
   async peek({ id, quota }: Subject): Promise<LimitStatus> {
-    const { state, now } = await this.found(this.commands.rateLimitPeek(this.prefix + id));
+    const { state, now } = await this.found(this.redis.rateLimitPeek(this.options.prefix + id));
     return limitStatusOf(look(state, now), state, quota, 1, 'counted', now);
   }
 
   async liftBan(id: string): Promise<boolean> {
-    return (await inTime(this.commands.rateLimitLift(this.prefix + id), this.timeoutMs)) === 1;
+    return (await inTime(this.redis.rateLimitLift(this.options.prefix + id), this.options.timeoutMs)) === 1;
   }
 
   /** A connection still being established has its own timeout. */
@@ -121,13 +101,14 @@ export class RedisStore implements SharedStore {
   }
 
   private async takeFor({ subject: { id, quota }, requests }: Batch): Promise<void> {
-    const { banAfter, banSeconds, banMaxSeconds } = this.bans;
+    const { bans, prefix } = this.options;
+    const { banAfter, banSeconds, banMaxSeconds } = bans;
     const args = [quota.perMinute, quota.perDay, banAfter, banSeconds * 1000, banMaxSeconds * 1000];
     for (const { cost, kind } of requests) args.push(kind === 'free' ? 0 : cost);
     try {
-      const { state, now } = await this.found(this.commands.rateLimitTake(this.prefix + id, args));
+      const { state, now } = await this.found(this.redis.rateLimitTake(prefix + id, ...args));
       for (const { cost, kind, resolve } of requests) {
-        const verdict = take(state, quota, cost, kind, this.bans, now);
+        const verdict = take(state, quota, cost, kind, bans, now);
         resolve(limitStatusOf(verdict, state, quota, cost, kind, now));
       }
     } catch (error) {
@@ -136,29 +117,19 @@ export class RedisStore implements SharedStore {
   }
 
   /** The state that Redis found, and its time, converted to this instance's clock. */
-  private async found(answer: Promise<Reply>): Promise<{ state: State; now: number }> {
-    const [clock, ...fields] = await inTime(answer, this.timeoutMs);
-    const ahead = this.aheadOf(clock);
+  private async found(reply: Promise<number[]>): Promise<{ state: State; now: number }> {
+    const [clock = 0, ...fields] = await inTime(reply, this.options.timeoutMs);
+    const ahead = this.clock.aheadOf(clock);
     const state = newState();
     STATE_FIELDS.forEach((field, i) => {
-      const value = fields[i] as number;
-      state[field] = value > 0 && MOMENTS[i] ? value + ahead : value;
+      const value = fields[i] ?? 0;
+      state[field] = value > 0 && IS_TIME[i] ? value + ahead : value;
     });
     return { state, now: clock + ahead };
   }
-
-  /**
-   * How far this instance's clock is ahead of Redis's. Latency can only increase the observed difference, so the
-   * smallest one seen is the most accurate; with it a window's end is the same in every reply, and never too early.
-   */
-  private aheadOf(clock: number): number {
-    const seen = this.now() - clock;
-    if (seen < this.clockAhead || seen > this.clockAhead + CLOCK_TOLERANCE_MS) this.clockAhead = seen;
-    return this.clockAhead;
-  }
 }
 
-const MOMENTS = STATE_FIELDS.map((field) => /Ends?$|Until$/.test(field));
+const IS_TIME = STATE_FIELDS.map((field) => /Ends?$|Until$/.test(field));
 
 function isSame(a: Quota, b: Quota): boolean {
   return a.perMinute === b.perMinute && a.perDay === b.perDay;

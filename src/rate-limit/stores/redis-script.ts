@@ -1,8 +1,10 @@
-import { DAY_MS, FREE_FACTOR, MINUTE_MS } from './plans';
-import { STATE_FIELDS } from './state';
+import type { Redis, Result } from 'ioredis';
+import { DAY_MS, FREE_FACTOR, MINUTE_MS } from '../plans';
+import { STATE_FIELDS } from '../state';
 
 /*
- * The rules of rules.ts in Lua: Redis runs a script atomically, so deciding and taking are one step for all instances.
+ * The rules of rules.ts in Lua: Redis runs a script atomically, so deciding and taking are one step for all instances. A
+ * library's counters are one window each: with them a cost could be taken from one window and not from the other.
  * KEYS[1] is the caller's hash, the only key, as Redis Cluster requires. The clock is Redis's, shared by all.
  */
 
@@ -19,7 +21,7 @@ end
 `;
 
 /** @returns Redis's clock, then the state in the order of STATE_FIELDS. */
-export const PEEK = `${READ}
+const PEEK = `${READ}
 return found
 `;
 
@@ -29,12 +31,12 @@ return found
  * @returns Redis's clock, then the state before the requests, in the order of STATE_FIELDS: the outcome follows from
  * the rules. Only changed fields are written: formatting a number costs more than deciding.
  */
-export const TAKE = `${READ}
+const TAKE = `${READ}
 local perMinute, perDay = tonumber(ARGV[1]), tonumber(ARGV[2])
 local banAfter, banMs, banMaxMs = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 
-local function forget(what, ends)
-  if state[ends] <= now then state[what], state[ends] = 0, 0 end
+local function forget(count, ends)
+  if state[ends] <= now then state[count], state[ends] = 0, 0 end
 end
 
 local function refuse(windowEnds)
@@ -94,8 +96,23 @@ return found
 `;
 
 /** @returns 1 if there was a ban to lift. */
-export const LIFT = `${READ}
+const LIFT = `${READ}
 if state.bannedUntil <= now then return 0 end
 redis.call('HSET', KEYS[1], 'bannedUntil', 0)
 return 1
 `;
+
+/** The scripts as commands: sent in full once per connection, then by hash. */
+export function defineScripts(redis: Redis): void {
+  redis.defineCommand('rateLimitTake', { numberOfKeys: 1, lua: TAKE });
+  redis.defineCommand('rateLimitPeek', { numberOfKeys: 1, lua: PEEK });
+  redis.defineCommand('rateLimitLift', { numberOfKeys: 1, lua: LIFT });
+}
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    rateLimitTake(key: string, ...args: number[]): Result<number[], Context>;
+    rateLimitPeek(key: string): Result<number[], Context>;
+    rateLimitLift(key: string): Result<number, Context>;
+  }
+}
