@@ -12,7 +12,7 @@ import { openReplicas } from './composition/open-replicas';
 import { createLimits } from './composition/rate-limit-store';
 import type { Config } from './config';
 import type { Database } from './database/database';
-import { ExpiredAnswers } from './database/expired-answers';
+import { ExpiredAnswers } from './database/idempotency/expired-answers';
 import { CategoryService } from './domain/category-service';
 import { InventoryService } from './domain/inventory-service';
 import { OrderService } from './domain/order-service';

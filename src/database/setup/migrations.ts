@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { reasonOf } from './failures';
+import { reasonOf } from '../failures';
 
 /** What the runner needs from a driver: scripts of several statements, and queries on the same connection. */
 export interface MigrationConnection {
@@ -9,8 +9,8 @@ export interface MigrationConnection {
   rows(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
 }
 
-/** The migrations directory; both `src/database` and `dist/database` are two levels below the project root. */
-export const MIGRATIONS_DIRECTORY = join(__dirname, '..', '..', 'prisma', 'migrations');
+/** The migrations directory; `src` and `dist` are one level below the project root. */
+export const MIGRATIONS_DIRECTORY = join(__dirname, '..', '..', '..', 'prisma', 'migrations');
 
 /** Prisma's own advisory lock: instances that start at the same time, and Prisma's CLI, wait for each other. */
 const ADVISORY_LOCK = 72707369;

@@ -1,5 +1,5 @@
-import type { Session } from './database';
-import { tryLock } from './raw-queries';
+import type { Session } from '../database';
+import { tryLock } from '../raw-queries';
 
 export interface CleaningOptions {
   /** Milliseconds of the Unix epoch. */

@@ -1,5 +1,5 @@
 import type { Session, Statement } from '../database';
-import { statement } from '../statement';
+import { statement } from '../reading/statement';
 import { SampleStore } from './sample-store';
 
 /** Maximum number of pets in a sample. */
