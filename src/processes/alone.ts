@@ -1,5 +1,5 @@
 import type { Config } from '../config';
-import { serveMetrics } from '../http/metrics-server';
+import { serveMetrics } from '../http/routes/metrics-server';
 import { banner } from './banner';
 import { stopOnSignals } from './ending';
 import { prepare } from './service';

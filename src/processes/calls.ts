@@ -1,4 +1,4 @@
-import type { Samples } from '../http/metrics';
+import type { Samples } from '../http/observation/metrics';
 import type { Report } from './banner';
 
 /** Calls from the primary to a worker. */

@@ -1,10 +1,10 @@
 import cluster from 'node:cluster';
 import type { Config } from '../config';
-import { createLogger } from '../http/logger';
-import { serveMetrics } from '../http/metrics-server';
+import { createLogger } from '../http/observation/logger';
+import { serveMetrics } from '../http/routes/metrics-server';
 import { banner } from './banner';
-import { Crew } from './crew';
 import { stopOnSignals } from './ending';
+import { Crew } from './worker-pool';
 
 /** Starts and supervises workers; serves nothing itself except their metrics. */
 export async function lead(config: Config): Promise<void> {

@@ -1,7 +1,7 @@
 import { createApp } from '../app';
 import type { Config } from '../config';
 import { openDatabase } from '../database/open';
-import type { Exposition, Metrics } from '../http/metrics';
+import type { Exposition, Metrics } from '../http/observation/metrics';
 import type { Report } from './banner';
 
 /** The gateway in this process, over its database. */

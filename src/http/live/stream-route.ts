@@ -1,0 +1,161 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FormattedExecutionResult } from 'graphql';
+import Negotiator from 'negotiator';
+import type { OperationRequest } from '../../graphql/context';
+import { withText } from '../../graphql/document-ids';
+import { ProblemError } from '../../graphql/errors';
+import { headersOf } from '../../graphql/idempotency-headers';
+import { serialize } from '../../graphql/json-text';
+import type { KnownDocuments } from '../../graphql/known-documents';
+import { RunningSubscription } from '../../graphql/running-subscription';
+import { acceptJsonBodies } from '../../rest/json-body';
+import { answerOtherMethods } from '../../rest/methods';
+import { keyOf } from '../callers/presented-key';
+import { withIdempotencyKey } from '../idempotency-key';
+import type { Metrics } from '../observation/metrics';
+import { operationOf } from '../observation/request-observation';
+import { STREAM_PATH } from '../paths';
+import type { RequestsInProgress } from '../protection/requests-in-progress';
+import type { LiveOperations, LiveRequest } from './live-operations';
+
+const EVENT_STREAM = 'text/event-stream';
+/** How often an idle stream sends a comment, so that neither side nor a proxy takes the connection for dead. */
+const KEEP_ALIVE_MS = 12_000;
+
+export interface StreamRouteOptions {
+  readonly live: LiveOperations;
+  readonly documents: KnownDocuments;
+  readonly requests: RequestsInProgress;
+  readonly metrics: Metrics;
+  requestOf(request: FastifyRequest): OperationRequest;
+}
+
+/**
+ * `/graphql/stream`: GraphQL over server-sent events, each operation on a connection of its own (the "distinct connections
+ * mode" of the graphql-sse protocol). A refused operation gets its own status, as at `/graphql`.
+ */
+export async function streamRoute(
+  app: FastifyInstance,
+  { live, documents, requests, metrics, requestOf }: StreamRouteOptions,
+): Promise<void> {
+  acceptJsonBodies(app);
+  const open = new Set<EventStream>();
+  live.onClose(() => {
+    for (const stream of open) stream.hangUp();
+  });
+
+  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (!new Negotiator(request.raw).mediaType([EVENT_STREAM]))
+      throw new ProblemError('NOT_ACCEPTABLE', `Responses are ${EVENT_STREAM}; Accept must allow it.`);
+    const asked = request.method === 'GET' ? ofUrl(request, documents) : ofBody(request, documents);
+    const result = await live.run(asked, withIdempotencyKey(requestOf(request), request), keyOf(request));
+    reply.headers(headersOf(result));
+    if (!(result instanceof RunningSubscription) && result.status !== 200) {
+      // The limit on concurrent operations has no window whose end could be given.
+      if (result.status === 429) reply.header('retry-after', '5');
+      if (result.status === 405) reply.header('allow', 'POST');
+      return reply.code(result.status).type('application/json; charset=utf-8').send(result.body);
+    }
+    reply.type(`${EVENT_STREAM}; charset=utf-8`).header('cache-control', 'no-store');
+    reply.header('x-accel-buffering', 'no').header('x-stability', 'experimental');
+    if (!(result instanceof RunningSubscription)) {
+      return reply.send(next(result.body) + COMPLETE);
+    }
+    const stream = new EventStream(result, () => open.delete(stream));
+    open.add(stream);
+    requests.release(reply);
+    metrics.observe(operationOf(request), 200, reply.elapsedTime);
+    return reply.send(stream);
+  };
+
+  const config = { operation: 'graphql' };
+  app.get(STREAM_PATH, { config, exposeHeadRoute: false }, handler);
+  app.post(STREAM_PATH, { config }, handler);
+  answerOtherMethods(app, STREAM_PATH, ['GET', 'POST']);
+}
+
+/** The results of a subscription as server-sent events, pulled only as fast as the client reads. */
+class EventStream extends Readable {
+  private readonly keepAlive = setInterval(() => {
+    if (this.readableLength === 0) this.push(':\n\n');
+  }, KEEP_ALIVE_MS);
+  private isAsking = false;
+  private isOver = false;
+
+  constructor(
+    private readonly answers: RunningSubscription,
+    private readonly onOver: () => void,
+  ) {
+    super();
+    // Sends the head, so that the client knows at once that the stream is open.
+    this.push(':\n\n');
+  }
+
+  /** Ends the stream. Without a `complete` event before it, the client reconnects, to another instance. */
+  hangUp(): void {
+    this.isOver = true;
+    this.push(null);
+  }
+
+  override _read(): void {
+    if (this.isAsking) return;
+    this.isAsking = true;
+    this.answers.next().then(
+      ({ value, done }) => {
+        this.isAsking = false;
+        if (this.isOver) return;
+        this.push(done ? COMPLETE : next(value));
+        if (done) this.hangUp();
+      },
+      (error) => this.destroy(error),
+    );
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.isOver = true;
+    clearInterval(this.keepAlive);
+    this.onOver();
+    this.answers.return().then(() => callback(error), callback);
+  }
+}
+
+const COMPLETE = 'event: complete\ndata:\n\n';
+
+function next(body: FormattedExecutionResult): string {
+  return `event: next\ndata: ${serialize(body)}\n\n`;
+}
+
+function ofBody({ body }: FastifyRequest, documents: KnownDocuments): LiveRequest {
+  if (Array.isArray(body)) throw malformed('batches are refused');
+  return checked(withText(typeof body === 'object' && body !== null ? { ...body } : {}, documents));
+}
+
+function ofUrl({ query }: FastifyRequest, documents: KnownDocuments): LiveRequest {
+  const { variables, ...rest } = withText(query as Record<string, unknown>, documents);
+  return { ...checked({ ...rest, variables: parsed(variables) }), isSafe: true };
+}
+
+function parsed(variables: unknown): unknown {
+  if (variables === undefined) return undefined;
+  try {
+    return JSON.parse(String(variables));
+  } catch {
+    throw malformed(VARIABLES);
+  }
+}
+
+const VARIABLES = 'variables must be a JSON object';
+
+function checked({ query, operationName, variables }: Record<string, unknown>): LiveRequest {
+  if (typeof query !== 'string') throw malformed('query must be a string, the text of a document');
+  if (operationName != null && typeof operationName !== 'string')
+    throw malformed('operationName must be a string');
+  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables)))
+    throw malformed(VARIABLES);
+  return { query, operationName, variables: variables as LiveRequest['variables'] };
+}
+
+function malformed(message: string): ProblemError {
+  return new ProblemError('BAD_REQUEST', `The request is malformed: ${message}.`);
+}

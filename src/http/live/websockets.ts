@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CloseCode, handleProtocols } from 'graphql-ws';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { refusalOf } from '../../graphql/limits';
+import { subjectOfAddress } from '../../rate-limit/client-address';
+import { rateLimitHeaders } from '../../rate-limit/headers';
+import { PLANS } from '../../rate-limit/plans';
+import { keyOf } from '../callers/presented-key';
+import { checkHandshake, checkOrigin } from './handshake';
+import { aboutToEnd, tooMany } from './live-operations';
+import { type Client, SocketProtocol, type SocketProtocolOptions } from './socket-protocol';
+import type { Upgrade } from './upgrades';
+
+export interface WebSocketsOptions extends SocketProtocolOptions {
+  /** Maximum size of a message in bytes. */
+  readonly maxMessage: number;
+  /** Origins that browsers may connect from; `undefined` allows any. */
+  readonly corsOrigins?: readonly string[];
+  /** Milliseconds of the Unix epoch. */
+  readonly now: () => number;
+}
+
+const PING_MS = 12_000;
+/** On shutdown, how long operations may take to finish, and then clients to answer the close frame. */
+const GOODBYE_MS = 1_000;
+/** Maximum number of bytes buffered for a client that keeps sending without reading. */
+const MAX_UNREAD = 1024 * 1024;
+const GOING_AWAY = 1001;
+const LOOK_MS = 20;
+
+/** Connections for GraphQL over WebSocket at `/graphql`: who may open one, and when it is closed. */
+export class WebSockets {
+  private readonly server: WebSocketServer;
+  private readonly protocol: SocketProtocol;
+  private readonly pinging = setInterval(() => this.pingAll(), PING_MS).unref();
+  /** Connections that have not answered the last ping. */
+  private readonly silent = new WeakSet<WebSocket>();
+
+  constructor(private readonly options: WebSocketsOptions) {
+    const { live, maxMessage } = options;
+    this.server = new WebSocketServer({ noServer: true, maxPayload: maxMessage, handleProtocols });
+    this.protocol = new SocketProtocol(options);
+    live.onClose(() => void this.close());
+  }
+
+  /**
+   * Upgrades a connection. All checks come first, so that a refusal is answered like that of any other request.
+   * @throws ProblemError if it is refused.
+   */
+  async accept(request: FastifyRequest, reply: FastifyReply, { socket, head }: Upgrade): Promise<void> {
+    const { live, corsOrigins, now } = this.options;
+    checkHandshake(request, reply);
+    checkOrigin(request, corsOrigins);
+    const standing = await request.meter.take(0);
+    const refused = refusalOf(standing);
+    if (refused) throw refused;
+    if (live.isClosing) throw aboutToEnd();
+    // The client has left meanwhile: no `close` event would release what is taken from here on.
+    if (socket.destroyed) return void reply.hijack();
+    const leave = live.connections.take(request.caller.id);
+    if (!leave) {
+      reply.header('retry-after', '5');
+      throw tooMany(live.connections.most);
+    }
+    const client = {
+      address: { id: subjectOfAddress(request.ip), quota: PLANS.FREE },
+      caller: request.caller,
+      key: keyOf(request),
+      leave,
+    };
+    reply.hijack();
+    reply.raw.detachSocket(socket);
+    // As far as HTTP is concerned the response is complete.
+    reply.raw.emit('close');
+    socket.once('close', () => client.leave());
+    const headers = {
+      ...reply.getHeaders(),
+      ...rateLimitHeaders(standing, now()),
+      'x-request-id': request.id,
+    };
+    const addHeaders = (lines: string[]) => {
+      for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+    };
+    this.server.once('headers', addHeaders);
+    this.server.handleUpgrade(request.raw, socket, head, (opened) =>
+      this.serve(Object.assign(client, { socket: opened })),
+    );
+    this.server.off('headers', addHeaders);
+  }
+
+  private serve(client: Client): void {
+    const { socket } = client;
+    const report = (error: unknown) => this.options.logger.error(error);
+    const dropUnread = () => {
+      if (socket.bufferedAmount > MAX_UNREAD) socket.terminate();
+    };
+    const closed = this.protocol.server.opened(
+      {
+        protocol: socket.protocol,
+        // Resolves once the message is sent, so that results are pulled only as fast as the client reads.
+        send: (text) =>
+          new Promise((resolve) => {
+            if (socket.readyState === socket.OPEN) socket.send(text, () => resolve());
+            else resolve();
+          }),
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (take) =>
+          socket.on('message', (data) => {
+            dropUnread();
+            take(String(data)).catch((error) => {
+              report(error);
+              socket.close(CloseCode.InternalServerError, 'Internal server error');
+            });
+          }),
+      },
+      client,
+    );
+    socket.on('ping', dropUnread);
+    socket.on('pong', () => this.silent.delete(socket));
+    // Invalid frames and oversized messages: ws closes the connection with the appropriate code.
+    socket.on('error', () => undefined);
+    socket.once('close', (code, reason) => void closed(code, String(reason)).catch(report));
+  }
+
+  private pingAll(): void {
+    for (const socket of this.server.clients) {
+      if (this.silent.has(socket)) socket.terminate();
+      else {
+        this.silent.add(socket);
+        socket.ping();
+      }
+    }
+  }
+
+  /** Lets running operations finish first; nothing new is started. */
+  private async close(): Promise<void> {
+    clearInterval(this.pinging);
+    const end = performance.now() + GOODBYE_MS;
+    while (this.protocol.running > 0 && performance.now() < end) await sleep(LOOK_MS);
+    for (const socket of this.server.clients) socket.close(GOING_AWAY, 'Going away');
+    setTimeout(() => {
+      for (const socket of this.server.clients) socket.terminate();
+    }, GOODBYE_MS).unref();
+  }
+}
