@@ -20,7 +20,7 @@ import { Executor } from './graphql/executor';
 import { ReplicaReads } from './graphql/replica-reads';
 import { buildSchema } from './graphql/schema';
 import { LiveOperations } from './http/live/live-operations';
-import { Journal } from './http/observation/access-log';
+import { AccessLog } from './http/observation/access-log';
 import { createLogger } from './http/observation/logger';
 import { type Exposition, Metrics } from './http/observation/metrics';
 import { Drain } from './http/protection/drain';
@@ -99,9 +99,8 @@ export async function createApp(
     now,
     requests,
     overload,
-    metrics,
     // With tracing a log line names the trace active when it is written, so it must not wait.
-    journal: new Journal(logger, tracing === undefined),
+    accessLog: new AccessLog(logger, metrics, tracing === undefined),
     exposition: config.METRICS_PORT === undefined ? (exposition ?? metrics) : undefined,
     anonymousAccess,
     logger,

@@ -2,7 +2,11 @@ import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { type ErrorCode, type Problem, ProblemError, problemOf } from '../graphql/errors';
 import { extensionsOf } from '../graphql/outcome';
 import { errorBody } from '../rest/error-body';
-import { GRAPHQL_PATH, STREAM_PATH } from './paths';
+
+/** Where GraphQL is served. */
+export const GRAPHQL_PATH = '/graphql';
+/** Where GraphQL is served over server-sent events. */
+export const STREAM_PATH = '/graphql/stream';
 
 /** Fastify's own errors, mapped to the contract's codes. */
 const FASTIFY_CODES: Readonly<Record<string, [ErrorCode, string]>> = {

@@ -1,17 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import cors from '@fastify/cors';
-import fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyRequest,
-  type FastifyServerOptions,
-} from 'fastify';
+import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import type { Database } from '../database/database';
 import { createApollo } from '../graphql/apollo';
 import { GRAPHQL_API, type OperationRequest } from '../graphql/context';
 import type { DocumentLimits } from '../graphql/document-limits';
 import type { Executor } from '../graphql/executor';
-import { IDEMPOTENT_REPLAYED } from '../graphql/idempotency-headers';
+import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from '../graphql/idempotency-headers';
 import type { KnownDocuments } from '../graphql/known-documents';
 import { readPages } from '../pages/pages';
 import { pageRoutes } from '../pages/routes';
@@ -20,20 +15,15 @@ import { restAdapter } from '../rest/adapter';
 import { openApiDocument } from '../rest/openapi';
 import { OPERATIONS } from '../rest/operations';
 import { prepare } from '../rest/prepare';
-import { refuseBanned } from './callers/banned-callers';
+import { BannedCallers } from './callers/banned-callers';
 import { type Recognition, recogniseCallers, refuseWrongKeys } from './callers/recognition';
-import { Tarpit } from './callers/tarpit';
 import { MAX_URL_LENGTH, reportProblems, routableUrl } from './error-responses';
 import type { LiveOperations } from './live/live-operations';
 import { streamRoute } from './live/stream-route';
-import { Upgrades } from './live/upgrades';
 import { WebSockets } from './live/websockets';
-import type { Journal } from './observation/access-log';
-import { lazyChildren } from './observation/lazy-logger';
-import type { Exposition, Metrics } from './observation/metrics';
-import { RequestLog } from './observation/request-log';
-import { Observation } from './observation/request-observation';
-import { GRAPHQL_PATH } from './paths';
+import type { AccessLog } from './observation/access-log';
+import type { Exposition } from './observation/metrics';
+import { type Incoming, Observation } from './observation/request-observation';
 import { refuseBrokenHttp } from './protection/broken-http';
 import type { Overload } from './protection/overload';
 import type { RequestsInProgress } from './protection/requests-in-progress';
@@ -50,8 +40,7 @@ export interface ServerOptions extends Recognition {
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
   readonly overload: Overload;
-  readonly metrics: Metrics;
-  readonly journal: Journal;
+  readonly accessLog: AccessLog;
   /** What `/metrics` serves on the main port; `undefined` if it has a port of its own. */
   readonly exposition: Exposition | undefined;
   /** The clock for limits, in milliseconds of the Unix epoch. */
@@ -101,13 +90,10 @@ const EXPOSED_HEADERS = [
 
 /** The HTTP server with both interfaces, ready for `listen` or `inject`. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { database, executor, documents, live, requests, overload, metrics, journal, limits, connections } =
-    options;
-  const childOf = lazyChildren(options.logger);
+  const { database, executor, documents, live, requests, overload, accessLog, limits, connections } = options;
   const app = fastify({
     loggerInstance: options.logger,
-    logController: new RequestLog(journal, metrics),
-    childLoggerFactory: (_logger, bindings) => childOf(bindings),
+    logController: accessLog,
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
     connectionTimeout: connections.silenceMs,
@@ -125,7 +111,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   });
   app.server.maxConnections = connections.most;
   app.decorateRequest('observation', undefined);
-  journal.closeWith(app);
+  accessLog.closeWith(app);
   requests.track(app);
   overload.notice(app);
   recogniseCallers(app, options);
@@ -142,36 +128,34 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 
   overload.shed(app);
   refuseWrongKeys(app);
-  const tarpit = new Tarpit();
-  refuseBanned(app, limits, tarpit);
+  const banned = new BannedCallers(limits);
+  banned.refuseAll(app);
 
-  const requestOf = (request: FastifyRequest): OperationRequest => {
-    request.observation = new Observation(request.log);
-    const hidesSuggestions = options.hidesSuggestions && !request.caller.apiKey;
-    const { caller, meter, id: requestId, observation: observer } = request;
-    return { session: database, caller, meter, requestId, observer, api: GRAPHQL_API, hidesSuggestions };
+  const requestOf = (incoming: Incoming): OperationRequest => {
+    const { id: requestId, caller, meter, headers } = incoming;
+    const observer = new Observation(incoming.log);
+    incoming.observation = observer;
+    const hidesSuggestions = options.hidesSuggestions && !caller.apiKey;
+    const key = headers?.[IDEMPOTENCY_KEY];
+    const idempotency = key === undefined ? undefined : { header: String(key) };
+    const api = GRAPHQL_API;
+    return { session: database, caller, meter, requestId, observer, api, hidesSuggestions, idempotency };
   };
   const apollo = await createApollo(executor, documents, options.documentLimits);
   const pages = readPages();
-  const upgrades = new Upgrades(app.server, GRAPHQL_PATH);
-  const websockets = new WebSockets({
+  const { schema } = executor;
+  const websockets = new WebSockets(app.server, {
     ...options,
-    schema: executor.schema,
-    tarpit,
+    schema,
+    banned,
+    requestOf,
     maxMessage: BODY_LIMIT,
   });
-  await app.register(graphqlRoute, {
-    apollo,
-    executor,
-    documents,
-    upgrades,
-    websockets,
-    requestOf,
-    sandbox: pages.sandbox,
-  });
-  await app.register(streamRoute, { live, documents, requests, metrics, requestOf });
+  const { sandbox } = pages;
+  await app.register(graphqlRoute, { apollo, executor, documents, websockets, requestOf, sandbox });
+  await app.register(streamRoute, { live, requests, accessLog, requestOf });
   live.watch(app);
-  const operations = OPERATIONS.map((operation) => prepare(executor.schema, operation));
+  const operations = OPERATIONS.map((operation) => prepare(schema, operation));
   const document = openApiDocument(operations);
   await app.register(restAdapter, { executor, operations, document, requestOf });
   await app.register(pageRoutes, { pages, document });

@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify';
+import type { Problem } from '../../graphql/errors';
 import { problemOfStanding } from '../../graphql/limits';
-import type { Standing } from '../../rate-limit/standing';
+import type { Meter } from '../../rate-limit/meter';
 import type { TallyStore } from '../../rate-limit/tally-store';
 import { problemBody } from '../error-responses';
-import type { Tarpit } from './tarpit';
+import { Tarpit } from './tarpit';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,22 +18,33 @@ declare module 'fastify' {
  * tarpit, so that a flood costs little and does not slow down other callers. The request that triggers the ban is
  * refused later.
  */
-export function refuseBanned(app: FastifyInstance, limits: TallyStore, tarpit: Tarpit): void {
-  app.decorateRequest('isTurnedAway', false);
-  app.addHook('onRequest', (request, reply, done) => {
-    const { caller, meter, routeOptions } = request;
-    if (!limits.wasBanned(caller.id) || routeOptions.config.metering === 'unmetered') return done();
-    const answer = (standing: Standing) => {
-      const problem = problemOfStanding(standing);
-      if (!problem) return done();
-      request.isTurnedAway = true;
-      tarpit.refuse(caller.id, () => {
-        reply.code(problem.status).type('application/json; charset=utf-8');
-        reply.send(JSON.stringify(problemBody(request, problem)));
-      });
-    };
-    const standing = meter.take(1);
-    if (standing instanceof Promise) standing.then(answer).catch(done);
-    else answer(standing);
-  });
+export class BannedCallers {
+  private readonly tarpit = new Tarpit();
+
+  constructor(private readonly limits: TallyStore) {}
+
+  /** Counts a request of a banned caller. @returns its refusal, once it may be sent; `undefined` for all other callers. */
+  async refuse(meter: Meter): Promise<Problem | undefined> {
+    const { id } = meter.subject;
+    if (!this.limits.wasBanned(id)) return undefined;
+    const problem = problemOfStanding(await meter.take(1));
+    if (problem) await new Promise<void>((resolve) => this.tarpit.refuse(id, resolve));
+    return problem;
+  }
+
+  refuseAll(app: FastifyInstance): void {
+    app.decorateRequest('isTurnedAway', false);
+    app.addHook('onRequest', (request, reply, done) => {
+      const { caller, meter, routeOptions } = request;
+      if (!this.limits.wasBanned(caller.id) || routeOptions.config.metering === 'unmetered') return done();
+      this.refuse(meter)
+        .then((problem) => {
+          if (!problem) return done();
+          request.isTurnedAway = true;
+          reply.code(problem.status).type('application/json; charset=utf-8');
+          reply.send(JSON.stringify(problemBody(request, problem)));
+        })
+        .catch(done);
+    });
+  }
 }

@@ -34,9 +34,7 @@ export interface Recognition {
 /** Sets the caller and the meter of every request, before anything else handles it. */
 export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymousAccess }: Recognition): void {
   // Set by the first hook of every request.
-  app.decorateRequest('caller', null as unknown as Caller);
-  app.decorateRequest('meter', null as unknown as Meter);
-  app.decorateRequest('keyProblem', undefined);
+  for (const name of ['caller', 'meter', 'keyProblem']) app.decorateRequest(name);
 
   const admit = (request: FastifyRequest, caller: Caller) => {
     request.caller = caller;

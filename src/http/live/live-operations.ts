@@ -8,18 +8,9 @@ import type { KnownDocuments } from '../../graphql/known-documents';
 import { type Outcome, refusal, refuseDocument } from '../../graphql/outcome';
 import { readDocument } from '../../graphql/read-document';
 import { RunningSubscription } from '../../graphql/running-subscription';
-import type { Variables } from '../../graphql/variables';
 import { PerCaller } from '../callers/per-caller';
 import { type PresentedKey, WRONG_KEY } from '../callers/presented-key';
-
-/** An operation as received by a subscription transport. */
-export interface LiveRequest {
-  readonly query: string;
-  readonly operationName?: string | null;
-  readonly variables?: Variables | null;
-  /** Whether it came by a safe method (GET), which must not change anything. */
-  readonly isSafe?: boolean;
-}
+import { readLiveRequest } from './live-request';
 
 export interface LiveOptions {
   readonly executor: Executor;
@@ -43,7 +34,7 @@ export class LiveOperations {
   private readonly operations: PerCaller;
   /** Running subscriptions, each with the key of its request. */
   private readonly running = new Map<RunningSubscription, PresentedKey | undefined>();
-  private readonly goodbyes: (() => void)[] = [];
+  private readonly closeListeners: (() => void)[] = [];
 
   constructor(private readonly options: LiveOptions) {
     this.connections = new PerCaller(options.maxPerCaller);
@@ -57,21 +48,25 @@ export class LiveOperations {
 
   /**
    * Runs an operation.
+   * @param sent its parameters.
    * @param key the key that it came with.
+   * @param isSafe whether it came by a safe method (GET), which must not change anything.
+   * @throws ProblemError if the parameters are malformed.
    */
   async run(
-    { query, operationName, variables, isSafe }: LiveRequest,
+    sent: unknown,
     request: OperationRequest,
     key: PresentedKey | undefined,
+    isSafe = false,
   ): Promise<RunningSubscription | Outcome> {
+    const { executor, documents, documentLimits } = this.options;
+    const { query, operationName, variables } = readLiveRequest(sent, documents);
     if (this.isClosing) return refusal(aboutToEnd(), { request });
     const release = this.operations.take(request.caller.id);
     if (!release) return refusal(tooMany(this.operations.most), { request });
     let result: RunningSubscription | Outcome | undefined;
     try {
-      const { executor, documents, documentLimits } = this.options;
-      const { schema } = executor;
-      const document = readDocument(schema, documents, query, documentLimits, request);
+      const document = readDocument(executor.schema, documents, query, documentLimits, request);
       if (!('kind' in document)) return refuseDocument(document, request);
       const kind = executor.kindOf(document, operationName);
       if (kind === 'mutation' && isSafe) return refusal(notByGet(), { request });
@@ -97,15 +92,15 @@ export class LiveOperations {
     });
   }
 
-  /** @param goodbye how a transport disconnects its clients on shutdown, so that they reconnect to another instance. */
-  onClose(goodbye: () => void): void {
-    this.goodbyes.push(goodbye);
+  /** @param disconnect how a transport disconnects its clients on shutdown, so that they reconnect to another instance. */
+  onClose(disconnect: () => void): void {
+    this.closeListeners.push(disconnect);
   }
 
   close(): void {
     if (this.isClosing) return;
     this.isClosing = true;
-    for (const goodbye of this.goodbyes) goodbye();
+    for (const disconnect of this.closeListeners) disconnect();
   }
 
   private async endRevoked(): Promise<void> {

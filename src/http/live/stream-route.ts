@@ -3,21 +3,18 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
 import Negotiator from 'negotiator';
 import type { OperationRequest } from '../../graphql/context';
-import { withText } from '../../graphql/document-ids';
 import { ProblemError } from '../../graphql/errors';
 import { headersOf } from '../../graphql/idempotency-headers';
 import { serialize } from '../../graphql/json-text';
-import type { KnownDocuments } from '../../graphql/known-documents';
 import { RunningSubscription } from '../../graphql/running-subscription';
 import { acceptJsonBodies } from '../../rest/json-body';
 import { answerOtherMethods } from '../../rest/methods';
 import { keyOf } from '../callers/presented-key';
-import { withIdempotencyKey } from '../idempotency-key';
-import type { Metrics } from '../observation/metrics';
-import { operationOf } from '../observation/request-observation';
-import { STREAM_PATH } from '../paths';
+import { STREAM_PATH } from '../error-responses';
+import type { AccessLog } from '../observation/access-log';
 import type { RequestsInProgress } from '../protection/requests-in-progress';
-import type { LiveOperations, LiveRequest } from './live-operations';
+import type { LiveOperations } from './live-operations';
+import { withParsedVariables } from './live-request';
 
 const EVENT_STREAM = 'text/event-stream';
 /** How often an idle stream sends a comment, so that neither side nor a proxy takes the connection for dead. */
@@ -25,19 +22,19 @@ const KEEP_ALIVE_MS = 12_000;
 
 export interface StreamRouteOptions {
   readonly live: LiveOperations;
-  readonly documents: KnownDocuments;
   readonly requests: RequestsInProgress;
-  readonly metrics: Metrics;
+  readonly accessLog: AccessLog;
   requestOf(request: FastifyRequest): OperationRequest;
 }
 
 /**
  * `/graphql/stream`: GraphQL over server-sent events, each operation on a connection of its own (the "distinct connections
- * mode" of the graphql-sse protocol). A refused operation gets its own status, as at `/graphql`.
+ * mode" of the graphql-sse protocol). A refused operation gets its own status, as at `/graphql`; the handler of graphql-sse
+ * answers 200 whatever the outcome, and cannot end its streams on shutdown.
  */
 export async function streamRoute(
   app: FastifyInstance,
-  { live, documents, requests, metrics, requestOf }: StreamRouteOptions,
+  { live, requests, accessLog, requestOf }: StreamRouteOptions,
 ): Promise<void> {
   acceptJsonBodies(app);
   const open = new Set<EventStream>();
@@ -48,8 +45,9 @@ export async function streamRoute(
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!new Negotiator(request.raw).mediaType([EVENT_STREAM]))
       throw new ProblemError('NOT_ACCEPTABLE', `Responses are ${EVENT_STREAM}; Accept must allow it.`);
-    const asked = request.method === 'GET' ? ofUrl(request, documents) : ofBody(request, documents);
-    const result = await live.run(asked, withIdempotencyKey(requestOf(request), request), keyOf(request));
+    const isSafe = request.method === 'GET';
+    const sent = isSafe ? withParsedVariables(request.query as Record<string, unknown>) : request.body;
+    const result = await live.run(sent, requestOf(request), keyOf(request), isSafe);
     reply.headers(headersOf(result));
     if (!(result instanceof RunningSubscription) && result.status !== 200) {
       // The limit on concurrent operations has no window whose end could be given.
@@ -65,7 +63,7 @@ export async function streamRoute(
     const stream = new EventStream(result, () => open.delete(stream));
     open.add(stream);
     requests.release(reply);
-    metrics.observe(operationOf(request), 200, reply.elapsedTime);
+    accessLog.observeStart(request, reply);
     return reply.send(stream);
   };
 
@@ -124,38 +122,4 @@ const COMPLETE = 'event: complete\ndata:\n\n';
 
 function next(body: FormattedExecutionResult): string {
   return `event: next\ndata: ${serialize(body)}\n\n`;
-}
-
-function ofBody({ body }: FastifyRequest, documents: KnownDocuments): LiveRequest {
-  if (Array.isArray(body)) throw malformed('batches are refused');
-  return checked(withText(typeof body === 'object' && body !== null ? { ...body } : {}, documents));
-}
-
-function ofUrl({ query }: FastifyRequest, documents: KnownDocuments): LiveRequest {
-  const { variables, ...rest } = withText(query as Record<string, unknown>, documents);
-  return { ...checked({ ...rest, variables: parsed(variables) }), isSafe: true };
-}
-
-function parsed(variables: unknown): unknown {
-  if (variables === undefined) return undefined;
-  try {
-    return JSON.parse(String(variables));
-  } catch {
-    throw malformed(VARIABLES);
-  }
-}
-
-const VARIABLES = 'variables must be a JSON object';
-
-function checked({ query, operationName, variables }: Record<string, unknown>): LiveRequest {
-  if (typeof query !== 'string') throw malformed('query must be a string, the text of a document');
-  if (operationName != null && typeof operationName !== 'string')
-    throw malformed('operationName must be a string');
-  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables)))
-    throw malformed(VARIABLES);
-  return { query, operationName, variables: variables as LiveRequest['variables'] };
-}
-
-function malformed(message: string): ProblemError {
-  return new ProblemError('BAD_REQUEST', `The request is malformed: ${message}.`);
 }

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { RequestsInProgress } from '../protection/requests-in-progress';
 
 /** Headers about a change of protocol, which are left out when a request is parsed again. */
 const OF_UPGRADES = /^(connection|upgrade|http2-settings|sec-websocket-.*)$/i;
@@ -21,14 +22,15 @@ export interface Upgrade {
  */
 export class Upgrades {
   private readonly open = new WeakMap<IncomingMessage, Upgrade>();
-  private readonly guarded = new WeakSet<Socket>();
 
-  constructor(server: Server, path: string) {
+  constructor(server: Server, path: string, requests: RequestsInProgress) {
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-      this.guard(socket);
-      whenAnswered(socket, () => {
+      // Node no longer listens for errors of the connection, and an unhandled one would end the process.
+      socket.off('error', destroy).on('error', destroy);
+      whenAnswered(socket, requests, () => {
         if (!isWebSocket(request) || request.url?.split('?', 1)[0] !== path)
           return readAgain(server, request, socket, head);
+        // As `@fastify/websocket` does: Node has no other means to answer an upgrade by way of the hooks.
         const response = new ServerResponse(request);
         response.shouldKeepAlive = false;
         response.assignSocket(socket);
@@ -43,23 +45,20 @@ export class Upgrades {
   of(request: IncomingMessage): Upgrade | undefined {
     return this.open.get(request);
   }
+}
 
-  /** Node no longer listens for errors of the connection, and an unhandled one would end the process. */
-  private guard(socket: Socket): void {
-    if (this.guarded.has(socket)) return;
-    this.guarded.add(socket);
-    socket.on('error', () => socket.destroy());
-  }
+function destroy(this: Socket): void {
+  this.destroy();
 }
 
 /**
  * Continues once no response is pending on the connection: a client may send a request before the previous one is
  * answered (pipelining), and a connection takes one response at a time.
  */
-function whenAnswered(socket: Socket, goOn: () => void): void {
+function whenAnswered(socket: Socket, requests: RequestsInProgress, goOn: () => void): void {
   if (socket.destroyed) return;
-  const { _httpMessage: before } = socket as { _httpMessage?: ServerResponse | null };
-  if (before) before.once('close', () => setImmediate(whenAnswered, socket, goOn));
+  const before = requests.pendingOn(socket);
+  if (before) before.raw.once('close', () => setImmediate(whenAnswered, socket, requests, goOn));
   else goOn();
 }
 

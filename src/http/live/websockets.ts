@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CloseCode, handleProtocols } from 'graphql-ws';
@@ -7,12 +8,14 @@ import { subjectOfAddress } from '../../rate-limit/client-address';
 import { rateLimitHeaders } from '../../rate-limit/headers';
 import { PLANS } from '../../rate-limit/plans';
 import { keyOf } from '../callers/presented-key';
+import { GRAPHQL_PATH } from '../error-responses';
 import { checkHandshake, checkOrigin } from './handshake';
 import { aboutToEnd, tooMany } from './live-operations';
-import { type Client, SocketProtocol, type SocketProtocolOptions } from './socket-protocol';
-import type { Upgrade } from './upgrades';
+import type { Client, SocketOptions } from './socket-operation';
+import { socketProtocol } from './socket-protocol';
+import { Upgrades } from './upgrades';
 
-export interface WebSocketsOptions extends SocketProtocolOptions {
+export interface WebSocketsOptions extends SocketOptions {
   /** Maximum size of a message in bytes. */
   readonly maxMessage: number;
   /** Origins that browsers may connect from; `undefined` allows any. */
@@ -23,7 +26,7 @@ export interface WebSocketsOptions extends SocketProtocolOptions {
 
 const PING_MS = 12_000;
 /** On shutdown, how long operations may take to finish, and then clients to answer the close frame. */
-const GOODBYE_MS = 1_000;
+const CLOSE_MS = 1_000;
 /** Maximum number of bytes buffered for a client that keeps sending without reading. */
 const MAX_UNREAD = 1024 * 1024;
 const GOING_AWAY = 1001;
@@ -32,48 +35,51 @@ const LOOK_MS = 20;
 /** Connections for GraphQL over WebSocket at `/graphql`: who may open one, and when it is closed. */
 export class WebSockets {
   private readonly server: WebSocketServer;
-  private readonly protocol: SocketProtocol;
+  private readonly protocol: ReturnType<typeof socketProtocol>;
+  private readonly upgrades: Upgrades;
   private readonly pinging = setInterval(() => this.pingAll(), PING_MS).unref();
   /** Connections that have not answered the last ping. */
   private readonly silent = new WeakSet<WebSocket>();
 
-  constructor(private readonly options: WebSocketsOptions) {
-    const { live, maxMessage } = options;
-    this.server = new WebSocketServer({ noServer: true, maxPayload: maxMessage, handleProtocols });
-    this.protocol = new SocketProtocol(options);
-    live.onClose(() => void this.close());
+  constructor(
+    server: Server,
+    private readonly options: WebSocketsOptions,
+  ) {
+    this.server = new WebSocketServer({ noServer: true, maxPayload: options.maxMessage, handleProtocols });
+    this.protocol = socketProtocol(options);
+    this.upgrades = new Upgrades(server, GRAPHQL_PATH, options.requests);
+    options.live.onClose(() => void this.close());
+  }
+
+  isUpgrade({ raw }: FastifyRequest): boolean {
+    return this.upgrades.of(raw) !== undefined;
   }
 
   /**
    * Upgrades a connection. All checks come first, so that a refusal is answered like that of any other request.
    * @throws ProblemError if it is refused.
    */
-  async accept(request: FastifyRequest, reply: FastifyReply, { socket, head }: Upgrade): Promise<void> {
-    const { live, corsOrigins, now } = this.options;
+  async accept(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { live, requests, corsOrigins, now } = this.options;
     checkHandshake(request, reply);
     checkOrigin(request, corsOrigins);
     const standing = await request.meter.take(0);
     const refused = refusalOf(standing);
     if (refused) throw refused;
     if (live.isClosing) throw aboutToEnd();
+    const upgrade = this.upgrades.of(request.raw);
     // The client has left meanwhile: no `close` event would release what is taken from here on.
-    if (socket.destroyed) return void reply.hijack();
+    if (!upgrade || upgrade.socket.destroyed) return void reply.hijack();
     const leave = live.connections.take(request.caller.id);
     if (!leave) {
       reply.header('retry-after', '5');
       throw tooMany(live.connections.most);
     }
-    const client = {
-      address: { id: subjectOfAddress(request.ip), quota: PLANS.FREE },
-      caller: request.caller,
-      key: keyOf(request),
-      leave,
-    };
+    const address = { id: subjectOfAddress(request.ip), quota: PLANS.FREE };
+    const client = { address, caller: request.caller, key: keyOf(request), leave };
+    upgrade.socket.once('close', () => client.leave());
     reply.hijack();
-    reply.raw.detachSocket(socket);
-    // As far as HTTP is concerned the response is complete.
-    reply.raw.emit('close');
-    socket.once('close', () => client.leave());
+    requests.release(reply);
     const headers = {
       ...reply.getHeaders(),
       ...rateLimitHeaders(standing, now()),
@@ -83,8 +89,8 @@ export class WebSockets {
       for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
     };
     this.server.once('headers', addHeaders);
-    this.server.handleUpgrade(request.raw, socket, head, (opened) =>
-      this.serve(Object.assign(client, { socket: opened })),
+    this.server.handleUpgrade(request.raw, upgrade.socket, upgrade.head, (socket) =>
+      this.serve(Object.assign(client, { socket })),
     );
     this.server.off('headers', addHeaders);
   }
@@ -95,7 +101,7 @@ export class WebSockets {
     const dropUnread = () => {
       if (socket.bufferedAmount > MAX_UNREAD) socket.terminate();
     };
-    const closed = this.protocol.server.opened(
+    const closed = this.protocol.opened(
       {
         protocol: socket.protocol,
         // Resolves once the message is sent, so that results are pulled only as fast as the client reads.
@@ -136,11 +142,11 @@ export class WebSockets {
   /** Lets running operations finish first; nothing new is started. */
   private async close(): Promise<void> {
     clearInterval(this.pinging);
-    const end = performance.now() + GOODBYE_MS;
-    while (this.protocol.running > 0 && performance.now() < end) await sleep(LOOK_MS);
+    const end = performance.now() + CLOSE_MS;
+    while (this.options.requests.operations > 0 && performance.now() < end) await sleep(LOOK_MS);
     for (const socket of this.server.clients) socket.close(GOING_AWAY, 'Going away');
     setTimeout(() => {
       for (const socket of this.server.clients) socket.terminate();
-    }, GOODBYE_MS).unref();
+    }, CLOSE_MS).unref();
   }
 }

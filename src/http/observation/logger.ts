@@ -27,6 +27,6 @@ function output(pieces: typeof ALONE) {
     ...pieces,
   });
   // The types allow only text.
-  const write = destination.write.bind(destination) as unknown as (bytes: Buffer) => boolean;
-  return Object.assign(destination, { write: (line: string) => write(Buffer.from(line)) });
+  const { write } = destination as { write(bytes: unknown): boolean };
+  return Object.assign(destination, { write: (line: string) => write.call(destination, Buffer.from(line)) });
 }

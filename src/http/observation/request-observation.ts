@@ -1,5 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../../access/caller';
 import type { Observer } from '../../graphql/context';
+import type { Meter } from '../../rate-limit/meter';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -10,6 +13,16 @@ declare module 'fastify' {
     /** The name of the route in logs and metrics: the `operationId`, `graphql`, `docs`. */
     operation?: string;
   }
+}
+
+/** A request, or an operation that came over WebSocket, with its caller. */
+export interface Incoming {
+  readonly id: string;
+  readonly caller: Caller;
+  readonly meter: Meter;
+  readonly log: { error(error: unknown): void };
+  readonly headers?: IncomingHttpHeaders;
+  observation?: Observation;
 }
 
 /** Maximum length of an operation's name, which the client chooses. */
@@ -25,7 +38,7 @@ export class Observation implements Observer {
   isUnavailable = false;
 
   /** @param log receives errors whose details are hidden from the caller. */
-  constructor(private readonly log: { error(error: unknown): void }) {}
+  constructor(private readonly log: Incoming['log']) {}
 
   onOperation(operation: string, name: string | undefined): void {
     this.operation = operation;

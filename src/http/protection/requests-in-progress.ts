@@ -14,9 +14,11 @@ type Counted = Socket & { [CARRIED]?: number };
 export class RequestsInProgress {
   private readonly places: (FastifyReply | undefined)[] = [];
   private readonly free: number[] = [];
+  /** Those that may take any time: released, or already answered as overdue. */
+  private readonly untimed = new WeakSet<FastifyReply>();
   private released = 0;
-  /** Operations that did not arrive as HTTP requests. */
-  private others = 0;
+  /** Operations over WebSocket in progress: queries, mutations, and subscriptions that are starting. */
+  operations = 0;
   /** Whether the process is shutting down. */
   isDraining = false;
   /** Whether every connection is closed with its next response. */
@@ -32,7 +34,7 @@ export class RequestsInProgress {
   ) {}
 
   get count(): number {
-    return this.places.length - this.free.length - this.released + this.others;
+    return this.places.length - this.free.length - this.released + this.operations;
   }
 
   /** Must be the first hook of all. Checking all requests periodically costs less than a timer for each. */
@@ -60,19 +62,24 @@ export class RequestsInProgress {
     });
   }
 
-  /** Counts an operation that did not arrive as an HTTP request. @returns a function that ends it. */
-  begin(): () => void {
-    this.others += 1;
-    return () => {
-      this.others -= 1;
-    };
+  /** One of the connection's responses that are not complete yet. */
+  pendingOn(socket: Socket): FastifyReply | undefined {
+    return this.places.find((reply) => reply?.request.raw.socket === socket);
+  }
+
+  /** Counts an operation that did not arrive as an HTTP request, while it runs. */
+  async during<Result>(run: () => Promise<Result>): Promise<Result> {
+    this.operations += 1;
+    return run().finally(() => {
+      this.operations -= 1;
+    });
   }
 
   /** Stops counting a request whose response continues for as long as the client listens. */
   release(reply: FastifyReply): void {
     // If the client has left meanwhile, the slot is free already.
     if (reply.raw.destroyed) return;
-    this.places[this.places.indexOf(reply)] = undefined;
+    this.untimed.add(reply);
     this.released += 1;
     reply.raw.once('close', () => {
       this.released -= 1;
@@ -80,9 +87,9 @@ export class RequestsInProgress {
   }
 
   private endOverdue(): void {
-    for (const [place, reply] of this.places.entries()) {
-      if (!reply || reply.elapsedTime < this.limitMs) continue;
-      this.places[place] = undefined;
+    for (const reply of this.places) {
+      if (!reply || reply.elapsedTime < this.limitMs || this.untimed.has(reply)) continue;
+      this.untimed.add(reply);
       // A response that has begun, such as a stream, may continue for as long as the client reads.
       if (!reply.sent && !reply.raw.headersSent) reply.send(overdue(reply));
     }

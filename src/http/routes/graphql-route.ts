@@ -12,13 +12,10 @@ import type { KnownDocuments } from '../../graphql/known-documents';
 import { type Page, sendPage } from '../../pages/page';
 import { acceptJsonBodies } from '../../rest/json-body';
 import { answerOtherMethods } from '../../rest/methods';
-import { withIdempotencyKey } from '../idempotency-key';
-import type { Upgrades } from '../live/upgrades';
+import { GRAPHQL_PATH } from '../error-responses';
 import type { WebSockets } from '../live/websockets';
-import { GRAPHQL_PATH } from '../paths';
-import { answerType, prefersPage } from './graphql-media-types';
+import { answerType, prefersPage, statusFor } from './graphql-media-types';
 import { knownRequest } from './known-request';
-import { statusFor } from './legacy-status';
 
 const NOT_ACCEPTABLE = 'Responses are application/json or application/graphql-response+json.';
 
@@ -28,7 +25,6 @@ export interface GraphQLRouteOptions {
   readonly documents: KnownDocuments;
   /** The page for browsers. */
   readonly sandbox: Page;
-  readonly upgrades: Upgrades;
   readonly websockets: WebSockets;
   requestOf(request: FastifyRequest): OperationRequest;
 }
@@ -40,8 +36,7 @@ export interface GraphQLRouteOptions {
  * request does (bench/README.md).
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
-  const { apollo, executor, documents, upgrades, websockets, sandbox } = options;
-  const requestOf = (request: FastifyRequest) => withIdempotencyKey(options.requestOf(request), request);
+  const { apollo, executor, documents, websockets, sandbox, requestOf } = options;
   acceptJsonBodies(app);
   // A form on any site can send this; Apollo refuses it (CSRF prevention).
   app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, text, done) => done(null, text));
@@ -83,8 +78,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
 
   const config = { operation: 'graphql' };
   app.get(GRAPHQL_PATH, { config }, function (this: FastifyInstance, request, reply: FastifyReply) {
-    const upgrade = upgrades.of(request.raw);
-    if (upgrade) return websockets.accept(request, reply, upgrade);
+    if (websockets.isUpgrade(request)) return websockets.accept(request, reply);
     if (prefersPage(request.headers.accept)) return sendPage(reply, sandbox);
     return run.call(this, request, reply);
   });

@@ -1,22 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fastify from 'fastify';
 import pino from 'pino';
-import { Journal } from '../../../src/http/observation/access-log';
+import { AccessLog } from '../../../src/http/observation/access-log';
 
-function journal(isPatient?: boolean) {
+function accessLog(isPatient?: boolean) {
   const lines: Record<string, unknown>[] = [];
   const logger = pino({ base: null, timestamp: false }, { write: (line) => lines.push(JSON.parse(line)) });
-  const written = new Journal(logger, isPatient);
+  const written = new AccessLog(logger, { observe: () => undefined }, isPatient);
   const note = (requestId: string) =>
-    written.note({
-      requestId,
-      method: 'GET',
-      caller: '192.0.2.1',
-      operation: 'getPet',
-      operationName: undefined,
-      status: 200,
-      ms: 1.26,
-    });
+    written.record(
+      {
+        requestId,
+        method: 'GET',
+        caller: '192.0.2.1',
+        operation: 'getPet',
+        operationName: undefined,
+        status: 200,
+        ms: 1.26,
+      },
+      false,
+    );
   return { written, note, lines };
 }
 
@@ -30,7 +33,7 @@ const LINE = {
 };
 
 test('lines are written soon, in the order of the responses', async () => {
-  const { note, lines } = journal();
+  const { note, lines } = accessLog();
   note('one');
   note('two');
   expect(lines).toEqual([]);
@@ -42,16 +45,16 @@ test('lines are written soon, in the order of the responses', async () => {
 });
 
 test('a full batch is written at once, and so is any line if it may not wait', () => {
-  const many = journal();
+  const many = accessLog();
   for (let i = 0; i < 256; i++) many.note(String(i));
   expect(many.lines).toHaveLength(256);
-  const impatient = journal(false);
+  const impatient = accessLog(false);
   impatient.note('one');
   expect(impatient.lines).toHaveLength(1);
 });
 
 test('pending lines are written when the server closes and when the process exits', async () => {
-  const { written, note, lines } = journal();
+  const { written, note, lines } = accessLog();
   const before = process.listeners('exit');
   const app = fastify();
   written.closeWith(app);

@@ -25,7 +25,7 @@ const post = (payload: object, type = 'application/json') => ({
 const get = (parameters: Record<string, unknown>, headers = {}) => ({
   method: 'GET' as const,
   url: `/graphql?${new URLSearchParams(
-    Object.entries(parameters).map(([name, value]) => [
+    Object.entries(parameters).map(([name, value]): [string, string] => [
       name,
       typeof value === 'string' ? value : JSON.stringify(value),
     ]),
