@@ -56,16 +56,13 @@ export interface ServerOptions extends Recognition {
   readonly trustProxy?: string[] | number;
 }
 
-/** Limits on connections; durations in milliseconds. */
+/** Limits on connections, by Node's names for them; durations in milliseconds. */
 export interface ConnectionLimits {
-  /** Maximum number open at once; any more are closed immediately. */
-  readonly most: number;
-  /** How long the head of a request may take to arrive. */
-  readonly headersMs: number;
-  /** How long an idle connection is kept. */
-  readonly keepAliveMs: number;
+  readonly maxConnections: number;
+  readonly headersTimeout: number;
+  readonly keepAliveTimeout: number;
   /** How long a connection without traffic is kept, such as one whose client does not read its response. */
-  readonly silenceMs: number;
+  readonly connectionTimeout: number;
 }
 
 /** How often connections are checked for request heads that are late. */
@@ -77,14 +74,7 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/;
 /** Response headers that scripts of other origins may read. */
 const EXPOSED_HEADERS = [
   ...RATE_LIMIT_HEADER_NAMES,
-  'ETag',
-  'Link',
-  'Location',
-  'X-Request-Id',
-  'Deprecation',
-  'Sunset',
-  'X-Stability',
-  'WWW-Authenticate',
+  'ETag, Link, Location, X-Request-Id, Deprecation, Sunset, X-Stability, WWW-Authenticate',
   IDEMPOTENT_REPLAYED,
 ].join(', ');
 
@@ -96,8 +86,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     logController: accessLog,
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
-    connectionTimeout: connections.silenceMs,
-    keepAliveTimeout: connections.keepAliveMs,
+    connectionTimeout: connections.connectionTimeout,
+    keepAliveTimeout: connections.keepAliveTimeout,
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
     rewriteUrl: routableUrl,
     trustProxy: trusted(options.trustProxy),
@@ -105,11 +95,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     ...NO_SHORT_CUTS,
     http: {
       ...NO_SHORT_CUTS.http,
-      headersTimeout: connections.headersMs,
-      connectionsCheckingInterval: Math.min(connections.headersMs, CHECK_MS),
+      headersTimeout: connections.headersTimeout,
+      connectionsCheckingInterval: Math.min(connections.headersTimeout, CHECK_MS),
     },
   });
-  app.server.maxConnections = connections.most;
+  app.server.maxConnections = connections.maxConnections;
   app.decorateRequest('observation', undefined);
   accessLog.closeWith(app);
   requests.track(app);

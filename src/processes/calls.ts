@@ -1,3 +1,5 @@
+import type { Worker } from 'node:cluster';
+import type { ChannelOptions } from 'birpc';
 import type { Samples } from '../http/observation/metrics';
 import type { Report } from './banner';
 
@@ -20,5 +22,12 @@ export interface PrimaryCalls {
   metrics(): Promise<string>;
 }
 
-/** Closing the port takes as long as the shutdown delay, and calls to a worker that ends are rejected. */
-export const NO_TIMEOUT = -1;
+/** Calls over Node's own channel, by birpc: Node sends messages, but knows no replies to them. */
+export function channelTo(worker: Worker): ChannelOptions & { timeout: number } {
+  return {
+    post: (message) => void (worker.isConnected() && worker.send(message, () => undefined)),
+    on: (listener) => worker.on('message', listener),
+    // Closing the port takes as long as the shutdown delay, and calls to a worker that ends are rejected.
+    timeout: -1,
+  };
+}

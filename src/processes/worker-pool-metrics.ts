@@ -1,4 +1,5 @@
-import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
+import { AggregatorRegistry, Registry } from 'prom-client';
+import { counter, gauge, type Metric, register } from '../http/observation/metric';
 import type { Exposition, Samples } from '../http/observation/metrics';
 import { inTime } from '../rate-limit/in-time';
 import type { RemoteWorker } from './remote-worker';
@@ -12,32 +13,28 @@ export interface Counted {
   readonly losses: number;
 }
 
-/** The aggregated samples of all workers, with the last counts of those that have ended: a counter never goes down. */
-export class CrewMetrics implements Exposition {
+const METRICS: readonly Metric<Counted>[] = [
+  gauge('workers', 'Workers that accept connections.', ({ workers }) => serving(workers).length),
+  counter(
+    'workers_lost_total',
+    'Workers that ended unexpectedly and were restarted.',
+    ({ losses }) => losses,
+  ),
+];
+
+/**
+ * The aggregated samples of all workers, with the last counts of those that have ended, so that no counter goes down. That
+ * is why samples are gathered here: `AggregatorRegistry.clusterMetrics` forgets a worker when it ends.
+ */
+export class WorkerPoolMetrics implements Exposition {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
   private readonly own = new Registry();
   private readonly last = new Map<RemoteWorker, Samples>();
   private past: Samples = [];
   private gathering: Promise<string> | undefined;
 
-  constructor(private readonly crew: Counted) {
-    new Gauge({
-      name: 'petstore_workers',
-      help: 'Workers that accept connections.',
-      registers: [this.own],
-      collect() {
-        this.set([...crew.workers].filter(({ isServing }) => isServing).length);
-      },
-    });
-    new Counter({
-      name: 'petstore_workers_lost_total',
-      help: 'Workers that ended unexpectedly and were restarted.',
-      registers: [this.own],
-      collect() {
-        this.reset();
-        this.inc(crew.losses);
-      },
-    });
+  constructor(private readonly pool: Counted) {
+    register(METRICS, pool, this.own);
   }
 
   /** Concurrent calls share one collection. */
@@ -49,11 +46,11 @@ export class CrewMetrics implements Exposition {
   }
 
   private async gather(): Promise<string> {
-    const { workers } = this.crew;
+    const { workers } = this.pool;
     await Promise.allSettled(
-      [...workers]
-        .filter(({ isServing }) => isServing)
-        .map(async (worker) => this.last.set(worker, await inTime(worker.calls.samples(), PATIENCE_MS))),
+      serving(workers).map(async (worker) =>
+        this.last.set(worker, await inTime(worker.calls.samples(), PATIENCE_MS)),
+      ),
     );
     for (const [worker, samples] of this.last) {
       if (workers.has(worker)) continue;
@@ -62,6 +59,10 @@ export class CrewMetrics implements Exposition {
     }
     return sum([...this.last.values(), this.past, await this.own.getMetricsAsJSON()]).metrics();
   }
+}
+
+function serving(workers: ReadonlySet<RemoteWorker>): RemoteWorker[] {
+  return [...workers].filter(({ isServing }) => isServing);
 }
 
 function sum(samples: Samples[]): Registry {

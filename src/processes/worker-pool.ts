@@ -5,7 +5,7 @@ import { BackOff } from './back-off';
 import type { Report } from './banner';
 import { messageOf } from './ending';
 import { type Ending, RemoteWorker } from './remote-worker';
-import { CrewMetrics } from './worker-pool-metrics';
+import { WorkerPoolMetrics } from './worker-pool-metrics';
 
 /** Longer than a worker takes to shut down; one that is stuck is then killed. */
 const PATIENCE_MS = 15_000;
@@ -13,13 +13,13 @@ const PATIENCE_MS = 15_000;
 const CLOSING_MS = 2_000;
 
 /** The workers that share a port. */
-export class Crew {
-  readonly metrics = new CrewMetrics(this);
+export class WorkerPool {
   /** The workers that are alive. */
   readonly workers = new Set<RemoteWorker>();
   /** How many have ended unexpectedly so far. */
   losses = 0;
   isStopping = false;
+  readonly metrics = new WorkerPoolMetrics(this);
 
   constructor(
     private readonly size: number,

@@ -1,24 +1,24 @@
 import cluster from 'node:cluster';
 import { join } from 'node:path';
 import pino from 'pino';
-import { Crew } from '../../src/processes/worker-pool';
+import { WorkerPool } from '../../src/processes/worker-pool';
 import { PROJECT } from '../helper/command';
 import { until } from '../helper/until';
 
 const lines: unknown[] = [];
 const logger = pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) });
-const crew = new Crew(1, logger);
-const pids = () => [...crew.workers].map(({ pid }) => pid);
+const pool = new WorkerPool(1, logger);
+const pids = () => [...pool.workers].map(({ pid }) => pid);
 
 afterAll(() => {
   delete process.env.TOO_LONG;
-  crew.isStopping = true;
-  crew.kill();
+  pool.isStopping = true;
+  pool.kill();
 });
 
 test('starting a worker is retried until the machine has memory for it', async () => {
   cluster.setupPrimary({ exec: join(__dirname, 'serving-worker.cjs'), cwd: PROJECT });
-  await crew.start(() => undefined);
+  await pool.start(() => undefined);
   const [first = Number.NaN] = pids();
   // An environment with no room in the new process makes Node throw, as a lack of memory does.
   process.env.TOO_LONG = 'x'.repeat(1_000_000);
@@ -29,7 +29,7 @@ test('starting a worker is retried until the machine has memory for it', async (
   await until(async () => pids().length === 1);
   const [next = Number.NaN] = pids();
   expect(next).not.toBe(first);
-  expect(await [...crew.workers][0]?.report).toEqual({});
+  expect(await [...pool.workers][0]?.report).toEqual({});
   expect(lines.slice(0, 3)).toMatchObject([
     { worker: first, cause: 'a worker exited with SIGKILL', againInMs: 100 },
     { cause: 'spawn E2BIG', againInMs: 200 },

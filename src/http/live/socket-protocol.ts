@@ -42,7 +42,9 @@ export function socketProtocol(options: SocketOptions): Server<Client> {
       return {
         schema: options.schema,
         document: ANY_DOCUMENT,
-        result: isRunning ? (outcome as AsyncIterable<ExecutionResult> as OperationResult) : (outcome.body as ExecutionResult),
+        result: isRunning
+          ? (outcome as AsyncIterable<ExecutionResult> as OperationResult)
+          : (outcome.body as ExecutionResult),
       };
     },
     execute: (args) => (args as Started).result,

@@ -1,4 +1,3 @@
-import type { Aggregator } from 'prom-client';
 import type { Database } from '../../database/database';
 import type { Replicas } from '../../database/replicas';
 import type { Hub } from '../../events/hub';
@@ -8,6 +7,7 @@ import type { TallyStore } from '../../rate-limit/tally-store';
 import type { LiveOperations } from '../live/live-operations';
 import type { Overload } from '../protection/overload';
 import type { RequestsInProgress } from '../protection/requests-in-progress';
+import { counter, gauge, type Metric } from './metric';
 
 export interface Observed {
   readonly database: Database;
@@ -21,28 +21,7 @@ export interface Observed {
   readonly relay?: RedisRelay;
 }
 
-/** A value with its labels. */
-type Sample = { readonly value: number; readonly [label: string]: string | number };
-
-type Read = (observed: Observed) => number | readonly Sample[] | undefined;
-
-interface Options {
-  readonly labels?: string[];
-  /** How the values of several processes are combined; by default their sum. */
-  readonly aggregator?: Aggregator;
-}
-
-/** A metric that is read on collection. */
-export interface Metric extends Options {
-  readonly type: 'gauge' | 'counter';
-  /** Without the prefix `petstore_`. */
-  readonly name: string;
-  readonly help: string;
-  /** The current value, or one for each set of labels; `undefined` if this process has none. */
-  readonly read: Read;
-}
-
-export const METRICS: readonly Metric[] = [
+export const METRICS: readonly Metric<Observed>[] = [
   gauge('requests_in_progress', 'Requests in progress.', ({ requests }) => requests.count),
   counter('requests_shed_total', 'Requests refused because of overload.', ({ overload }) => overload.refused),
   gauge('event_loop_lag_seconds', 'Event loop lag.', ({ overload }) => overload.lag.ms / 1000, {
@@ -121,11 +100,3 @@ export const METRICS: readonly Metric[] = [
     ({ replicas }) => replicas?.failed,
   ),
 ];
-
-function gauge(name: string, help: string, read: Read, options?: Options): Metric {
-  return { type: 'gauge', name, help, read, ...options };
-}
-
-function counter(name: string, help: string, read: Read, options?: Options): Metric {
-  return { type: 'counter', name, help, read, ...options };
-}

@@ -1,5 +1,6 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { METRICS, type Metric, type Observed } from './metric-table';
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { register } from './metric';
+import { METRICS, type Observed } from './metric-table';
 
 /** Metrics for Prometheus: of this process, or of all processes that serve together. */
 export interface Exposition {
@@ -34,7 +35,7 @@ export class Metrics implements Exposition {
   private hasProcessMetrics = false;
 
   constructor(observed: Observed) {
-    for (const metric of METRICS) register(metric, observed, this.registry);
+    register(METRICS, observed, this.registry);
   }
 
   get contentType(): string {
@@ -67,29 +68,4 @@ export class Metrics implements Exposition {
     this.hasProcessMetrics = true;
     return this.registry;
   }
-}
-
-function register(metric: Metric, observed: Observed, registry: Registry): void {
-  const { type, name, help, labels: labelNames = [], aggregator = 'sum' } = metric;
-  if (metric.read(observed) === undefined) return;
-  const options = { name: `petstore_${name}`, help, labelNames, aggregator, registers: [registry] };
-  const samples = () => {
-    const value = metric.read(observed) ?? 0;
-    return typeof value === 'number' ? [{ value }] : value;
-  };
-  if (type === 'gauge')
-    new Gauge({
-      ...options,
-      collect() {
-        for (const { value, ...labels } of samples()) this.set(labels, value);
-      },
-    });
-  else
-    new Counter({
-      ...options,
-      collect() {
-        this.reset();
-        for (const { value, ...labels } of samples()) this.inc(labels, value);
-      },
-    });
 }

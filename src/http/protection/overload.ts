@@ -18,7 +18,8 @@ export interface OverloadLimits {
 }
 
 /**
- * Refuses requests while the process is overloaded, so that those it accepts are answered in time.
+ * Refuses requests while the process is overloaded, so that those it accepts are answered in time. `@fastify/under-pressure`
+ * knows neither how many requests are in progress nor operations over WebSocket.
  * {@link Overload.notice} marks them before their key is looked up; {@link Overload.shed} refuses them at the point where
  * the response gets all its headers. Health and metrics are always answered.
  */

@@ -37,7 +37,10 @@ export class RequestsInProgress {
     return this.places.length - this.free.length - this.released + this.operations;
   }
 
-  /** Must be the first hook of all. Checking all requests periodically costs less than a timer for each. */
+  /**
+   * Must be the first hook of all. All requests are checked periodically: Fastify's `handlerTimeout` would take a timer for
+   * each, leave out unknown paths, and cut off streams.
+   */
   track(app: FastifyInstance): void {
     app.addHook('onRequest', ({ raw }, reply, done) => {
       const socket: Counted = raw.socket;

@@ -25,13 +25,13 @@ export async function health(
     if (route.method !== 'OPTIONS')
       route.config = { ...route.config, metering: 'unmetered', isForAnybody: true, operation: 'health' };
   });
-  const check = new DatabaseCheck(database);
+  const isAnswering = databaseCheck(database);
   const answers = {
     '/livez': async () => ({ process: 'ok' }),
     '/readyz': async () => {
       const faults: ErrorDetail[] = [];
       if (requests.isDraining) faults.push({ path: 'process', message: 'is shutting down' });
-      if (!(await check.answers())) faults.push({ path: 'database', message: 'does not respond' });
+      if (!(await isAnswering())) faults.push({ path: 'database', message: 'does not respond' });
       if (!faults.length) return { process: 'ok', database: 'ok', limits: limits.state };
       const message = faults.map((fault) => `the ${fault.path} ${fault.message}`).join('; ');
       throw new ProblemError('SERVICE_UNAVAILABLE', `Not ready: ${message}.`, faults);
@@ -54,26 +54,16 @@ const ANSWERS_WITHIN_MS = 1000;
 const BELIEVED_MS = 500;
 
 /** Pings the database at most once at a time and twice a second, however many probes there are. */
-class DatabaseCheck {
-  private running: Promise<boolean> | undefined;
-  private last = false;
-  private believedUntil = 0;
-
-  constructor(private readonly database: Database) {}
-
-  async answers(): Promise<boolean> {
-    if (performance.now() < this.believedUntil) return this.last;
-    this.running ??= this.ask();
-    return inTime(this.running, ANSWERS_WITHIN_MS).catch(() => false);
-  }
-
-  private async ask(): Promise<boolean> {
-    this.last = await this.database.ping().then(
-      () => true,
-      () => false,
-    );
-    this.believedUntil = performance.now() + BELIEVED_MS;
-    this.running = undefined;
-    return this.last;
-  }
+function databaseCheck(database: Database): () => Promise<boolean> {
+  let running: Promise<boolean> | undefined;
+  return () => {
+    running ??= database
+      .ping()
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => setTimeout(() => (running = undefined), BELIEVED_MS).unref());
+    return inTime(running, ANSWERS_WITHIN_MS).catch(() => false);
+  };
 }

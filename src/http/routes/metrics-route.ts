@@ -14,7 +14,7 @@ export async function metricsRoute(
     method: ['GET', 'HEAD'],
     url: METRICS_PATH,
     config: { metering: 'unmetered', operation: 'metrics' },
-    onRequest: (request, _reply, done) => done(refusalOf(request)),
+    onRequest: (request, _reply, done) => done(accessProblem(request)),
     handler: async (_request, reply) =>
       reply
         .header('content-type', metrics.contentType)
@@ -24,7 +24,7 @@ export async function metricsRoute(
   answerOtherMethods(app, METRICS_PATH, ['GET', 'HEAD']);
 }
 
-function refusalOf(request: FastifyRequest): ProblemError | undefined {
+function accessProblem(request: FastifyRequest): ProblemError | undefined {
   const { scopes, apiKey } = request.caller;
   if (scopes.has('ADMIN') || isLocal(request)) return undefined;
   return apiKey
