@@ -23,6 +23,8 @@ const FASTIFY_CODES: Readonly<Record<string, [ErrorCode, string]>> = {
 const BAD_URL_PATH = '/.bad-url';
 const LONG_URL_PATH = '/.long-url';
 
+/** Maximum size of a request body, and of a message over WebSocket, in bytes (contract, section 4: 413 over 100 KiB). */
+export const BODY_LIMIT = 100 * 1024;
 /** Maximum length of a URL in bytes. Node limits the whole head of a request to 16 KiB. */
 export const MAX_URL_LENGTH = 8 * 1024;
 

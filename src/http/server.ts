@@ -17,7 +17,7 @@ import { OPERATIONS } from '../rest/operations';
 import { prepare } from '../rest/prepare';
 import { BannedCallers } from './callers/banned-callers';
 import { type Recognition, recogniseCallers, refuseWrongKeys } from './callers/recognition';
-import { MAX_URL_LENGTH, reportProblems, routableUrl } from './error-responses';
+import { BODY_LIMIT, MAX_URL_LENGTH, reportProblems, routableUrl } from './error-responses';
 import type { LiveOperations } from './live/live-operations';
 import { streamRoute } from './live/stream-route';
 import { WebSockets } from './live/websockets';
@@ -67,8 +67,6 @@ export interface ConnectionLimits {
 
 /** How often connections are checked for request heads that are late. */
 const CHECK_MS = 1000;
-/** Maximum size of a request body in bytes (contract, section 4: 413 over 100 KiB). */
-const BODY_LIMIT = 100 * 1024;
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 /** Response headers that scripts of other origins may read. */
@@ -139,7 +137,6 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     schema,
     banned,
     requestOf,
-    maxMessage: BODY_LIMIT,
   });
   const { sandbox } = pages;
   await app.register(graphqlRoute, { apollo, executor, documents, websockets, requestOf, sandbox });

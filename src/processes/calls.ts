@@ -14,11 +14,8 @@ export interface WorkerCalls {
 
 /** Calls from a worker to the primary. */
 export interface PrimaryCalls {
-  /** The worker now accepts connections. */
   serving(report: Report): void;
-  /** The worker cannot start, and exits. */
   failed(reason: string): void;
-  /** The metrics of all workers together. */
   metrics(): Promise<string>;
 }
 

@@ -67,7 +67,6 @@ export class RemoteWorker {
     return this.worker.process.pid;
   }
 
-  /** Kills the worker. */
   kill(): void {
     this.worker.process.kill('SIGKILL');
   }

@@ -20,7 +20,6 @@ export async function serveAlone(config: Config): Promise<void> {
 /** The gateway in this process, over its database. */
 export interface Service {
   readonly metrics: Metrics;
-  /** Starts accepting connections. */
   listen(): Promise<Report>;
   /** Turns readiness off and, `delayMs` later, stops accepting connections. */
   closePort(delayMs?: number): Promise<void>;

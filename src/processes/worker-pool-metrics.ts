@@ -7,7 +7,6 @@ import type { RemoteWorker } from './remote-worker';
 /** How long a worker may take to return its samples; for a slower one the previous samples are used. */
 const PATIENCE_MS = 1000;
 
-/** The source of the metrics about the workers themselves. */
 export interface Counted {
   readonly workers: ReadonlySet<RemoteWorker>;
   readonly losses: number;

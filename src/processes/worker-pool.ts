@@ -14,9 +14,7 @@ const CLOSING_MS = 2_000;
 
 /** The workers that share a port. */
 export class WorkerPool {
-  /** The workers that are alive. */
   readonly workers = new Set<RemoteWorker>();
-  /** How many have ended unexpectedly so far. */
   losses = 0;
   isStopping = false;
   readonly metrics = new WorkerPoolMetrics(this);
@@ -55,7 +53,6 @@ export class WorkerPool {
     if (bad) throw new Error(`${causeOf(bad)} during shutdown`);
   }
 
-  /** Kills all workers. */
   kill(): void {
     for (const worker of this.workers) worker.kill();
   }
@@ -68,7 +65,6 @@ export class WorkerPool {
     return report;
   }
 
-  /** Restarts the worker whenever it ends. */
   private async keep(worker: RemoteWorker): Promise<void> {
     const backOff = new BackOff();
     for (let ended = worker.ended; ; ended = this.startAgain()) {

@@ -11,14 +11,11 @@ export class PerCaller {
     this.counts.set(caller, count + 1);
     let isOpen = true;
     return () => {
-      if (isOpen) this.give(caller);
+      if (!isOpen) return;
       isOpen = false;
+      const left = (this.counts.get(caller) ?? 0) - 1;
+      if (left > 0) this.counts.set(caller, left);
+      else this.counts.delete(caller);
     };
-  }
-
-  private give(caller: string): void {
-    const count = this.counts.get(caller) ?? 0;
-    if (count > 1) this.counts.set(caller, count - 1);
-    else this.counts.delete(caller);
   }
 }

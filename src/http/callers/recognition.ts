@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { type AnonymousAccess, anonymousCaller, type Caller } from '../../access/caller';
 import type { KeyRing } from '../../access/key-ring';
 import { ProblemError } from '../../graphql/errors';
@@ -36,32 +36,24 @@ export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymous
   // Set by the first hook of every request.
   for (const name of ['caller', 'meter', 'keyProblem']) app.decorateRequest(name);
 
-  const admit = (request: FastifyRequest, caller: Caller) => {
-    request.caller = caller;
-    request.meter = new Meter(limits, caller);
-  };
-  // A wrong key is counted against its client's address: guessing uses up the guesser's own quota.
-  const admitAddress = (request: FastifyRequest, address: string, keyProblem?: unknown) => {
-    request.keyProblem = keyProblem;
-    admit(request, anonymousCaller(address, anonymousAccess));
-  };
-
   app.addHook('onRequest', (request, _reply, done) => {
-    const address = subjectOfAddress(request.ip);
-    const presented = presentedKey(request);
+    const admit = (caller: Caller) => {
+      request.caller = caller;
+      request.meter = new Meter(limits, caller);
+    };
     const settle = (caller: Caller | undefined) => {
-      if (caller) admit(request, caller);
-      else admitAddress(request, address, new ProblemError('UNAUTHENTICATED', WRONG_KEY));
+      if (caller) admit(caller);
+      else request.keyProblem = new ProblemError('UNAUTHENTICATED', WRONG_KEY);
       done();
     };
-    if (presented === undefined || request.isShed || request.routeOptions.config.isForAnybody) {
-      admitAddress(request, address);
-      return done();
-    }
+    const address = subjectOfAddress(request.ip);
+    // Also with a key: a wrong one is counted against its client's address, so that guessing uses up the guesser's own
+    // quota, and the request may have to be answered before the look-up completes.
+    admit(anonymousCaller(address, anonymousAccess));
+    const presented = presentedKey(request);
+    if (presented === undefined || request.isShed || request.routeOptions.config.isForAnybody) return done();
     const caller = keys.recognise(presented, address, request.raw.socket);
     if (!(caller instanceof Promise)) return settle(caller);
-    // The request may have to be answered before the look-up completes.
-    admitAddress(request, address);
     caller.then(settle, (error) => {
       request.keyProblem = error;
       done();

@@ -41,7 +41,6 @@ export class LiveOperations {
     this.operations = new PerCaller(options.maxPerCaller);
   }
 
-  /** Number of running subscriptions. */
   get count(): number {
     return this.running.size;
   }

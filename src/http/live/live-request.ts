@@ -3,15 +3,8 @@ import { ProblemError } from '../../graphql/errors';
 import type { KnownDocuments } from '../../graphql/known-documents';
 import type { Variables } from '../../graphql/variables';
 
-/** An operation as received by a subscription transport. */
-export interface LiveRequest {
-  readonly query: string;
-  readonly operationName?: string | null;
-  readonly variables?: Variables | null;
-}
-
 /** Reads the parameters of an operation: of a message, a body or a query string. @throws ProblemError if they are malformed. */
-export function readLiveRequest(sent: unknown, documents: KnownDocuments): LiveRequest {
+export function readLiveRequest(sent: unknown, documents: KnownDocuments) {
   if (Array.isArray(sent)) throw malformed('batches are refused');
   const given = typeof sent === 'object' && sent !== null ? { ...sent } : {};
   const { query, operationName, variables } = withText(given, documents);
@@ -20,7 +13,7 @@ export function readLiveRequest(sent: unknown, documents: KnownDocuments): LiveR
     throw malformed('operationName must be a string');
   if (variables != null && (typeof variables !== 'object' || Array.isArray(variables)))
     throw malformed(VARIABLES);
-  return { query, operationName, variables: variables as LiveRequest['variables'] };
+  return { query, operationName, variables: variables as Variables | null | undefined };
 }
 
 /** The parameters in a query string, where variables are JSON. @throws ProblemError if they are not. */

@@ -94,7 +94,6 @@ function keyIn(params: Params): string | undefined {
   return headers.apikey ?? presentedKey({ headers });
 }
 
-/** An error that is already formatted. */
 class FormattedError extends GraphQLError {
   constructor(private readonly formatted: GraphQLFormattedError) {
     super(formatted.message);

@@ -5,7 +5,6 @@ import type { RequestsInProgress } from '../protection/requests-in-progress';
 /** Headers about a change of protocol, which are left out when a request is parsed again. */
 const OF_UPGRADES = /^(connection|upgrade|http2-settings|sec-websocket-.*)$/i;
 
-/** A pending upgrade. */
 export interface Upgrade {
   readonly socket: Socket;
   /** What the client has already sent in the new protocol. */

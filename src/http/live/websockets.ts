@@ -8,7 +8,7 @@ import { subjectOfAddress } from '../../rate-limit/client-address';
 import { rateLimitHeaders } from '../../rate-limit/headers';
 import { PLANS } from '../../rate-limit/plans';
 import { keyOf } from '../callers/presented-key';
-import { GRAPHQL_PATH } from '../error-responses';
+import { BODY_LIMIT, GRAPHQL_PATH } from '../error-responses';
 import { checkHandshake, checkOrigin } from './handshake';
 import { aboutToEnd, tooMany } from './live-operations';
 import type { Client, SocketOptions } from './socket-operation';
@@ -16,8 +16,6 @@ import { socketProtocol } from './socket-protocol';
 import { Upgrades } from './upgrades';
 
 export interface WebSocketsOptions extends SocketOptions {
-  /** Maximum size of a message in bytes. */
-  readonly maxMessage: number;
   /** Origins that browsers may connect from; `undefined` allows any. */
   readonly corsOrigins?: readonly string[];
   /** Milliseconds of the Unix epoch. */
@@ -45,7 +43,7 @@ export class WebSockets {
     server: Server,
     private readonly options: WebSocketsOptions,
   ) {
-    this.server = new WebSocketServer({ noServer: true, maxPayload: options.maxMessage, handleProtocols });
+    this.server = new WebSocketServer({ noServer: true, maxPayload: BODY_LIMIT, handleProtocols });
     this.protocol = socketProtocol(options);
     this.upgrades = new Upgrades(server, GRAPHQL_PATH, options.requests);
     options.live.onClose(() => void this.close());

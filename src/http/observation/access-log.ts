@@ -16,7 +16,6 @@ export interface AccessEntry {
   /** The id of the caller's key, or its address. */
   readonly caller: string | undefined;
   readonly operation: string;
-  /** The name given by the GraphQL client. */
   readonly operationName: string | undefined;
   readonly status: number;
   /** Duration; logged to a tenth of a millisecond. */

@@ -1,6 +1,5 @@
 import { type Aggregator, Counter, Gauge, type Registry } from 'prom-client';
 
-/** A value with its labels. */
 type Sample = { readonly value: number; readonly [label: string]: string | number };
 
 type Read<Source> = (source: Source) => number | readonly Sample[] | undefined;

@@ -5,7 +5,6 @@ import { METRICS, type Observed } from './metric-table';
 /** Metrics for Prometheus: of this process, or of all processes that serve together. */
 export interface Exposition {
   readonly contentType: string;
-  /** The text exposition format. */
   text(): Promise<string>;
 }
 

@@ -32,7 +32,6 @@ const MAX_NAME = 100;
 export class Observation implements Observer {
   /** `query pets` */
   operation: string | undefined;
-  /** The name given by the client. */
   name: string | undefined;
   /** Whether something it needed was unavailable, whatever the status of the response. */
   isUnavailable = false;

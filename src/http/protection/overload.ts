@@ -11,9 +11,7 @@ declare module 'fastify' {
 }
 
 export interface OverloadLimits {
-  /** Maximum number of requests in progress. */
   readonly inProgress: number;
-  /** Maximum event loop lag, in milliseconds. */
   readonly lagMs: number;
 }
 
@@ -24,7 +22,6 @@ export interface OverloadLimits {
  * the response gets all its headers. Health and metrics are always answered.
  */
 export class Overload {
-  /** Requests refused so far. */
   refused = 0;
   readonly lag = new EventLoopLag();
 

@@ -19,7 +19,6 @@ export class RequestsInProgress {
   private released = 0;
   /** Operations over WebSocket in progress: queries, mutations, and subscriptions that are starting. */
   operations = 0;
-  /** Whether the process is shutting down. */
   isDraining = false;
   /** Whether every connection is closed with its next response. */
   isClosing = false;
