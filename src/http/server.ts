@@ -8,7 +8,7 @@ import type { DocumentLimits } from '../graphql/document-limits';
 import type { Executor } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from '../graphql/idempotency-headers';
 import type { KnownDocuments } from '../graphql/known-documents';
-import { readPages } from '../pages/pages';
+import { readPages } from '../pages/page';
 import { pageRoutes } from '../pages/routes';
 import { RATE_LIMIT_HEADER_NAMES } from '../rate-limit/headers';
 import { restAdapter } from '../rest/adapter';
@@ -27,7 +27,7 @@ import { type Incoming, Observation } from './observation/request-observation';
 import { refuseBrokenHttp } from './protection/broken-http';
 import type { Overload } from './protection/overload';
 import type { RequestsInProgress } from './protection/requests-in-progress';
-import { completeAnswers } from './protection/response-headers';
+import { completeResponses } from './protection/response-headers';
 import { answerWhatNodeWould, NO_SHORT_CUTS } from './protection/short-cuts';
 import { graphqlRoute } from './routes/graphql-route';
 import { health } from './routes/health';
@@ -103,7 +103,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   requests.track(app);
   overload.notice(app);
   recogniseCallers(app, options);
-  completeAnswers(app, options.now, options.trustProxy !== undefined);
+  completeResponses(app, options.now, options.trustProxy !== undefined);
   reportProblems(app);
   await app.register(cors, {
     origin: options.corsOrigins ? [...options.corsOrigins] : '*',

@@ -54,9 +54,9 @@ export class WorkerPoolMetrics implements Exposition {
     for (const [worker, samples] of this.last) {
       if (workers.has(worker)) continue;
       this.last.delete(worker);
-      this.past = await sum([this.past, samples.filter(isCount)]).getMetricsAsJSON();
+      this.past = await aggregate([this.past, samples.filter(isCount)]).getMetricsAsJSON();
     }
-    return sum([...this.last.values(), this.past, await this.own.getMetricsAsJSON()]).metrics();
+    return aggregate([...this.last.values(), this.past, await this.own.getMetricsAsJSON()]).metrics();
   }
 }
 
@@ -64,7 +64,7 @@ function serving(workers: ReadonlySet<RemoteWorker>): RemoteWorker[] {
   return [...workers].filter(({ isServing }) => isServing);
 }
 
-function sum(samples: Samples[]): Registry {
+function aggregate(samples: Samples[]): Registry {
   return AggregatorRegistry.aggregate(samples);
 }
 

@@ -22,7 +22,7 @@ export interface LiveOptions {
 }
 
 /** How often the keys of running subscriptions are checked. The key ring mostly answers from memory. */
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 
 /**
  * Runs operations that come over the subscription transports: on the same executor as all others, with a limit per caller
@@ -84,9 +84,9 @@ export class LiveOperations {
 
   /** Checks running subscriptions until the server closes. */
   watch(app: FastifyInstance): void {
-    const looking = setInterval(() => void this.endRevoked(), LOOK_MS).unref();
+    const polling = setInterval(() => void this.endRevoked(), POLL_MS).unref();
     app.addHook('preClose', async () => {
-      clearInterval(looking);
+      clearInterval(polling);
       this.close();
     });
   }

@@ -28,7 +28,7 @@ const CLOSE_MS = 1_000;
 /** Maximum number of bytes buffered for a client that keeps sending without reading. */
 const MAX_UNREAD = 1024 * 1024;
 const GOING_AWAY = 1001;
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
 /** Connections for GraphQL over WebSocket at `/graphql`: who may open one, and when it is closed. */
 export class WebSockets {
@@ -141,7 +141,7 @@ export class WebSockets {
   private async close(): Promise<void> {
     clearInterval(this.pinging);
     const end = performance.now() + CLOSE_MS;
-    while (this.options.requests.operations > 0 && performance.now() < end) await sleep(LOOK_MS);
+    while (this.options.requests.operations > 0 && performance.now() < end) await sleep(POLL_MS);
     for (const socket of this.server.clients) socket.close(GOING_AWAY, 'Going away');
     setTimeout(() => {
       for (const socket of this.server.clients) socket.terminate();

@@ -9,7 +9,7 @@ import type { RequestsInProgress } from './requests-in-progress';
 const PATIENCE_MS = 10_000;
 /** How long idle connections are kept, since a request may be on its way. */
 const IDLE_MS = 1_000;
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
 /**
  * Closes a server without dropping what it has accepted, in two steps: first the port, then the connections. A client
@@ -43,7 +43,7 @@ export class Drain {
     const start = performance.now();
     const isBusy = async () =>
       requests.count > 0 || (performance.now() < start + IDLE_MS && (await connectionsOf(app.server)) > 0);
-    while (performance.now() < start + PATIENCE_MS && (await isBusy())) await sleep(LOOK_MS);
+    while (performance.now() < start + PATIENCE_MS && (await isBusy())) await sleep(POLL_MS);
     const unfinished = requests.count;
     // Also connections that never sent a request, which Node does not count as idle.
     app.server.closeAllConnections();

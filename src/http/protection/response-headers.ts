@@ -18,7 +18,7 @@ const CONTENT_HEADERS = ['content-length', 'content-encoding', 'etag', 'last-mod
  * here, except server errors; a caller with no quota left gets its 429 in place of the response.
  * @param mayBeTls whether a trusted proxy can report that the client used TLS.
  */
-export function completeAnswers(app: FastifyInstance, now: () => number, mayBeTls: boolean): void {
+export function completeResponses(app: FastifyInstance, now: () => number, mayBeTls: boolean): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     reply.header('x-request-id', request.id);
     const known = request.meter.standing;

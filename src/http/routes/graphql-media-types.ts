@@ -26,7 +26,7 @@ const known = new LRUCache<string, { readonly type: string | undefined }>({ max:
  * The media type of a GraphQL response for this `Accept` (GraphQL over HTTP, section 6.4), chosen as Apollo does;
  * `undefined` if none is acceptable.
  */
-export function answerType(accept: string | undefined): string | undefined {
+export function responseType(accept: string | undefined): string | undefined {
   if (accept === undefined) return JSON_TYPE;
   const before = known.get(accept);
   if (before) return before.type;

@@ -14,7 +14,7 @@ import { acceptJsonBodies } from '../../rest/json-body';
 import { answerOtherMethods } from '../../rest/methods';
 import { GRAPHQL_PATH } from '../error-responses';
 import type { WebSockets } from '../live/websockets';
-import { answerType, prefersPage, statusFor } from './graphql-media-types';
+import { prefersPage, responseType, statusFor } from './graphql-media-types';
 import { knownRequest } from './known-request';
 
 const NOT_ACCEPTABLE = 'Responses are application/json or application/graphql-response+json.';
@@ -47,7 +47,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     const isPost = request.method === 'POST';
     const given = isPost ? request.body : request.query;
     const sent = isObject(given) ? withText(given, documents) : given;
-    const type = answerType(accept);
+    const type = responseType(accept);
     // Apollo would refuse it only after running the operation.
     if (!type) throw new ProblemError('NOT_ACCEPTABLE', NOT_ACCEPTABLE);
     const known =

@@ -18,7 +18,7 @@ export interface KnownRequest {
  */
 export function knownRequest(sent: Parameters, documents: KnownDocuments): KnownRequest | undefined {
   const { operationName } = sent;
-  const text = textOf(sent, documents);
+  const text = documentText(sent, documents);
   const document = text === undefined ? undefined : documents.find(text);
   const variables = objectOf(sent.variables);
   if (!document || !variables) return undefined;
@@ -26,7 +26,7 @@ export function knownRequest(sent: Parameters, documents: KnownDocuments): Known
   return { document, operationName: operationName ?? undefined, variables };
 }
 
-function textOf({ query, extensions }: Parameters, documents: KnownDocuments): string | undefined {
+function documentText({ query, extensions }: Parameters, documents: KnownDocuments): string | undefined {
   const asked = objectOf(extensions);
   const text = typeof query === 'string' && query !== '' ? query : undefined;
   if (!asked?.persistedQuery) return asked && text;

@@ -1,5 +1,5 @@
 import fastify from 'fastify';
-import { completeAnswers } from '../../../src/http/protection/response-headers';
+import { completeResponses } from '../../../src/http/protection/response-headers';
 import { MemoryStore } from '../../../src/rate-limit/memory-store';
 import { PLANS } from '../../../src/rate-limit/plans';
 import { responsesIn } from '../../helper/messages';
@@ -20,7 +20,7 @@ test('a second response is dropped while the first is being counted: a client ge
     Object.assign(request, { meter: { take } });
     done();
   });
-  completeAnswers(app, Date.now, false);
+  completeResponses(app, Date.now, false);
   app.get('/', (_request, reply) => {
     reply.send('first');
     reply.send('second');

@@ -54,7 +54,7 @@ const COMMANDS: Readonly<Record<string, (call: Call, options: Options, target: s
       if (options.name === undefined) throw new CommandError(`create requires --name.\n\n${USAGE}`);
       const { createApiKey } = await call<{ createApiKey: { apiKey: Key; secret: string } }>(
         `mutation CreateApiKey($input: NewApiKey!) { createApiKey(input: $input) { secret apiKey { ${FIELDS} } } }`,
-        { input: inputOf(options) },
+        { input: inputFrom(options) },
       );
       const remark = `The key, shown only once:\n\n  ${createApiKey.secret}\n`;
       return { json: createApiKey, rows: [createApiKey.apiKey], remark };
@@ -75,7 +75,7 @@ const COMMANDS: Readonly<Record<string, (call: Call, options: Options, target: s
     async update(call, options, id) {
       const { updateApiKey } = await call<{ updateApiKey: Key }>(
         `mutation UpdateApiKey($id: ID!, $input: ApiKeyUpdate!) { updateApiKey(id: $id, input: $input) { ${FIELDS} } }`,
-        { id, input: inputOf(options) },
+        { id, input: inputFrom(options) },
       );
       return { json: updateApiKey, rows: [updateApiKey] };
     },
@@ -138,7 +138,7 @@ function parse(args: string[]) {
 }
 
 /** Only the given options: an update leaves the rest unchanged. */
-function inputOf(options: Options): object {
+function inputFrom(options: Options): object {
   const { name, plan, scopes, expires } = options;
   return {
     ...(name !== undefined && { name }),
