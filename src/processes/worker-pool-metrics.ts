@@ -54,18 +54,15 @@ export class WorkerPoolMetrics implements Exposition {
     for (const [worker, samples] of this.last) {
       if (workers.has(worker)) continue;
       this.last.delete(worker);
-      this.past = await aggregate([this.past, samples.filter(isCount)]).getMetricsAsJSON();
+      this.past = await AggregatorRegistry.aggregate([this.past, samples.filter(isCount)]).getMetricsAsJSON();
     }
-    return aggregate([...this.last.values(), this.past, await this.own.getMetricsAsJSON()]).metrics();
+    const own = await this.own.getMetricsAsJSON();
+    return AggregatorRegistry.aggregate([...this.last.values(), this.past, own]).metrics();
   }
 }
 
 function serving(workers: ReadonlySet<RemoteWorker>): RemoteWorker[] {
   return [...workers].filter(({ isServing }) => isServing);
-}
-
-function aggregate(samples: Samples[]): Registry {
-  return AggregatorRegistry.aggregate(samples);
 }
 
 /** Whether a metric outlives its process. The package's types declare `type` as a number. */

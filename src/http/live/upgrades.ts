@@ -19,31 +19,28 @@ export interface Upgrade {
  * it as HTTP. That includes requests, with bodies, of HTTP clients that offer HTTP/2 (`Upgrade: h2c`), such as Java's. A
  * server may ignore the offer (RFC 9110, section 7.8): these requests are parsed again as if it had not been made.
  */
-export class Upgrades {
-  private readonly open = new WeakMap<IncomingMessage, Upgrade>();
-
-  constructor(server: Server, path: string, requests: RequestsInProgress) {
-    server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-      // Node no longer listens for errors of the connection, and an unhandled one would end the process.
-      socket.off('error', destroy).on('error', destroy);
-      whenAnswered(socket, requests, () => {
-        if (!isWebSocket(request) || request.url?.split('?', 1)[0] !== path)
-          return readAgain(server, request, socket, head);
-        // As `@fastify/websocket` does: Node has no other means to answer an upgrade by way of the hooks.
-        const response = new ServerResponse(request);
-        response.shouldKeepAlive = false;
-        response.assignSocket(socket);
-        response.once('finish', () => socket.destroySoon());
-        this.open.set(request, { socket, head });
-        server.emit('request', request, response);
-      });
+export function pendingUpgrades(
+  server: Server,
+  path: string,
+  requests: RequestsInProgress,
+): WeakMap<IncomingMessage, Upgrade> {
+  const pending = new WeakMap<IncomingMessage, Upgrade>();
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    // Node no longer listens for errors of the connection, and an unhandled one would end the process.
+    socket.off('error', destroy).on('error', destroy);
+    whenAnswered(socket, requests, () => {
+      if (!isWebSocket(request) || request.url?.split('?', 1)[0] !== path)
+        return readAgain(server, request, socket, head);
+      // As `@fastify/websocket` does: Node has no other means to answer an upgrade by way of the hooks.
+      const response = new ServerResponse(request);
+      response.shouldKeepAlive = false;
+      response.assignSocket(socket);
+      response.once('finish', () => socket.destroySoon());
+      pending.set(request, { socket, head });
+      server.emit('request', request, response);
     });
-  }
-
-  /** The upgrade of a request that asks for WebSocket; `undefined` for all others. */
-  of(request: IncomingMessage): Upgrade | undefined {
-    return this.open.get(request);
-  }
+  });
+  return pending;
 }
 
 function destroy(this: Socket): void {

@@ -13,7 +13,7 @@ import { checkHandshake, checkOrigin } from './handshake';
 import { aboutToEnd, tooMany } from './live-operations';
 import type { Client, SocketOptions } from './socket-operation';
 import { socketProtocol } from './socket-protocol';
-import { Upgrades } from './upgrades';
+import { pendingUpgrades } from './upgrades';
 
 export interface WebSocketsOptions extends SocketOptions {
   /** Origins that browsers may connect from; `undefined` allows any. */
@@ -34,7 +34,7 @@ const POLL_MS = 20;
 export class WebSockets {
   private readonly server: WebSocketServer;
   private readonly protocol: ReturnType<typeof socketProtocol>;
-  private readonly upgrades: Upgrades;
+  private readonly upgrades: ReturnType<typeof pendingUpgrades>;
   private readonly pinging = setInterval(() => this.pingAll(), PING_MS).unref();
   /** Connections that have not answered the last ping. */
   private readonly silent = new WeakSet<WebSocket>();
@@ -45,12 +45,12 @@ export class WebSockets {
   ) {
     this.server = new WebSocketServer({ noServer: true, maxPayload: BODY_LIMIT, handleProtocols });
     this.protocol = socketProtocol(options);
-    this.upgrades = new Upgrades(server, GRAPHQL_PATH, options.requests);
+    this.upgrades = pendingUpgrades(server, GRAPHQL_PATH, options.requests);
     options.live.onClose(() => void this.close());
   }
 
   isUpgrade({ raw }: FastifyRequest): boolean {
-    return this.upgrades.of(raw) !== undefined;
+    return this.upgrades.has(raw);
   }
 
   /**
@@ -65,7 +65,7 @@ export class WebSockets {
     const refused = refusalOf(standing);
     if (refused) throw refused;
     if (live.isClosing) throw aboutToEnd();
-    const upgrade = this.upgrades.of(request.raw);
+    const upgrade = this.upgrades.get(request.raw);
     // The client has left meanwhile: no `close` event would release what is taken from here on.
     if (!upgrade || upgrade.socket.destroyed) return void reply.hijack();
     const leave = live.connections.take(request.caller.id);
