@@ -5,9 +5,7 @@ const { dependencies, devDependencies } = require('./package.json');
 process.env.TZ = 'America/New_York';
 
 /** What tests may import, but for what Jest itself is made of. */
-const packages = Object.keys({ ...dependencies, ...devDependencies }).filter(
-  (name) => !/jest|swc/.test(name),
-);
+const packages = Object.keys({ ...dependencies, ...devDependencies }).filter((name) => !/jest|swc/.test(name));
 
 const common = {
   rootDir: __dirname,

@@ -26,11 +26,7 @@ const from = () => `x-forwarded-for: 192.0.2.${++floods}`;
 const FLOODS = {
   'sound requests': (port) => bytes(port, ['GET /pets/1 HTTP/1.1', from()]),
   'invalid documents': (port) =>
-    bytes(
-      port,
-      ['POST /graphql HTTP/1.1', from()],
-      JSON.stringify({ query: '{ pets { nodes { nothing } } }' }),
-    ),
+    bytes(port, ['POST /graphql HTTP/1.1', from()], JSON.stringify({ query: '{ pets { nodes { nothing } } }' })),
 };
 
 /** `429 × 40000, 400 × 60` */
@@ -62,9 +58,7 @@ await onStage([trusting], options.database, async ({ running: [{ port }] }) => {
         other(),
       ]);
       if (quiet.failures.size || flooded.failures.size)
-        throw new Error(
-          `the other caller was refused: ${[...quiet.failures.keys(), ...flooded.failures.keys()][0]}`,
-        );
+        throw new Error(`the other caller was refused: ${[...quiet.failures.keys(), ...flooded.failures.keys()][0]}`);
       const ratio = p99(flooded.latencies) / p99(quiet.latencies);
       ratios.push(ratio);
       const rate = Math.round(flood.requests / flood.seconds);

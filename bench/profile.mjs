@@ -28,9 +28,7 @@ async function profile(directory, { port, stop }) {
   await stop();
 
   if (failures.size) console.error('failures:', [...failures.keys()][0]);
-  const profiles = readdirSync(directory).map((file) =>
-    JSON.parse(readFileSync(join(directory, file), 'utf8')),
-  );
+  const profiles = readdirSync(directory).map((file) => JSON.parse(readFileSync(join(directory, file), 'utf8')));
   const { byPlace, byFunction, totalUs } = selfTimes(profiles, from, to);
   console.log(
     `${server.title}, ${work.title}: ${count} requests, ${(totalUs / count / 1000).toFixed(3)} ms of profiled time each\n`,

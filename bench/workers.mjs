@@ -30,8 +30,7 @@ const introspection = {
 await onStage(crews, options.database, async ({ running }) => {
   for (const work of [introspection, ...works.filter(({ name }) => name === 'categories')]) {
     const field = running.map((crew) => ({ ...crew, requests: prepare(work, crew.port), perSecond: 0 }));
-    for (const { port, requests } of field)
-      await load(port, requests, { ...options, seconds: options.warmup });
+    for (const { port, requests } of field) await load(port, requests, { ...options, seconds: options.warmup });
     for (let round = 0; round < options.rounds; round++) {
       for (const crew of field) {
         const [own, crews] = [process.cpuUsage(), costOf(crew.pid).cpuMs];

@@ -4,6 +4,7 @@ import { ApiKeyService } from './access/api-key-service';
 import type { AnonymousAccess } from './access/caller';
 import { KeyRing } from './access/key-ring';
 import { RecentWriters } from './access/recent-writers';
+import { ReplicaReads } from './access/replica-reads';
 import { connectionLimits, costLimits, documentLimits } from './composition/bounds';
 import { createDocuments } from './composition/documents';
 import { createEvents } from './composition/events';
@@ -16,9 +17,7 @@ import { CategoryService } from './domain/category-service';
 import { InventoryService } from './domain/inventory-service';
 import { OrderService } from './domain/order-service';
 import { PetService } from './domain/pet-service';
-import { Executor } from './graphql/executor';
-import { ReplicaReads } from './graphql/replica-reads';
-import { buildSchema } from './graphql/schema';
+import { Executor } from './graphql/execution/executor';
 import { LiveOperations } from './http/live/live-operations';
 import { AccessLog } from './http/observation/access-log';
 import { createLogger } from './http/observation/logger';
@@ -28,6 +27,7 @@ import { Overload } from './http/protection/overload';
 import { RequestsInProgress } from './http/protection/requests-in-progress';
 import { createServer } from './http/server';
 import { connectRedis } from './rate-limit/redis-client';
+import { buildSchema } from './schema/schema';
 
 /** The application, not listening yet. Closing the server closes everything except the database. */
 export interface App {

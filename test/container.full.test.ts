@@ -14,9 +14,7 @@ const DOCKERFILE = read('Dockerfile')
   .split('\n')
   .filter((line) => line && !line.startsWith('#'))
   .map((line) => line.split(' '));
-const COPIES = DOCKERFILE.filter(([instruction]) => instruction === 'COPY').map((words) =>
-  words.slice(1, -1),
-);
+const COPIES = DOCKERFILE.filter(([instruction]) => instruction === 'COPY').map((words) => words.slice(1, -1));
 const FROM_BUILD = COPIES.filter(([first]) => first === '--from=build').map((words) => words.slice(1));
 const FROM_CONTEXT = COPIES.filter(([first]) => first !== '--from=build').flat();
 
@@ -73,8 +71,7 @@ test('the health check distinguishes a gateway that responds from one that does 
 
 test('the gateway reads every variable that the image and compose.yaml set for it', () => {
   const env = DOCKERFILE.find(([instruction]) => instruction === 'ENV')?.slice(1) ?? [];
-  const [, block = ''] =
-    /x-gateway:[\s\S]*?environment:\n([\s\S]*?)\n {2}depends_on/.exec(read('compose.yaml')) ?? [];
+  const [, block = ''] = /x-gateway:[\s\S]*?environment:\n([\s\S]*?)\n {2}depends_on/.exec(read('compose.yaml')) ?? [];
   const set = [
     ...env.map((pair) => pair.replace(/=.*/, '')),
     ...[...block.matchAll(/^ {4}([A-Z_]+):/gm)].map(([, name]) => name),

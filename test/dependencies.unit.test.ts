@@ -20,9 +20,7 @@ interface Locked {
   hasInstallScript?: boolean;
 }
 
-const { dependencies, devDependencies, overrides, scripts, allowScripts }: Manifest = JSON.parse(
-  read('package.json'),
-);
+const { dependencies, devDependencies, overrides, scripts, allowScripts }: Manifest = JSON.parse(read('package.json'));
 const BENCH: Manifest = JSON.parse(read('bench/package.json'));
 const DECLARED = { ...dependencies, ...devDependencies };
 
@@ -42,10 +40,7 @@ const FILES = ['src', 'test', 'bench', 'prisma']
       .map((entry) => relative(PROJECT, join(entry.parentPath, entry.name))),
   )
   .concat('jest.config.cjs')
-  .filter(
-    (path) =>
-      /\.[cm]?[jt]s$/.test(path) && !/node_modules|\/generated\/|\/public\/|\/relay-pets\.js/.test(path),
-  )
+  .filter((path) => /\.[cm]?[jt]s$/.test(path) && !/node_modules|\/generated\/|\/public\/|\/relay-pets\.js/.test(path))
   .map((path) => ({ ...readSource(path, read(path)), text: read(path) }));
 
 /** An override may apply to one dependant only. */
@@ -85,8 +80,7 @@ test('everything imported is declared, and what production imports is installed 
 
 test('everything declared is used', () => {
   const imported = new Set(FILES.flatMap(({ imports }) => packagesOf(imports)));
-  const isNamed = (name: string) =>
-    FILES.some(({ text }) => new RegExp(`['"\`]${name}(/[^'"\`]*)?['"\`]`).test(text));
+  const isNamed = (name: string) => FILES.some(({ text }) => new RegExp(`['"\`]${name}(/[^'"\`]*)?['"\`]`).test(text));
   const isUsed = (name: string): boolean => {
     const command = COMMANDS[name];
     if (command) return Object.values(scripts).some((script) => script.split(/\s/).includes(command));
@@ -100,8 +94,7 @@ test('everything declared is used', () => {
 });
 
 test('CONTRIBUTING says what each dependency is for, and lists no others', () => {
-  const [, table = ''] =
-    /## What each dependency is for\n([\s\S]*?)\n## /.exec(read('CONTRIBUTING.md')) ?? [];
+  const [, table = ''] = /## What each dependency is for\n([\s\S]*?)\n## /.exec(read('CONTRIBUTING.md')) ?? [];
   const named = [...table.matchAll(/^\| (`.*?) +\| (.+?) +\|$/gm)].flatMap(([, names = '']) =>
     [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
   );
@@ -110,11 +103,7 @@ test('CONTRIBUTING says what each dependency is for, and lists no others', () =>
 
 test.each([
   ['the project', 'package-lock.json', { ...DECLARED, ...overrides }],
-  [
-    'the benchmark',
-    'bench/package-lock.json',
-    { ...BENCH.dependencies, ...BENCH.devDependencies, ...BENCH.overrides },
-  ],
+  ['the benchmark', 'bench/package-lock.json', { ...BENCH.dependencies, ...BENCH.devDependencies, ...BENCH.overrides }],
 ])('%s pins its direct dependencies, and locks the rest by hash', (_what, path, declared) => {
   const { packages }: { packages: Record<string, Locked> } = JSON.parse(read(path));
   const locked = Object.entries(packages).filter(([name]) => name !== '');

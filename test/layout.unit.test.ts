@@ -12,7 +12,9 @@ const FLOORS = [
   ['config', 'http', 'tracing'],
   ['pages'],
   ['rest'],
+  ['schema'],
   ['graphql'],
+  ['errors'],
   ['access'],
   ['domain', 'rate-limit', 'events'],
   ['database'],
@@ -110,11 +112,7 @@ describe('the rules find', () => {
   });
 
   test('a cycle of two or three files', () => {
-    const chain = [
-      source('domain/a', `import './b';`),
-      source('domain/b', `import './c';`),
-      source('domain/c', ''),
-    ];
+    const chain = [source('domain/a', `import './b';`), source('domain/b', `import './c';`), source('domain/c', '')];
     expect(circles(chain)).toEqual([]);
     const [a, b] = chain as [SourceFile, SourceFile];
     expect(circles([a, b, source('domain/c', `import type { A } from './a';`)])).toHaveLength(1);
@@ -128,9 +126,9 @@ describe('the rules find', () => {
     `import { env } from 'node:process';`,
   ])('the environment in %s', (text) => {
     expect(source('http/a', text).readsEnvironment).toBe(true);
-    expect(
-      source('http/a', `// ${text}\nprocess.exit(1); const environment = { env: 1 };`).readsEnvironment,
-    ).toBe(false);
+    expect(source('http/a', `// ${text}\nprocess.exit(1); const environment = { env: 1 };`).readsEnvironment).toBe(
+      false,
+    );
   });
 });
 
@@ -161,9 +159,7 @@ function prismaImports({ path, imports }: SourceFile): string[] {
 
 /** Every cycle, once, as the list of its files. */
 function circles(files: readonly SourceFile[]): string[] {
-  const next = new Map(
-    files.map(({ path, imports }) => [path.replace(/\.ts$/, ''), imports.map(({ from }) => from)]),
-  );
+  const next = new Map(files.map(({ path, imports }) => [path.replace(/\.ts$/, ''), imports.map(({ from }) => from)]));
   const found: string[] = [];
   const done = new Set<string>();
   const walk = (file: string, way: readonly string[]): void => {

@@ -102,8 +102,7 @@ describe('without the Redis and the trace collector that it is configured with',
     const response = await fetch(`${gateway.url}/categories`);
     expect(response.status).toBe(200);
     expect(Number(response.headers.get('x-ratelimit-remaining'))).toBeGreaterThan(0);
-    const warnings = () =>
-      linesOf(gateway.stdout).filter(({ level, msg }) => level === 'warn' && msg !== NOT_SENT);
+    const warnings = () => linesOf(gateway.stdout).filter(({ level, msg }) => level === 'warn' && msg !== NOT_SENT);
     await until(async () => gateway.stdout.endsWith('\n') && warnings().length > 1);
     expect(warnings()).toEqual([
       expect.objectContaining({ events: 'alone' }),

@@ -67,8 +67,7 @@ describe('on a data directory', () => {
   });
 
   test('an unknown host is reported in one line', async () => {
-    const { code, stderr } = await new GatewayProcess({ DATA_DIR: installation.data, HOST: 'not..a.host' })
-      .ended;
+    const { code, stderr } = await new GatewayProcess({ DATA_DIR: installation.data, HOST: 'not..a.host' }).ended;
     expect([code, stderr]).toEqual([
       1,
       'petstore-gateway: cannot listen on HOST and PORT: getaddrinfo ENOTFOUND not..a.host\n',

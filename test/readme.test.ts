@@ -47,9 +47,7 @@ test("the README's client waits as long as it is told to, and is then served", a
 test('every script named in the README and CONTRIBUTING exists', () => {
   const contributing = readFileSync(join(__dirname, '..', 'CONTRIBUTING.md'), 'utf8');
   const { scripts } = JSON.parse(readFileSync(join(__dirname, '..', 'package.json'), 'utf8'));
-  const named = [...`${README}${contributing}`.matchAll(/npm run (?:--silent )?([a-z:]+)/g)].map(
-    ([, name]) => name,
-  );
+  const named = [...`${README}${contributing}`.matchAll(/npm run (?:--silent )?([a-z:]+)/g)].map(([, name]) => name);
   expect(named.length).toBeGreaterThan(8);
   expect(named.filter((name) => !scripts[name ?? ''])).toEqual([]);
 });

@@ -40,8 +40,7 @@ onPostgres("with two replicas whose rows differ from the primary's,", () => {
     await Promise.all(replicas.map((replica) => replica.close()));
   });
 
-  const newKey = () =>
-    gateway.createKey({ plan: 'ENTERPRISE', scopes: ['WRITE'], perMinute: 1e6, perDay: 1e6 });
+  const newKey = () => gateway.createKey({ plan: 'ENTERPRISE', scopes: ['WRITE'], perMinute: 1e6, perDay: 1e6 });
 
   /** Where a caller's read went: the name of the only category there. */
   const readBy = async ({ headers }: TestKey, on = gateway): Promise<string> => {
@@ -59,10 +58,8 @@ onPostgres("with two replicas whose rows differ from the primary's,", () => {
     const line = body.split('\n').find((each) => each.startsWith(`${name}{replica="${replica.name}"}`));
     return Number(line?.split(' ').pop());
   };
-  const areUsed = async () =>
-    Promise.all(replicas.map((replica) => sample('petstore_replica_used', replica)));
-  const untilUsed = (...expected: number[]) =>
-    until(async () => String(await areUsed()) === String(expected), 15);
+  const areUsed = async () => Promise.all(replicas.map((replica) => sample('petstore_replica_used', replica)));
+  const untilUsed = (...expected: number[]) => until(async () => String(await areUsed()) === String(expected), 15);
 
   test('GraphQL queries and REST reads go to the replicas in turn, and are counted', async () => {
     const before = await sample('petstore_replica_statements_total', replicas[0] as FakeReplica);
@@ -162,29 +159,26 @@ onPostgres("with two replicas whose rows differ from the primary's,", () => {
 
   const onRedis = process.env.TEST_REDIS_URL ? test : test.skip;
 
-  onRedis(
-    'after a write through one instance, all instances that share Redis read from the primary',
-    async () => {
-      const proxy = await TcpProxy.start(process.env.TEST_REDIS_URL ?? '');
-      const writing = await gateway.another({ ...environment, REDIS_URL: process.env.TEST_REDIS_URL ?? '' });
-      const reading = await gateway.another({ ...environment, REDIS_URL: proxy.url });
-      try {
-        const [writer, other] = [await newKey(), await newKey()];
-        expect(await readBy(writer, reading)).not.toBe('Primary');
-        const mutation = 'mutation { updateCategory(id: 1, input: { description: "there" }) { id } }';
-        await writing.graphql(mutation, {}, writer.headers);
-        expect(await readBy(writer, reading)).toBe('Primary');
-        expect(await readBy(other, reading)).not.toBe('Primary');
-        await proxy.goAway();
-        expect(await readBy(other, reading)).toBe('Primary');
-        await proxy.comeBack();
-        await until(async () => (await readBy(other, reading)) !== 'Primary', 15);
-      } finally {
-        await Promise.all([writing.server.close(), reading.server.close()]);
-        await proxy.close();
-      }
-    },
-  );
+  onRedis('after a write through one instance, all instances that share Redis read from the primary', async () => {
+    const proxy = await TcpProxy.start(process.env.TEST_REDIS_URL ?? '');
+    const writing = await gateway.another({ ...environment, REDIS_URL: process.env.TEST_REDIS_URL ?? '' });
+    const reading = await gateway.another({ ...environment, REDIS_URL: proxy.url });
+    try {
+      const [writer, other] = [await newKey(), await newKey()];
+      expect(await readBy(writer, reading)).not.toBe('Primary');
+      const mutation = 'mutation { updateCategory(id: 1, input: { description: "there" }) { id } }';
+      await writing.graphql(mutation, {}, writer.headers);
+      expect(await readBy(writer, reading)).toBe('Primary');
+      expect(await readBy(other, reading)).not.toBe('Primary');
+      await proxy.goAway();
+      expect(await readBy(other, reading)).toBe('Primary');
+      await proxy.comeBack();
+      await until(async () => (await readBy(other, reading)) !== 'Primary', 15);
+    } finally {
+      await Promise.all([writing.server.close(), reading.server.close()]);
+      await proxy.close();
+    }
+  });
 });
 
 onPostgres('a replica that does not exist, or is not a replica,', () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSchema, isEnumType, isInputObjectType, isIntrospectionType, isObjectType } from 'graphql';
-import { printedSchema } from '../src/graphql/print-schema';
+import { printedSchema } from '../src/schema/printed-schema';
 
 const COMMITTED = readFileSync(join(__dirname, '..', 'schema.graphql'), 'utf8');
 
@@ -48,8 +48,7 @@ function undescribed(sdl: string): string[] {
   }
   for (const directive of schema.getDirectives()) {
     found.push([`@${directive.name}`, directive.description]);
-    for (const { name, description } of directive.args)
-      found.push([`@${directive.name}(${name})`, description]);
+    for (const { name, description } of directive.args) found.push([`@${directive.name}(${name})`, description]);
   }
   return found.filter(([, description]) => !description?.trim()).map(([name]) => name);
 }

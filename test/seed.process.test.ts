@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import type { Database } from '../src/database/database';
-import { loadSampleData } from '../src/database/sample-data';
-import { SampleStore } from '../src/database/sample-store';
+import { loadSampleData } from '../src/database/sample/sample-data';
+import { SampleStore } from '../src/database/sample/sample-store';
 import { statement } from '../src/database/statement';
 import { runTypeScript } from './helper/child';
 import { createDatabase, emptyDatabase } from './helper/database';
@@ -62,9 +62,7 @@ describe('sample data of 2500 pets', () => {
       from inventory i left join orders o on o.pet_id = i.pet_id group by i.pet_id`);
     expect(books.length).toBeGreaterThan(PETS / 2);
     for (const { id, units } of books) expect(units).toBe(initial[Number(id) - 1]);
-    const [taken] = await rows<{ orders: number }>(
-      'select count(*)::int as orders from orders where reserved > 0',
-    );
+    const [taken] = await rows<{ orders: number }>('select count(*)::int as orders from orders where reserved > 0');
     expect(taken?.orders).toBeGreaterThan(PETS / 10);
   });
 

@@ -49,8 +49,7 @@ describe('a collector', () => {
     await collector.close();
   });
 
-  const spansOf = ({ traceId }: { traceId: string }) =>
-    collector.spans.filter((span) => span.traceId === traceId);
+  const spansOf = ({ traceId }: { traceId: string }) => collector.spans.filter((span) => span.traceId === traceId);
   const find = (of: { traceId: string }, name: string) => {
     const found = spansOf(of).find((span) => span.name === name);
     if (!found) throw new Error(`${name} is not among ${spansOf(of).map((span) => span.name)}`);
@@ -92,12 +91,8 @@ describe('a collector', () => {
       },
     });
     for (const read of [rest, ...again]) {
-      const prepared = spansOf(read).filter(({ attributes }) =>
-        /from pets/.test(String(attributes['db.query.text'])),
-      );
-      expect(prepared).toEqual([
-        expect.objectContaining({ name: expect.stringMatching(/^SELECT petstore_test_/) }),
-      ]);
+      const prepared = spansOf(read).filter(({ attributes }) => /from pets/.test(String(attributes['db.query.text'])));
+      expect(prepared).toEqual([expect.objectContaining({ name: expect.stringMatching(/^SELECT petstore_test_/) })]);
     }
   });
 

@@ -72,8 +72,7 @@ async function reserve(client, petId, quantity) {
   });
   if (rowCount) return quantity;
   const tracked = await client.query('select 1 from inventory where pet_id = $1', [petId]);
-  if (tracked.rowCount)
-    throw new mercurius.ErrorWithProps('Not enough in stock', { code: 'INSUFFICIENT_STOCK' });
+  if (tracked.rowCount) throw new mercurius.ErrorWithProps('Not enough in stock', { code: 'INSUFFICIENT_STOCK' });
   return 0;
 }
 

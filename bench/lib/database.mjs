@@ -30,8 +30,7 @@ export async function dropDatabase(name) {
 /** Applies the gateway's schema, for a run without the gateway (which migrates an empty database itself). */
 export async function applyMigrations(url) {
   for (const name of readdirSync(migrations).sort()) {
-    if (!name.includes('.'))
-      await run(url, readFileSync(new URL(`${name}/migration.sql`, migrations), 'utf8'));
+    if (!name.includes('.')) await run(url, readFileSync(new URL(`${name}/migration.sql`, migrations), 'utf8'));
   }
 }
 

@@ -10,7 +10,7 @@ export function prepare(work, port) {
   return Array.from({ length: PREPARED }, (_, i) => bytesOf(work, work.request(i), port));
 }
 
-function bytesOf({ face }, { method, path, body }, port) {
+function bytesOf({ face }, { method, path, body, headers = {} }, port) {
   const head = [
     `${method} ${path} HTTP/1.1`,
     `host: 127.0.0.1:${port}`,
@@ -18,7 +18,9 @@ function bytesOf({ face }, { method, path, body }, port) {
     `x-api-key: ${API_KEY}`,
   ];
   const text = body ? JSON.stringify(body) : '';
-  if (body) head.push('content-type: application/json', `content-length: ${Buffer.byteLength(text)}`);
+  const all = { ...(body && { 'content-type': 'application/json' }), ...headers };
+  for (const [name, value] of Object.entries(all)) head.push(`${name}: ${value}`);
+  if (body) head.push(`content-length: ${Buffer.byteLength(text)}`);
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${text}`);
 }
 

@@ -32,9 +32,7 @@ export function readOptions({ rounds = '3', seconds = '3' } = {}) {
 export function pick(table, wanted, flag) {
   const unknown = wanted?.filter((name) => !table.some((entry) => entry.name === name)) ?? [];
   if (unknown.length) {
-    refuse(
-      `--${flag} ${unknown.join(',')}: unknown, choose from ${table.map(({ name }) => name).join(', ')}`,
-    );
+    refuse(`--${flag} ${unknown.join(',')}: unknown, choose from ${table.map(({ name }) => name).join(', ')}`);
   }
   return wanted ? table.filter(({ name }) => wanted.includes(name)) : table;
 }

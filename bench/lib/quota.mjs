@@ -28,9 +28,7 @@ export async function raiseQuota({ name, url }) {
     const { viewer } = await graphql(url, KEY);
     await graphql(url, RAISE, { id: viewer.apiKey.id, input: { perMinute: MOST, perDay: MOST } });
   } catch (error) {
-    console.error(
-      `${name}: the key's quota could not be raised; requests may be rate-limited: ${error.message}`,
-    );
+    console.error(`${name}: the key's quota could not be raised; requests may be rate-limited: ${error.message}`);
   }
 }
 

@@ -8,9 +8,7 @@ const readme = new URL('../README.md', import.meta.url);
  * @param results one entry per workload and server: `work`, `server`, `figures` (of `better`) or `failure`
  */
 export function report(results, works, servers) {
-  return [...glance(results, works, servers), '', ...details(results, works), ...failures(results)].join(
-    '\n',
-  );
+  return [...glance(results, works, servers), '', ...details(results, works), ...failures(results)].join('\n');
 }
 
 function glance(results, works, servers) {
@@ -32,9 +30,7 @@ function details(results, works) {
   return table(
     2,
     ['work', 'server', 'requests/s', 'p50 ms', 'p99 ms', 'CPU-ms/request', 'spread', 'memory MiB'],
-    works.flatMap((work) =>
-      results.filter((entry) => entry.work === work).map((entry) => cells(entry, results)),
-    ),
+    works.flatMap((work) => results.filter((entry) => entry.work === work).map((entry) => cells(entry, results))),
   );
 }
 
@@ -71,13 +67,9 @@ function times({ work, figures }, results, figure) {
 function table(texts, header, rows) {
   const lines = [header, ...rows].map((cells) => cells.map((cell) => cell.replaceAll('|', '\\|')));
   const widths = header.map((_, column) => Math.max(3, ...lines.map((cells) => cells[column].length)));
-  const rule = widths.map((width, column) =>
-    column < texts ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
-  );
+  const rule = widths.map((width, column) => (column < texts ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
   const padded = lines.map((cells) =>
-    cells.map((cell, column) =>
-      column < texts ? cell.padEnd(widths[column]) : cell.padStart(widths[column]),
-    ),
+    cells.map((cell, column) => (column < texts ? cell.padEnd(widths[column]) : cell.padStart(widths[column]))),
   );
   return [padded[0], rule, ...padded.slice(1)].map((cells) => `| ${cells.join(' | ')} |`);
 }

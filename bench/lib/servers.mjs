@@ -83,9 +83,7 @@ export const servers = [
 export function startable(table) {
   const missing = table.filter(({ script }) => !existsSync(script));
   if (missing.length) {
-    console.error(
-      `Not built, skipped: ${missing.map(({ name }) => name).join(', ')} (run npm run build first)`,
-    );
+    console.error(`Not built, skipped: ${missing.map(({ name }) => name).join(', ')} (run npm run build first)`);
   }
   return table.filter((server) => !missing.includes(server));
 }

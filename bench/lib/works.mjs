@@ -7,7 +7,7 @@ import { PETS } from './database.mjs';
  * @property {string} title its row in the table
  * @property {'graphql' | 'rest'} face
  * @property {boolean} [writes] its responses contain an id assigned by the service
- * @property {(i: number) => { method: string, path: string, body?: object }} request the i-th request of a
+ * @property {(i: number) => { method: string, path: string, body?: object, headers?: object }} request the i-th request of a
  * deterministic sequence
  */
 

@@ -1,10 +1,11 @@
 import type { Database, Session } from '../database/database';
 import type { Plan, Scope } from '../database/generated/client';
 import { lock } from '../database/raw-queries';
-import { Checks, MAX_QUANTITY } from '../domain/checks';
-import { Connection, DEFAULT_PAGE, MAX_PAGE } from '../domain/connection';
+import { Checks, checkInput } from '../domain/checks';
+import { Connection, DEFAULT_PAGE } from '../domain/connection';
 import { decodeCursor, encodeCursor } from '../domain/cursor';
-import { DomainError } from '../domain/errors';
+import { DomainError } from '../domain/domain-error';
+import { NAME, NOT_NULL, PAGE_SIZE, QUANTITY, type Rules } from '../domain/input-rules';
 import type { StoredKey } from './caller';
 import type { KeyRing } from './key-ring';
 import { formatKey, hashSecret, isSecret, type KeyParts, newKey, parseKey } from './secret';
@@ -19,6 +20,14 @@ export interface NewApiKey {
 }
 
 export type ApiKeyUpdate = { [field in keyof NewApiKey]?: NewApiKey[field] | null };
+
+export const NEW_API_KEY: Rules<NewApiKey> = { name: NAME, perMinute: QUANTITY, perDay: QUANTITY };
+export const API_KEY_UPDATE: Rules<ApiKeyUpdate> = {
+  ...NEW_API_KEY,
+  name: { ...NAME, ...NOT_NULL },
+  plan: NOT_NULL,
+  scopes: NOT_NULL,
+};
 
 const LIST = 'apiKeys';
 /** The last millisecond of the year 9999. */
@@ -46,9 +55,7 @@ export class ApiKeyService {
 
   /** Changes the fields in the input. @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`. */
   async update(session: Session, id: string, input: ApiKeyUpdate): Promise<StoredKey> {
-    const checks = new Checks();
-    for (const field of ['name', 'plan', 'scopes'] as const) checks.notNull(`input.${field}`, input[field]);
-    checks.done();
+    checkInput(API_KEY_UPDATE, input);
     const updated = await session.transaction(async (tx) => {
       await lock(tx, 'apiKeys');
       const known = await tx.prisma.apiKey.findUnique({ where: { id }, omit });
@@ -77,7 +84,7 @@ export class ApiKeyService {
   /** Lists all keys, newest first. @throws DomainError `BAD_USER_INPUT`. */
   async list(session: Session, first?: number | null, after?: string | null): Promise<Connection<StoredKey>> {
     const checks = new Checks();
-    const limit = checks.integer('first', first ?? DEFAULT_PAGE, 1, MAX_PAGE);
+    const limit = checks.value('first', PAGE_SIZE, first ?? DEFAULT_PAGE);
     const bound = after == null ? undefined : decodeCursor(LIST, 'text', after);
     const createdAt = bound && new Date(Math.min(Number(bound.id), LATEST));
     if (after != null && !bound) checks.fail('after', 'is not a cursor of this list');
@@ -107,9 +114,7 @@ export class ApiKeyService {
     if (!key) throw new Error('ADMIN_API_KEY is not of the form ps_<key id>_<secret>');
     return database.transaction(async (tx) => {
       await lock(tx, 'apiKeys');
-      const known = await tx.prisma.apiKey.findFirst(
-        given === undefined ? undefined : { where: { id: key.id } },
-      );
+      const known = await tx.prisma.apiKey.findFirst(given === undefined ? undefined : { where: { id: key.id } });
       if (known && given !== undefined && !isSecret(key.secret, known.secretHash))
         throw new Error(`ADMIN_API_KEY has a different secret from the existing key ${key.id}.`);
       if (known) return undefined;
@@ -146,9 +151,8 @@ function merge(known: StoredKey, input: ApiKeyUpdate): NewApiKey {
 }
 
 function check(input: NewApiKey): NewApiKey {
-  const { plan, expiresAt = null } = input;
   const checks = new Checks();
-  const name = checks.name('input.name', input.name);
+  const { name, plan, expiresAt = null } = checks.input(NEW_API_KEY, input);
   const scopes = [...new Set(input.scopes)];
   if (!scopes.length) checks.fail('input.scopes', 'must name at least one scope');
   const limit = (field: 'perMinute' | 'perDay') => {
@@ -156,7 +160,7 @@ function check(input: NewApiKey): NewApiKey {
     const path = `input.${field}`;
     if (plan === 'ENTERPRISE' && value === null) checks.fail(path, 'must be given for the plan ENTERPRISE');
     if (plan !== 'ENTERPRISE' && value !== null) checks.fail(path, `must not be given for the plan ${plan}`);
-    return value === null ? null : checks.integer(path, value, 1, MAX_QUANTITY);
+    return value;
   };
   const checked = { name, plan, scopes, perMinute: limit('perMinute'), perDay: limit('perDay'), expiresAt };
   checks.done();

@@ -1,6 +1,6 @@
 import type { ApiKey, Scope } from '../database/generated/client';
+import type { Subject } from '../rate-limit/limit-status';
 import { PLANS, type Plan, type Quota } from '../rate-limit/plans';
-import type { Subject } from '../rate-limit/standing';
 import { scopesOf } from './scopes';
 
 /** The sender of a request: what it is counted against, and what it may do. */

@@ -5,7 +5,7 @@ import { type Caller, keyCaller } from './caller';
 import { isSame, isSecret, parseKey } from './secret';
 
 /** How long a look-up is cached: a revocation on another instance takes effect within this time. */
-const BELIEVED_MS = 5_000;
+const CACHED_MS = 5_000;
 /** Minimum interval between two updates of a key's last use. */
 const USE_NOTED_MS = 60_000;
 const MAX_KEYS = 10_000;
@@ -63,14 +63,9 @@ export class KeyRing {
    * @param address where it comes from. After too many guesses from there, only keys known to exist are looked up.
    * @param connection the connection it came on; a verified key is remembered for as long as the connection exists.
    */
-  recognise(
-    presented: string,
-    address: string,
-    connection?: object,
-  ): Caller | undefined | Promise<Caller | undefined> {
+  recognise(presented: string, address: string, connection?: object): Caller | undefined | Promise<Caller | undefined> {
     const shown = connection && this.shown.get(connection);
-    if (shown && this.isCurrent(shown.entry) && isSame(shown.whole, presented))
-      return this.admit(shown.entry);
+    if (shown && this.isCurrent(shown.entry) && isSame(shown.whole, presented)) return this.admit(shown.entry);
     const parsed = parseKey(presented);
     if (!parsed) return undefined;
     const check = (entry: Entry) => {
@@ -122,7 +117,7 @@ export class KeyRing {
   private async read(id: string, address: string): Promise<Entry> {
     const { changes } = this;
     const key = await this.database.prisma.apiKey.findUnique({ where: { id } });
-    const until = performance.now() + BELIEVED_MS;
+    const until = performance.now() + CACHED_MS;
     const entry = key
       ? {
           key,

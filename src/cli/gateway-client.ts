@@ -7,12 +7,7 @@ export interface Connection<Node> {
 }
 
 /** Runs a GraphQL operation on a running gateway. @throws CommandError that says what to do. */
-export async function callGateway<Data>(
-  url: string,
-  key: string,
-  query: string,
-  variables?: object,
-): Promise<Data> {
+export async function callGateway<Data>(url: string, key: string, query: string, variables?: object): Promise<Data> {
   if (!URL.canParse(url)) throw new CommandError(`${url} is not a URL.`);
   const headers = { 'content-type': 'application/json', ...(key && { 'x-api-key': key }) };
   const response = await fetch(new URL('/graphql', url), {
@@ -28,9 +23,7 @@ export async function callGateway<Data>(
     | undefined;
   const [error] = body?.errors ?? [];
   if (!error && !body?.data)
-    throw new CommandError(
-      `${url} is not a Petstore Gateway: it responded with ${response.status} and no GraphQL.`,
-    );
+    throw new CommandError(`${url} is not a Petstore Gateway: it responded with ${response.status} and no GraphQL.`);
   if (error) throw new CommandError(`${inFlags(error.message)}${HINTS[error.extensions?.code ?? ''] ?? ''}`);
   return body?.data as Data;
 }
@@ -43,9 +36,7 @@ const HINTS: Readonly<Record<string, string>> = {
 /** Replaces input fields by the flags that set them: `input.perMinute` by `--per-minute`. */
 function inFlags(message: string): string {
   return message.replace(/\binput\.(\w+)(\.\d+)?/g, (_path, field: string) =>
-    field === 'expiresAt'
-      ? '--expires'
-      : `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+    field === 'expiresAt' ? '--expires' : `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
   );
 }
 

@@ -48,56 +48,55 @@ interface Result {
   remark?: string;
 }
 
-const COMMANDS: Readonly<Record<string, (call: Call, options: Options, target: string) => Promise<Result>>> =
-  {
-    async create(call, options) {
-      if (options.name === undefined) throw new CommandError(`create requires --name.\n\n${USAGE}`);
-      const { createApiKey } = await call<{ createApiKey: { apiKey: Key; secret: string } }>(
-        `mutation CreateApiKey($input: NewApiKey!) { createApiKey(input: $input) { secret apiKey { ${FIELDS} } } }`,
-        { input: inputFrom(options) },
+const COMMANDS: Readonly<Record<string, (call: Call, options: Options, target: string) => Promise<Result>>> = {
+  async create(call, options) {
+    if (options.name === undefined) throw new CommandError(`create requires --name.\n\n${USAGE}`);
+    const { createApiKey } = await call<{ createApiKey: { apiKey: Key; secret: string } }>(
+      `mutation CreateApiKey($input: NewApiKey!) { createApiKey(input: $input) { secret apiKey { ${FIELDS} } } }`,
+      { input: inputFrom(options) },
+    );
+    const remark = `The key, shown only once:\n\n  ${createApiKey.secret}\n`;
+    return { json: createApiKey, rows: [createApiKey.apiKey], remark };
+  },
+  async list(call) {
+    const keys: Key[] = [];
+    let after: string | null = null;
+    do {
+      const page: { apiKeys: Connection<Key> } = await call(
+        `query ApiKeys($after: String) { apiKeys(first: 100, after: $after) { nodes { ${FIELDS} } pageInfo { hasNextPage endCursor } } }`,
+        { after },
       );
-      const remark = `The key, shown only once:\n\n  ${createApiKey.secret}\n`;
-      return { json: createApiKey, rows: [createApiKey.apiKey], remark };
-    },
-    async list(call) {
-      const keys: Key[] = [];
-      let after: string | null = null;
-      do {
-        const page: { apiKeys: Connection<Key> } = await call(
-          `query ApiKeys($after: String) { apiKeys(first: 100, after: $after) { nodes { ${FIELDS} } pageInfo { hasNextPage endCursor } } }`,
-          { after },
-        );
-        keys.push(...page.apiKeys.nodes);
-        after = page.apiKeys.pageInfo.hasNextPage ? page.apiKeys.pageInfo.endCursor : null;
-      } while (after);
-      return { json: keys, rows: keys };
-    },
-    async update(call, options, id) {
-      const { updateApiKey } = await call<{ updateApiKey: Key }>(
-        `mutation UpdateApiKey($id: ID!, $input: ApiKeyUpdate!) { updateApiKey(id: $id, input: $input) { ${FIELDS} } }`,
-        { id, input: inputFrom(options) },
-      );
-      return { json: updateApiKey, rows: [updateApiKey] };
-    },
-    async revoke(call, _options, id) {
-      const { revokeApiKey } = await call<{ revokeApiKey: Key }>(
-        `mutation RevokeApiKey($id: ID!) { revokeApiKey(id: $id) { ${FIELDS} } }`,
-        { id },
-      );
-      return { json: revokeApiKey, rows: [revokeApiKey] };
-    },
-    async unban(call, _options, caller) {
-      const { liftBan } = await call<{ liftBan: boolean }>(
-        'mutation LiftBan($caller: String!) { liftBan(caller: $caller) }',
-        { caller },
-      );
-      return {
-        json: { lifted: liftBan },
-        rows: [],
-        remark: liftBan ? `The ban of ${caller} is lifted.\n` : `${caller} was not banned.\n`,
-      };
-    },
-  };
+      keys.push(...page.apiKeys.nodes);
+      after = page.apiKeys.pageInfo.hasNextPage ? page.apiKeys.pageInfo.endCursor : null;
+    } while (after);
+    return { json: keys, rows: keys };
+  },
+  async update(call, options, id) {
+    const { updateApiKey } = await call<{ updateApiKey: Key }>(
+      `mutation UpdateApiKey($id: ID!, $input: ApiKeyUpdate!) { updateApiKey(id: $id, input: $input) { ${FIELDS} } }`,
+      { id, input: inputFrom(options) },
+    );
+    return { json: updateApiKey, rows: [updateApiKey] };
+  },
+  async revoke(call, _options, id) {
+    const { revokeApiKey } = await call<{ revokeApiKey: Key }>(
+      `mutation RevokeApiKey($id: ID!) { revokeApiKey(id: $id) { ${FIELDS} } }`,
+      { id },
+    );
+    return { json: revokeApiKey, rows: [revokeApiKey] };
+  },
+  async unban(call, _options, caller) {
+    const { liftBan } = await call<{ liftBan: boolean }>(
+      'mutation LiftBan($caller: String!) { liftBan(caller: $caller) }',
+      { caller },
+    );
+    return {
+      json: { lifted: liftBan },
+      rows: [],
+      remark: liftBan ? `The ban of ${caller} is lifted.\n` : `${caller} was not banned.\n`,
+    };
+  },
+};
 
 const WITH_ID = new Set(['update', 'revoke']);
 const WITH_TARGET = new Set([...WITH_ID, 'unban']);
@@ -106,10 +105,7 @@ const WITH_TARGET = new Set([...WITH_ID, 'unban']);
  * `npm run keys`: creates, lists, updates and revokes the API keys of a running gateway.
  * @returns what to print. @throws CommandError with a message for the user.
  */
-export async function runKeys(
-  args: string[],
-  environment: Record<string, string | undefined>,
-): Promise<string> {
+export async function runKeys(args: string[], environment: Record<string, string | undefined>): Promise<string> {
   const { values, positionals } = parse(args);
   const [name = '', target = '', ...rest] = positionals;
   if (values.help || !name) return USAGE;
@@ -120,9 +116,7 @@ export async function runKeys(
   }
   if (WITH_ID.has(name) && !KEY_ID_FORM.test(target))
     throw new CommandError(`${name} takes a key id: ${KEY_ID_RULE}, as \`list\` shows them.`);
-  const url = String(
-    values.url ?? (environment.PETSTORE_URL || `http://127.0.0.1:${environment.PORT || 4000}`),
-  );
+  const url = String(values.url ?? (environment.PETSTORE_URL || `http://127.0.0.1:${environment.PORT || 4000}`));
   const key = String(values.key ?? (environment.PETSTORE_API_KEY || environment.ADMIN_API_KEY || ''));
   const result = await command((query, variables) => callGateway(url, key, query, variables), values, target);
   if (values.json) return `${JSON.stringify(result.json, null, 2)}\n`;

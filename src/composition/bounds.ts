@@ -1,6 +1,6 @@
 import type { Config } from '../config';
-import type { CostLimits } from '../graphql/cost';
-import type { DocumentLimits } from '../graphql/document-limits';
+import type { CostLimits } from '../graphql/documents/cost';
+import type { DocumentLimits } from '../graphql/documents/document-limits';
 import type { ConnectionLimits } from '../http/server';
 
 /** Limits on a document. */
@@ -21,7 +21,8 @@ export function documentLimits(config: Config): DocumentLimits {
 
 /** Limits on the number of values in a response or an event. */
 export function costLimits({ GRAPHQL_MAX_COST, GRAPHQL_MAX_EVENT_COST }: Config): CostLimits {
-  return { answer: GRAPHQL_MAX_COST, event: Math.min(GRAPHQL_MAX_COST, GRAPHQL_MAX_EVENT_COST) };
+  const [most, event] = [GRAPHQL_MAX_COST, Math.min(GRAPHQL_MAX_COST, GRAPHQL_MAX_EVENT_COST)];
+  return { query: most, mutation: most, subscription: event };
 }
 
 /** Limits on connections. */

@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../config';
-import { KnownDocuments } from '../graphql/known-documents';
-import { TrustedDocuments } from '../graphql/trusted-documents';
+import { KnownDocuments } from '../graphql/documents/known-documents';
+import { TrustedDocuments } from '../graphql/documents/trusted-documents';
 import { costLimits, documentLimits } from './bounds';
 
 /** The known documents, initially the trusted ones. @throws Error if the manifest cannot be used. */

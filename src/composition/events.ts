@@ -33,11 +33,9 @@ export async function createEvents(
     order: (ids) => orders.find(database, ids),
     inventory: (ids) => inventory.find(database, ids),
   });
-  const relay = await createRelay(config, hub, (state) =>
-    logger.warn({ events: state }, 'event relay state changed'),
-  );
+  const relay = await createRelay(config, hub, (state) => logger.warn({ events: state }, 'event relay state changed'));
   const stopListening = database.listeners.add((change) => {
-    hub.tell(change);
+    hub.notify(change);
     relay?.publish(change);
   });
   return {
@@ -61,7 +59,7 @@ async function createRelay(
     connectRedis(REDIS_URL, 'events'),
   ]);
   const relay = new RedisRelay(publisher, subscriber, {
-    tell: hub.tell,
+    notify: hub.notify,
     isHeard: () => hub.subscribers > 0,
     onState,
   });

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config';
 import type { Database } from '../database/database';
-import { Replicas } from '../database/replicas';
+import { Replicas } from '../database/replicas/replicas';
 
 /** The replicas of the database; `undefined` if there are none. */
 export async function openReplicas(
@@ -20,8 +20,6 @@ export async function openReplicas(
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     isTraced: config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
     onChange: (replica, isUsed, reason) =>
-      isUsed
-        ? logger.info({ replica }, 'replica in use')
-        : logger.warn({ replica, reason }, 'replica not in use'),
+      isUsed ? logger.info({ replica }, 'replica in use') : logger.warn({ replica, reason }, 'replica not in use'),
   });
 }

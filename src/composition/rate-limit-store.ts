@@ -1,13 +1,13 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Redis } from 'ioredis';
 import type { Config } from '../config';
-import { placeOf } from '../database/connection';
+import { placeOf } from '../database/connections/connection-settings';
 import { reasonOf } from '../database/failures';
+import { CountingStore } from '../rate-limit/counting-store';
 import { FallbackStore } from '../rate-limit/fallback-store';
 import { MemoryStore } from '../rate-limit/memory-store';
 import { faultOf } from '../rate-limit/redis-client';
 import { RedisStore } from '../rate-limit/redis-store';
-import { TallyStore } from '../rate-limit/tally-store';
 
 /** The share of each quota that an instance, with all its workers, grants while Redis is unreachable. */
 const FALLBACK_SHARE = 0.5;
@@ -18,14 +18,14 @@ export function createLimits(
   redis: Redis | undefined,
   logger: FastifyBaseLogger,
   now: () => number,
-): TallyStore {
+): CountingStore {
   const bans = {
     banAfter: config.BAN_AFTER,
     banSeconds: config.BAN_SECONDS,
     banMaxSeconds: config.BAN_MAX_SECONDS,
   };
   const memory = new MemoryStore({ bans, now });
-  if (!redis) return new TallyStore(memory, now);
+  if (!redis) return new CountingStore(memory, now);
   const share = FALLBACK_SHARE / config.WEB_CONCURRENCY;
   const place = config.REDIS_URL && placeOf(config.REDIS_URL);
   const onState = (state: 'redis' | 'fallback', error?: unknown) =>
@@ -34,5 +34,5 @@ export function createLimits(
       'rate-limit store changed',
     );
   const shared = new RedisStore(redis, { bans, now });
-  return new TallyStore(new FallbackStore(shared, memory, { share, onState }), now);
+  return new CountingStore(new FallbackStore(shared, memory, { share, onState }), now);
 }

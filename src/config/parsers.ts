@@ -63,9 +63,7 @@ function isOrigin(text: string): boolean {
 function isRange(range: string): boolean {
   const [address = '', bits, ...rest] = range.split('/');
   const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return (
-    most > 0 && rest.length === 0 && (bits === undefined || (/^[0-9]+$/.test(bits) && Number(bits) <= most))
-  );
+  return most > 0 && rest.length === 0 && (bits === undefined || (/^[0-9]+$/.test(bits) && Number(bits) <= most));
 }
 
 /** @throws Error for an empty list: it would refuse everyone, while the intention was to leave the variable unset. */

@@ -1,4 +1,4 @@
-import type { InventoryRow, OrderRow, PetRow } from './tables';
+import type { InventoryRow, OrderRow, PetRow } from './reading/tables';
 
 /** The topics that can be subscribed to, and the row type of each. */
 export interface Topics {
@@ -34,7 +34,7 @@ export class ChangeListeners {
     return () => this.listeners.delete(listener);
   }
 
-  tell(change: Change): void {
+  notify(change: Change): void {
     for (const listener of this.listeners) listener(change);
   }
 }

@@ -1,73 +1,32 @@
 /**
- * Database failures, under common names for both drivers and Prisma:
- * - `foreign-key`, `check`, `unique`: a constraint rejected the write;
- * - `not-found`: the row to change does not exist;
- * - `transient`: a deadlock or serialization failure, to be retried;
- * - `timeout`: a statement or transaction exceeded its time limit;
- * - `unavailable`: the database is unreachable, down, or no longer accepts this service.
+ * Database failures, under common names for both drivers and Prisma, and their codes: SQLSTATE (PostgreSQL
+ * documentation, appendix A; two characters stand for their class), Prisma's (Prisma error reference), the system's.
  */
-export type Failure =
-  | 'foreign-key'
-  | 'check'
-  | 'unique'
-  | 'not-found'
-  | 'transient'
-  | 'timeout'
-  | 'unavailable';
-
-/** By SQLSTATE (PostgreSQL documentation, appendix A); two characters stand for their class. */
-const BY_SQLSTATE: Readonly<Record<string, Failure>> = {
-  '23503': 'foreign-key',
-  '23001': 'foreign-key',
-  '23514': 'check',
-  '23505': 'unique',
-  '40001': 'transient',
-  '40P01': 'transient',
-  '57014': 'timeout',
-  '55P03': 'timeout',
-  '08': 'unavailable',
-  '28': 'unavailable',
-  '3D': 'unavailable',
-  '53': 'unavailable',
-  '57': 'unavailable',
-  '58': 'unavailable',
-  '25006': 'unavailable',
+const CODES = {
+  /** A constraint rejected the write. */
+  'foreign-key': '23503 23001 P2003',
+  check: '23514 P2004',
+  unique: '23505 P2002',
+  /** The row to change does not exist. */
+  'not-found': 'P2025',
+  /** A deadlock or serialization failure, to be retried. */
+  transient: '40001 40P01 P2034',
+  /** A statement or transaction exceeded its time limit. */
+  timeout: '57014 55P03 P2028 P1008',
+  /** The database is unreachable, down, or no longer accepts this service. */
+  unavailable:
+    '08 28 3D 53 57 58 25006 P2024 P2037 P1000 P1001 P1002 P1003 P1010 P1011 P1017 ' +
+    'DatabaseNotReachable ConnectionClosed TooManyConnections ' +
+    'ECONNREFUSED ECONNRESET EPIPE ENOTFOUND EAI_AGAIN ETIMEDOUT EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN EADDRNOTAVAIL ENOENT',
 };
 
-/** By Prisma's error codes (Prisma error reference). */
-const BY_PRISMA_CODE: Readonly<Record<string, Failure>> = {
-  P2002: 'unique',
-  P2003: 'foreign-key',
-  P2004: 'check',
-  P2025: 'not-found',
-  P2034: 'transient',
-  P2024: 'unavailable',
-  P2028: 'timeout',
-  P2037: 'unavailable',
-  P1000: 'unavailable',
-  P1001: 'unavailable',
-  P1002: 'unavailable',
-  P1003: 'unavailable',
-  P1008: 'timeout',
-  P1010: 'unavailable',
-  P1011: 'unavailable',
-  P1017: 'unavailable',
-};
+export type Failure = keyof typeof CODES;
 
-const NETWORK = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'EHOSTDOWN',
-  'ENETUNREACH',
-  'ENETDOWN',
-  'EADDRNOTAVAIL',
-  'ENOENT',
-]);
+const BY_CODE = new Map(
+  Object.entries(CODES).flatMap(([failure, codes]) =>
+    codes.split(' ').map((code) => [code, failure as Failure] as const),
+  ),
+);
 
 /** node-postgres messages that have no code. */
 const LOST_CONNECTION =
@@ -85,11 +44,6 @@ export function failureOf(error: unknown): Failure | undefined {
   return undefined;
 }
 
-/** Whether the same transaction may succeed if it is retried. */
-export function isTransient(error: unknown): boolean {
-  return failureOf(error) === 'transient';
-}
-
 /**
  * The message of a driver's error. Connecting to a host with several addresses fails with an error that has a code but
  * no message, and PGlite throws objects that are not errors.
@@ -101,26 +55,16 @@ export function reasonOf(error: unknown): string {
   return typeof code === 'string' ? code : JSON.stringify(error);
 }
 
-function ofOne(error: Record<string, unknown>): Failure | undefined {
-  const code = error.originalCode ?? error.code;
-  if (typeof code === 'string') {
-    const known =
-      BY_PRISMA_CODE[code] ??
-      BY_SQLSTATE[code] ??
-      (code.length === 5 ? BY_SQLSTATE[code.slice(0, 2)] : undefined) ??
-      (NETWORK.has(code) ? 'unavailable' : undefined);
-    if (known) return known;
-  }
-  if (
-    error.kind === 'DatabaseNotReachable' ||
-    error.kind === 'ConnectionClosed' ||
-    error.kind === 'TooManyConnections'
-  ) {
-    return 'unavailable';
-  }
-  if (typeof error.message !== 'string') return undefined;
-  if (LOST_CONNECTION.test(error.message)) return 'unavailable';
-  return SLOW.test(error.message) ? 'timeout' : undefined;
+function ofOne({ originalCode, code, kind, message }: Record<string, unknown>): Failure | undefined {
+  const known = ofCode(originalCode ?? code) ?? ofCode(kind);
+  if (known || typeof message !== 'string') return known;
+  if (LOST_CONNECTION.test(message)) return 'unavailable';
+  return SLOW.test(message) ? 'timeout' : undefined;
+}
+
+function ofCode(code: unknown): Failure | undefined {
+  if (typeof code !== 'string') return undefined;
+  return BY_CODE.get(code) ?? (code.length === 5 ? BY_CODE.get(code.slice(0, 2)) : undefined);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -32,10 +32,7 @@ const LEDGER = `create table if not exists _prisma_migrations (
  * lock and the settings are scoped to a transaction, so a pooler may use a different connection for each.
  * @throws Error with a one-line message that names the migration.
  */
-export async function migrate(
-  connection: MigrationConnection,
-  directory = MIGRATIONS_DIRECTORY,
-): Promise<void> {
+export async function migrate(connection: MigrationConnection, directory = MIGRATIONS_DIRECTORY): Promise<void> {
   const migrations = migrationsIn(directory);
   while (await applyNext(connection, migrations));
 }
@@ -105,8 +102,7 @@ function isApplied({ name, checksum }: Migration, applied: Record<string, unknow
       `Migration ${name} failed earlier. Repair the database, then mark it in _prisma_migrations as rolled back.`,
     );
   }
-  if (entry.checksum !== checksum)
-    throw new Error(`Migration ${name} was changed after it had been applied.`);
+  if (entry.checksum !== checksum) throw new Error(`Migration ${name} was changed after it had been applied.`);
   return true;
 }
 
@@ -130,9 +126,11 @@ function recordFailure(
   reason: string,
 ): Promise<unknown> {
   return alone(connection, () =>
-    connection.rows(
-      'insert into _prisma_migrations (id, checksum, migration_name, logs) values ($1, $2, $3, $4)',
-      [randomUUID(), checksum, name, reason],
-    ),
+    connection.rows('insert into _prisma_migrations (id, checksum, migration_name, logs) values ($1, $2, $3, $4)', [
+      randomUUID(),
+      checksum,
+      name,
+      reason,
+    ]),
   );
 }

@@ -1,6 +1,6 @@
+import { PostgresDatabase, type PostgresOptions } from './connections/postgres';
 import type { Database } from './database';
-import { EmbeddedDatabase } from './embedded';
-import { PostgresDatabase, type PostgresOptions } from './postgres';
+import { EmbeddedDatabase } from './embedded/embedded';
 
 /**
  * Opens the database and applies all migrations: PostgreSQL if `url` is given, otherwise the embedded one in

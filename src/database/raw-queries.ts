@@ -42,10 +42,7 @@ const LOCK = statement('select pg_advisory_xact_lock($1::bigint)::text');
 const TRY_LOCK = statement('select pg_try_advisory_xact_lock($1::bigint) as "isMine"');
 
 /** Inserts a pet. Fails on the foreign key if the category does not exist. */
-export async function insertPet(
-  session: Session,
-  { name, status, categoryId }: Omit<Pet, 'id'>,
-): Promise<Pet> {
+export async function insertPet(session: Session, { name, status, categoryId }: Omit<Pet, 'id'>): Promise<Pet> {
   const [pet] = await session.query<Pet>(INSERT_PET, [name, status, categoryId]);
   return pet as Pet;
 }
@@ -76,11 +73,7 @@ export async function lockRows(
 }
 
 /** Locks a row until the transaction ends. @returns whether there is one. */
-export async function lockRow(
-  transaction: Session,
-  model: keyof typeof LOCK_ROWS,
-  id: bigint,
-): Promise<boolean> {
+export async function lockRow(transaction: Session, model: keyof typeof LOCK_ROWS, id: bigint): Promise<boolean> {
   return (await lockRows(transaction, model, [id])).length > 0;
 }
 

@@ -1,10 +1,11 @@
 import type { Session } from '../database/database';
-import { selectByIds } from '../database/select';
-import type { Selection } from '../database/selection';
-import { CATEGORIES, type CategoryRow } from '../database/tables';
-import { Checks, MAX_DESCRIPTION } from './checks';
+import { selectByIds } from '../database/reading/select';
+import type { Selection } from '../database/reading/selection';
+import { CATEGORIES, type CategoryRow } from '../database/reading/tables';
+import { checkInput } from './checks';
 import { type Connection, connect, type PageArgs } from './connection';
-import { DomainError, notFound, refusing } from './errors';
+import { DomainError, notFound, refusing } from './domain-error';
+import { DESCRIPTION, NAME, NOT_NULL, type Rules } from './input-rules';
 import { nameFilter } from './name-filter';
 
 export interface NewCategory {
@@ -13,6 +14,9 @@ export interface NewCategory {
 }
 
 export type CategoryUpdate = { [field in keyof NewCategory]?: NewCategory[field] | null };
+
+export const NEW_CATEGORY: Rules<NewCategory> = { name: NAME, description: DESCRIPTION };
+export const CATEGORY_UPDATE: Rules<CategoryUpdate> = { ...NEW_CATEGORY, name: { ...NAME, ...NOT_NULL } };
 
 export interface CategoryFilter {
   ids?: bigint[] | null;
@@ -38,13 +42,14 @@ export class CategoryService {
 
   /** @throws DomainError `BAD_USER_INPUT`. */
   async create(session: Session, input: NewCategory): Promise<CategoryRow> {
-    const data = check(input);
-    return session.prisma.category.create({ data: { ...data, name: data.name ?? '' } });
+    const { name, description } = checkInput(NEW_CATEGORY, input);
+    return session.prisma.category.create({ data: { name, description } });
   }
 
   /** @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`. */
   async update(session: Session, id: bigint, input: CategoryUpdate): Promise<CategoryRow> {
-    const data = check(input);
+    const { name, description } = checkInput(CATEGORY_UPDATE, input);
+    const data = { ...(name != null && { name }), description };
     return refusing(session.prisma.category.update({ where: { id }, data }), {
       'not-found': () => notFound('Category', id),
     });
@@ -59,18 +64,4 @@ export class CategoryService {
         new DomainError('CATEGORY_NOT_EMPTY', `Category ${id} still has pets; move or delete them first.`),
     });
   }
-}
-
-function check(input: CategoryUpdate): { name?: string; description?: string | null } {
-  const { name, description } = input;
-  const checks = new Checks();
-  checks.notNull('input.name', name);
-  const checked = {
-    ...(name != null && { name: checks.name('input.name', name) }),
-    ...(description !== undefined && {
-      description: description && checks.text('input.description', description.trim(), MAX_DESCRIPTION),
-    }),
-  };
-  checks.done();
-  return checked;
 }

@@ -1,14 +1,16 @@
 import type { Session } from '../database/database';
-import type { Filters, PageQuery } from '../database/page-statement';
-import { countRows, countRowsByParent, selectPage, selectPages } from '../database/select';
-import { isList, type List, selectList, selectLists } from '../database/select-list';
-import type { Selection } from '../database/selection';
-import type { Serialized, Table } from '../database/tables';
+import { type Filters, orderOf, type PageQuery } from '../database/reading/page-statement';
+import { countRows, countRowsByParent } from '../database/reading/select';
+import { type Page, selectPage, selectPages } from '../database/reading/select-page';
+import type { Selection } from '../database/reading/selection';
+import type { Table } from '../database/reading/table';
+import type { Serialized } from '../database/reading/tables';
 import { Checks } from './checks';
 import { decodeCursor, encodeCursor } from './cursor';
+import { PAGE_SIZE } from './input-rules';
 
 export const DEFAULT_PAGE = 20;
-export const MAX_PAGE = 100;
+export const MAX_PAGE = PAGE_SIZE.maximum;
 
 /** The slice of a list (GraphQL Cursor Connections Specification, section 4) and its order. */
 export interface PageArgs {
@@ -60,11 +62,9 @@ export async function connect<Row>(
   filters: Filters,
   selection?: Selection,
 ): Promise<Connection<Row>> {
-  const page = pageQuery(table, args, filters);
-  const count = () => countRows(session, table, page.filters);
-  return isList(table, page, selection)
-    ? listed(table, page, await selectList(session, table, page, selection), count)
-    : connection(table, page, await selectPage(session, table, oneMore(page), selection), count);
+  const query = pageQuery(table, args, filters);
+  const page = await selectPage(session, table, query, selection);
+  return connection(table, query, page, () => countRows(session, table, filters));
 }
 
 /** Reads the same page for each of many parents in one statement; the totals in another, once one of them is requested. */
@@ -77,36 +77,30 @@ export async function connectAll<Row>(
   filters: Filters,
   selection?: Selection,
 ): Promise<Map<bigint, Connection<Row>>> {
-  const page = pageQuery(table, args, filters);
+  const query = pageQuery(table, args, filters);
   let counts: Promise<Map<bigint, number>> | undefined;
   const countOf = (parent: bigint) => async () => {
-    counts ??= countRowsByParent(session, table, column, parents, page.filters);
+    counts ??= countRowsByParent(session, table, column, parents, filters);
     return (await counts).get(parent) ?? 0;
   };
-  if (isList(table, page, selection)) {
-    const lists = await selectLists(session, table, column, parents, page, selection);
-    return new Map([...lists].map(([parent, list]) => [parent, listed(table, page, list, countOf(parent))]));
-  }
-  const rows = await selectPages(session, table, column, parents, oneMore(page), selection);
-  return new Map(
-    parents.map((parent) => [parent, connection(table, page, rows.get(parent) ?? [], countOf(parent))]),
-  );
+  const pages = await selectPages(session, table, column, parents, query, selection);
+  return new Map([...pages].map(([parent, page]) => [parent, connection(table, query, page, countOf(parent))]));
 }
 
 function pageQuery<Row>(table: Table<Row>, args: PageArgs, filters: Filters): PageQuery {
   const { first, last, order, descending } = args;
   const list = listName(table, order, descending);
-  const type = table.orders[order]?.type ?? 'bigint';
+  const { kind } = orderOf(table, order).column;
   const checks = new Checks();
   const bound = (path: 'after' | 'before') => {
     const cursor = args[path];
     if (cursor === undefined || cursor === null) return undefined;
-    const decoded = decodeCursor(list, type, cursor);
+    const decoded = decodeCursor(list, kind, cursor);
     if (!decoded) checks.fail(path, 'is not a cursor of this list in this order');
     return decoded;
   };
-  if (first != null) checks.integer('first', first, 1, MAX_PAGE);
-  if (last != null) checks.integer('last', last, 1, MAX_PAGE);
+  checks.value('first', PAGE_SIZE, first);
+  checks.value('last', PAGE_SIZE, last);
   if (first != null && last != null) checks.fail('last', 'must not be given together with first');
   const after = bound('after');
   const before = bound('before');
@@ -115,45 +109,19 @@ function pageQuery<Row>(table: Table<Row>, args: PageArgs, filters: Filters): Pa
   return { after, before, filters, order, descending, limit, backward: last != null };
 }
 
-/** One extra row shows whether there is a next page. */
-function oneMore(page: PageQuery): PageQuery {
-  return { ...page, limit: page.limit + 1 };
-}
-
 function connection<Row>(
   table: Table<Row>,
-  page: PageQuery,
-  rows: Row[],
-  count: () => Promise<number>,
+  { order, descending, backward, before, after }: PageQuery,
+  { rows, isMore, list }: Page<Row>,
+  totalCount: () => Promise<number>,
 ): Connection<Row> {
-  const isMore = rows.length > page.limit;
-  if (isMore) page.backward ? rows.shift() : rows.pop();
-  return new Connection(rows, cursorsOf(table, page), beyond(page, isMore), count);
-}
-
-function listed<Row>(
-  table: Table<Row>,
-  page: PageQuery,
-  list: List,
-  count: () => Promise<number>,
-): Connection<Row> {
-  const { low, high, isMore = false } = list;
-  const ids = low == null || high == null ? [] : page.descending ? [high, low] : [low, high];
-  const ends = ids.map((id) => ({ [table.idField]: id }) as Row);
-  return new Connection(ends, cursorsOf(table, page), beyond(page, isMore), count, list);
-}
-
-/** Whether the list continues at either end. */
-function beyond(page: PageQuery, isMore: boolean) {
-  return page.backward
-    ? { next: page.before !== undefined, previous: isMore }
-    : { next: isMore, previous: page.after !== undefined };
-}
-
-function cursorsOf<Row>(table: Table<Row>, page: PageQuery): (row: Row) => string {
-  const list = listName(table, page.order, page.descending);
-  const order = table.orders[page.order];
-  return (row) => encodeCursor(list, { key: order?.keyOf(row) ?? '', id: String(table.idOf(row)) });
+  const name = listName(table, order, descending);
+  const { keyOf } = orderOf(table, order);
+  const cursorOf = (row: Row) => encodeCursor(name, { key: keyOf(row), id: String(table.idOf(row)) });
+  const more = backward
+    ? { next: before !== undefined, previous: isMore }
+    : { next: isMore, previous: after !== undefined };
+  return new Connection(rows, cursorOf, more, totalCount, list);
 }
 
 function listName<Row>(table: Table<Row>, order: string, descending: boolean): string {

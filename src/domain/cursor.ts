@@ -1,16 +1,18 @@
 import { crc32 } from 'node:zlib';
-import type { Bound } from '../database/page-statement';
-import type { KeyType } from '../database/tables';
+import type { Bound } from '../database/reading/page-statement';
+import type { Column } from '../database/reading/table';
+import { MAX_INT32 } from './input-rules';
 
 const MAX_INT64 = 9223372036854775807n;
-const MAX_INT32 = 2147483647;
 
-/** The valid keys of each order type: the database would reject others, which would look like its own failure. */
-const KEYS: Readonly<Record<KeyType, (key: string) => boolean>> = {
-  bigint: (key) => /^[0-9]{1,19}$/.test(key) && BigInt(key) <= MAX_INT64,
+const isId = (key: string) => /^[0-9]{1,19}$/.test(key) && BigInt(key) <= MAX_INT64;
+
+/** The valid keys of each kind of column: the database would reject others, which would look like its own failure. */
+const IS_KEY: { readonly [kind in Column['kind']]?: (key: string) => boolean } = {
+  id: isId,
   integer: (key) => /^[0-9]{1,10}$/.test(key) && Number(key) <= MAX_INT32,
   text: (key) => !key.includes('\0'),
-  timestamptz: (key) => key === 'infinity' || isTimestamp(key),
+  timestamp: (key) => key === 'infinity' || isTimestamp(key),
 };
 
 /**
@@ -23,8 +25,8 @@ export function encodeCursor(list: string, { key, id }: Bound): string {
   return Buffer.from(`${checksum(list, content)}${content}`).toString('base64url');
 }
 
-/** Decodes a cursor of this list whose key is of `type`; `undefined` for anything else. */
-export function decodeCursor(list: string, type: KeyType, cursor: string): Bound | undefined {
+/** Decodes a cursor of this list whose key is of this kind; `undefined` for anything else. */
+export function decodeCursor(list: string, kind: Column['kind'], cursor: string): Bound | undefined {
   const bytes = Buffer.from(cursor, 'base64url');
   const text = bytes.toString();
   const content = text.slice(8);
@@ -33,7 +35,7 @@ export function decodeCursor(list: string, type: KeyType, cursor: string): Bound
     return undefined;
   }
   const bound = { id: content.slice(0, space), key: content.slice(space + 1) };
-  return KEYS.bigint(bound.id) && KEYS[type](bound.key) ? bound : undefined;
+  return isId(bound.id) && IS_KEY[kind]?.(bound.key) ? bound : undefined;
 }
 
 function isTimestamp(key: string): boolean {

@@ -2,12 +2,19 @@ import type { Session } from '../database/database';
 import type { Inventory } from '../database/generated/client';
 import type { PetStatus } from '../database/generated/enums';
 import { lockRow } from '../database/raw-queries';
-import { selectByIds } from '../database/select';
-import type { Selection } from '../database/selection';
-import { INVENTORY, type InventoryRow } from '../database/tables';
-import { Checks, MAX_QUANTITY } from './checks';
+import { selectByIds } from '../database/reading/select';
+import type { Selection } from '../database/reading/selection';
+import { INVENTORY, type InventoryRow } from '../database/reading/tables';
+import { checkInput } from './checks';
 import { type Connection, connect, type PageArgs } from './connection';
-import { DomainError, notFound, refusing } from './errors';
+import { DomainError, notFound, refusing } from './domain-error';
+import { type Rules, STOCK } from './input-rules';
+
+export interface InventoryUpdate {
+  quantity: number;
+}
+
+export const INVENTORY_UPDATE: Rules<InventoryUpdate> = { quantity: STOCK };
 
 export interface InventoryFilter {
   status?: PetStatus[] | null;
@@ -17,11 +24,7 @@ export interface InventoryFilter {
 /** Stock of pets. A pet has an inventory entry once its stock has been set. */
 export class InventoryService {
   /** Finds the inventory entries of `petIds`, by pet. */
-  find(
-    session: Session,
-    petIds: readonly bigint[],
-    selection?: Selection,
-  ): Promise<Map<bigint, InventoryRow>> {
+  find(session: Session, petIds: readonly bigint[], selection?: Selection): Promise<Map<bigint, InventoryRow>> {
     return selectByIds(session, INVENTORY, petIds, selection);
   }
 
@@ -36,12 +39,10 @@ export class InventoryService {
   }
 
   /** Sets the stock of a pet, whatever it was. @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND` (the pet). */
-  async set(session: Session, petId: bigint, input: { quantity: number }): Promise<InventoryRow> {
-    const checks = new Checks();
-    checks.integer('input.quantity', input.quantity, 0, MAX_QUANTITY);
-    checks.done();
+  async set(session: Session, petId: bigint, input: InventoryUpdate): Promise<InventoryRow> {
+    const { quantity } = checkInput(INVENTORY_UPDATE, input);
     const write = session.transaction(async (tx) => {
-      const data = { petId, quantity: input.quantity };
+      const data = { petId, quantity };
       const isNew = await setOrCreate(tx, data);
       const { status } = await tx.prisma.pet.findUniqueOrThrow({ where: { id: petId } });
       tx.changed({ topic: 'inventory', kind: isNew ? 'CREATED' : 'UPDATED', id: petId });

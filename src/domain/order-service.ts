@@ -1,12 +1,13 @@
 import type { Session } from '../database/database';
 import type { Order } from '../database/generated/client';
 import { insertOrder, lockRow } from '../database/raw-queries';
-import { selectByIds } from '../database/select';
-import type { Selection } from '../database/selection';
-import { ORDERS, type OrderRow } from '../database/tables';
-import { Checks, MAX_QUANTITY } from './checks';
+import { selectByIds } from '../database/reading/select';
+import type { Selection } from '../database/reading/selection';
+import { ORDERS, type OrderRow } from '../database/reading/tables';
+import { checkInput } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
-import { DomainError, notFound, refusing, unknownReference } from './errors';
+import { DomainError, notFound, refusing, unknownReference } from './domain-error';
+import { NOT_NULL, QUANTITY, type Rules } from './input-rules';
 import { insufficientStock, moveReservation } from './reservations';
 
 /** In a new order every field is optional; in an update an omitted field is unchanged, and null clears it. */
@@ -16,6 +17,9 @@ export interface OrderInput {
   shipDate?: Date | null;
   complete?: boolean | null;
 }
+
+export const NEW_ORDER: Rules<OrderInput> = { quantity: QUANTITY };
+export const ORDER_UPDATE: Rules<OrderInput> = { ...NEW_ORDER, complete: NOT_NULL };
 
 export interface OrderFilter {
   petId?: bigint | null;
@@ -56,14 +60,12 @@ export class OrderService {
    * @throws DomainError `BAD_USER_INPUT`, `UNKNOWN_REFERENCE`, `INSUFFICIENT_STOCK`.
    */
   async place(session: Session, input: OrderInput): Promise<OrderRow> {
-    const { petId = null, quantity = null, shipDate = null, complete } = input;
-    checkQuantity(quantity);
+    const { petId = null, quantity = null, shipDate = null, complete } = checkInput(NEW_ORDER, input);
     const order = { petId, quantity, shipDate, complete: complete ?? false };
     const placed = await refusing(insertOrder(session, order), unknownPet(petId));
     if (!placed) throw insufficientStock(order);
     session.changed({ topic: 'order', kind: 'CREATED', id: placed.id });
-    if (petId !== null && placed.reserved > 0)
-      session.changed({ topic: 'inventory', kind: 'UPDATED', id: petId });
+    if (petId !== null && placed.reserved > 0) session.changed({ topic: 'inventory', kind: 'UPDATED', id: petId });
     return placed;
   }
 
@@ -72,19 +74,13 @@ export class OrderService {
    * @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`, `ORDER_COMPLETE`, `UNKNOWN_REFERENCE`, `INSUFFICIENT_STOCK`.
    */
   async update(session: Session, id: bigint, input: OrderInput): Promise<OrderRow> {
-    checkQuantity(input.quantity);
-    const checks = new Checks();
-    checks.notNull('input.complete', input.complete);
-    checks.done();
+    checkInput(ORDER_UPDATE, input);
     const write = session.transaction(async (tx) => {
       const order = await lockOrder(tx, id);
       const { petId = order.petId, quantity = order.quantity, shipDate, complete } = input;
       const isMoved = petId !== order.petId || quantity !== order.quantity;
       if (isMoved && order.complete) {
-        throw new DomainError(
-          'ORDER_COMPLETE',
-          `Order ${id} is complete; its pet and quantity no longer change.`,
-        );
+        throw new DomainError('ORDER_COMPLETE', `Order ${id} is complete; its pet and quantity no longer change.`);
       }
       const reserved = isMoved ? await moveReservation(tx, order, { petId, quantity }) : order.reserved;
       const updated = await tx.prisma.order.update({
@@ -119,13 +115,6 @@ async function lockOrder(tx: Session, id: bigint): Promise<Order> {
 
 function filtersOf(filter: OrderFilter | null | undefined) {
   return { petId: filter?.petId == null ? undefined : [filter.petId], complete: filter?.complete };
-}
-
-function checkQuantity(quantity: number | null | undefined): void {
-  if (quantity === undefined || quantity === null) return;
-  const checks = new Checks();
-  checks.integer('input.quantity', quantity, 1, MAX_QUANTITY);
-  checks.done();
 }
 
 function unknownPet(petId: bigint | null | undefined) {

@@ -1,12 +1,13 @@
 import type { Session } from '../database/database';
 import type { PetStatus } from '../database/generated/enums';
 import { insertPet, lockRow } from '../database/raw-queries';
-import { selectByIds } from '../database/select';
-import type { Selection } from '../database/selection';
-import { PETS, type PetRow } from '../database/tables';
-import { Checks } from './checks';
+import { selectByIds } from '../database/reading/select';
+import type { Selection } from '../database/reading/selection';
+import { PETS, type PetRow } from '../database/reading/tables';
+import { checkInput } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
-import { DomainError, notFound, refusing, unknownReference } from './errors';
+import { DomainError, notFound, refusing, unknownReference } from './domain-error';
+import { NAME, NOT_NULL, type Rules } from './input-rules';
 import { nameFilter } from './name-filter';
 
 export interface NewPet {
@@ -16,6 +17,13 @@ export interface NewPet {
 }
 
 export type PetUpdate = { [field in keyof NewPet]?: NewPet[field] | null };
+
+export const NEW_PET: Rules<NewPet> = { name: NAME };
+export const PET_UPDATE: Rules<PetUpdate> = {
+  name: { ...NAME, ...NOT_NULL },
+  categoryId: NOT_NULL,
+  status: NOT_NULL,
+};
 
 export interface PetFilter {
   ids?: bigint[] | null;
@@ -56,10 +64,7 @@ export class PetService {
    * @throws DomainError `BAD_USER_INPUT`, `UNKNOWN_REFERENCE`.
    */
   async create(session: Session, input: NewPet): Promise<PetRow> {
-    const checks = new Checks();
-    const name = checks.name('input.name', input.name);
-    checks.done();
-    const { status, categoryId } = input;
+    const { name, status, categoryId } = checkInput(NEW_PET, input);
     const write = insertPet(session, { name, status: status ?? 'available', categoryId });
     const pet = await refusing(write, unknownCategory(categoryId));
     session.changed({ topic: 'pet', kind: 'CREATED', id: pet.id });
@@ -68,17 +73,12 @@ export class PetService {
 
   /** Changes the fields in the input. @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`, `UNKNOWN_REFERENCE`. */
   async update(session: Session, id: bigint, input: PetUpdate): Promise<PetRow> {
-    const { name, categoryId, status } = input;
-    const checks = new Checks();
-    checks.notNull('input.name', name);
-    checks.notNull('input.categoryId', categoryId);
-    checks.notNull('input.status', status);
+    const { name, categoryId, status } = checkInput(PET_UPDATE, input);
     const data = {
-      ...(name != null && { name: checks.name('input.name', name) }),
+      ...(name != null && { name }),
       ...(categoryId != null && { categoryId }),
       ...(status != null && { status }),
     };
-    checks.done();
     const write = session.transaction(async (tx) => {
       if (!(await lockRow(tx, 'pet', id))) throw notFound('Pet', id);
       const { pet } = tx.prisma;
@@ -110,8 +110,7 @@ export class PetService {
       return pet;
     });
     return refusing(write, {
-      'foreign-key': () =>
-        new DomainError('PET_HAS_ORDERS', `Pet ${id} still has orders; cancel them first.`),
+      'foreign-key': () => new DomainError('PET_HAS_ORDERS', `Pet ${id} still has orders; cancel them first.`),
     });
   }
 }

@@ -1,12 +1,12 @@
 import type { Session } from '../database/database';
 import type { Order } from '../database/generated/client';
 import { lockRows } from '../database/raw-queries';
-import { MAX_QUANTITY } from './checks';
-import { DomainError } from './errors';
+import { DomainError } from './domain-error';
+import { STOCK } from './input-rules';
 
 /**
  * Moves the units that an order has reserved from one pet's stock to another's; for the same pet only the difference.
- * Stock that is not tracked is left alone, and stock never exceeds {@link MAX_QUANTITY}.
+ * Stock that is not tracked is left alone, and stock never exceeds its maximum.
  * @returns the units now reserved: 0 if the stock is not tracked.
  * @throws DomainError `INSUFFICIENT_STOCK`.
  */
@@ -27,7 +27,7 @@ export async function moveReservation(
     if (quantity === undefined || returned === taken) continue;
     const left = quantity + returned - taken;
     if (left < 0) throw insufficientStock(to);
-    await tx.prisma.inventory.update({ where: { petId }, data: { quantity: Math.min(left, MAX_QUANTITY) } });
+    await tx.prisma.inventory.update({ where: { petId }, data: { quantity: Math.min(left, STOCK.maximum) } });
     tx.changed({ topic: 'inventory', kind: 'UPDATED', id: petId });
   }
   return reserved;

@@ -1,4 +1,4 @@
-import type { Change, ChangeListener, Topic, Topics } from '../database/changes';
+import type { Change, Topic, Topics } from '../database/changes';
 import { Feed, TooSlow } from './feed';
 
 /** A change with the current row; for a deletion, with the last one. */
@@ -8,6 +8,8 @@ export type ChangeEvent<T extends Topic = Topic> = Change<T> & { readonly row: T
 export type Read<T extends Topic> = (ids: readonly bigint[]) => Promise<ReadonlyMap<bigint, Topics[T]>>;
 
 export type Readers = { readonly [T in Topic]: Read<T> };
+
+type Channels = { readonly [T in Topic]: Channel<T> };
 
 /** Maximum number of events queued for one subscriber. */
 const MAX_WAITING = 256;
@@ -19,10 +21,10 @@ const MAX_UNREAD = 10_000;
  * the last event for a row shows its final state, whatever order changes arrive in.
  */
 export class Hub {
-  private readonly topics: { readonly [T in Topic]: Channel<T> };
+  private readonly channels: Channels;
 
   constructor(readers: Readers, maxWaiting = MAX_WAITING) {
-    this.topics = {
+    this.channels = {
       pet: new Channel(readers.pet, maxWaiting),
       order: new Channel(readers.order, maxWaiting),
       inventory: new Channel(readers.inventory, maxWaiting),
@@ -30,9 +32,10 @@ export class Hub {
   }
 
   /** Accepts a change from this or another instance. Costs nothing without subscribers. */
-  readonly tell: ChangeListener = (change) => {
+  readonly notify = <T extends Topic>(change: Change<T>): void => {
+    const channel: Channel<T> | undefined = this.channels[change.topic];
     // Another instance may run a version with more topics.
-    this.topics[change.topic]?.tell(change as never);
+    channel?.notify(change);
   };
 
   /** The events from now on that pass the filter, until the reader ends the iterator. */
@@ -40,7 +43,8 @@ export class Hub {
     topic: T,
     passes: (event: ChangeEvent<T>) => boolean,
   ): AsyncIterableIterator<ChangeEvent<T>> {
-    return (this.topics[topic] as unknown as Channel<T>).subscribe(passes);
+    const channel: Channel<T> = this.channels[topic];
+    return channel.subscribe(passes);
   }
 
   get subscribers(): number {
@@ -57,8 +61,8 @@ export class Hub {
     return this.sum((channel) => channel.tooSlow);
   }
 
-  private sum(of: (channel: Channel<Topic>) => number): number {
-    return Object.values(this.topics).reduce((sum, channel) => sum + of(channel as Channel<Topic>), 0);
+  private sum(of: (channel: Channels[Topic]) => number): number {
+    return Object.values(this.channels).reduce((sum, channel) => sum + of(channel), 0);
   }
 }
 
@@ -85,7 +89,7 @@ class Channel<T extends Topic> {
     return feed;
   }
 
-  tell(change: Change<T>): void {
+  notify(change: Change<T>): void {
     if (!this.feeds.size) return;
     this.unread.push(change);
     if (this.unread.length > MAX_UNREAD) {
@@ -115,11 +119,11 @@ class Channel<T extends Topic> {
     for (const change of changes) {
       // A row that no longer exists has its own deletion event on the way.
       const row = change.kind === 'DELETED' ? (change.before as Topics[T]) : rows.get(change.id);
-      if (row) this.hand({ ...change, row });
+      if (row) this.dispatch({ ...change, row });
     }
   }
 
-  private hand(event: ChangeEvent<T>): void {
+  private dispatch(event: ChangeEvent<T>): void {
     for (const [feed, passes] of this.feeds) {
       if (!passes(event)) continue;
       if (feed.push(event)) this.delivered += 1;

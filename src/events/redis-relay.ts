@@ -5,7 +5,7 @@ import { heartbeat } from './heartbeat';
 
 export interface RedisRelayOptions {
   /** Receives the changes made by other instances. */
-  readonly tell: ChangeListener;
+  readonly notify: ChangeListener;
   /** Whether this instance has subscribers; without any, messages are not decoded. */
   readonly isHeard: () => boolean;
   /** Called once per change of state. Must not throw. */
@@ -94,7 +94,7 @@ export class RedisRelay {
 
   private receive(text: string): void {
     if (text.startsWith(this.own) || !this.options.isHeard()) return;
-    for (const change of decode(text)) this.options.tell(change);
+    for (const change of decode(text)) this.options.notify(change);
   }
 
   private be(state: RelayState): void {
@@ -107,9 +107,7 @@ export class RedisRelay {
 const IDS = new Set(['id', 'petId', 'categoryId']);
 
 function encode(changes: readonly Change[]): string {
-  return JSON.stringify(changes, (_name, value: unknown) =>
-    typeof value === 'bigint' ? String(value) : value,
-  );
+  return JSON.stringify(changes, (_name, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
 }
 
 /** A message that cannot be decoded is from another version, and ignored. */

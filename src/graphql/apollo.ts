@@ -7,14 +7,14 @@ import {
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
 import { GraphQLError } from 'graphql';
-import type { OperationRequest } from './context';
-import type { DocumentLimits } from './document-limits';
-import { type ErrorCode, type Problem, problemOf } from './errors';
-import type { Executor } from './executor';
-import { headersOf } from './idempotency-headers';
-import type { KnownDocuments } from './known-documents';
-import { extensionsOf, type Outcome, refusal, refuseDocument } from './outcome';
-import { examine, reworded } from './read-document';
+import { type ErrorCode, type Problem, problemOf } from '../errors/problem';
+import type { DocumentLimits } from './documents/document-limits';
+import type { KnownDocuments } from './documents/known-documents';
+import { examine, reworded } from './documents/read-document';
+import type { OperationRequest } from './execution/context';
+import type { Executor } from './execution/executor';
+import { extensionsOf, type Outcome, refusal, refuseDocument } from './execution/outcome';
+import { headersOf } from './idempotency/idempotency-header';
 
 /**
  * Apollo Server in front of the executor: it reads requests (POST, GET, automatic persisted queries, CSRF

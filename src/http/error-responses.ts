@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
-import { type ErrorCode, type Problem, ProblemError, problemOf } from '../graphql/errors';
-import { extensionsOf } from '../graphql/outcome';
-import { errorBody } from '../rest/error-body';
+import { type ErrorCode, type Problem, ProblemError, problemOf } from '../errors/problem';
+import { extensionsOf } from '../graphql/execution/outcome';
+import { errorBody } from '../rest/responses/rest-errors';
 
 /** Where GraphQL is served. */
 export const GRAPHQL_PATH = '/graphql';
@@ -14,10 +14,7 @@ const FASTIFY_CODES: Readonly<Record<string, [ErrorCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'The body must not be larger than 100 KiB.'],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['BAD_REQUEST', 'The body must not be empty.'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['BAD_REQUEST', 'The body is not valid JSON.'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
-    'BAD_REQUEST',
-    'The length of the body does not match Content-Length.',
-  ],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['BAD_REQUEST', 'The length of the body does not match Content-Length.'],
 };
 
 const BAD_URL_PATH = '/.bad-url';
@@ -68,8 +65,7 @@ function fromFastify(error: FastifyError): unknown {
   if (known) return new ProblemError(...known);
   // Errors thrown by parsers have a 4xx status, and messages that are not ours.
   if (error.statusCode === 400) return new ProblemError('BAD_REQUEST', 'The request is malformed.');
-  if (error.statusCode === 415)
-    return new ProblemError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.');
+  if (error.statusCode === 415) return new ProblemError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.');
   return error;
 }
 

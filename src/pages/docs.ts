@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import type { OpenAPIV3 } from 'openapi-types';
-import { answerOtherMethods } from '../rest/methods';
+import { answerOtherMethods } from '../rest/other-methods';
 import { OWN, type Policy, pageHeaders } from './page';
 
 export interface DocsOptions {

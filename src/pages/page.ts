@@ -53,11 +53,7 @@ export function varyBy(reply: FastifyReply, header: string): void {
 
 /** Sends a page; browsers revalidate it each time, so that it links to the current assets. */
 export function sendPage(reply: FastifyReply, { html, headers }: Page): FastifyReply {
-  return reply
-    .headers(headers)
-    .header('cache-control', 'no-cache')
-    .type('text/html; charset=utf-8')
-    .send(html);
+  return reply.headers(headers).header('cache-control', 'no-cache').type('text/html; charset=utf-8').send(html);
 }
 
 /** The pages, and what they load. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import type { OpenAPIV3 } from 'openapi-types';
-import { answerOtherMethods } from '../rest/methods';
+import { answerOtherMethods } from '../rest/other-methods';
 import type { Asset } from './assets';
 import { docs } from './docs';
 import { type Pages, sendPage, varyBy } from './page';

@@ -13,10 +13,7 @@ export interface Report {
 
 const ACCESS = { none: 'nothing', read: 'read', write: 'read and write' };
 
-export function banner(
-  report: Report,
-  { metricsAt, workers }: { metricsAt?: string; workers?: number },
-): string {
+export function banner(report: Report, { metricsAt, workers }: { metricsAt?: string; workers?: number }): string {
   const { address, data, anonymousAccess, newAdminKey } = report;
   const rows = [
     ['Explore', address],
@@ -29,8 +26,6 @@ export function banner(
     ['Access', `without a key: ${ACCESS[anonymousAccess]}`],
     ['Admin key', newAdminKey && `${newAdminKey}   (shown only once: keep it safe)`],
   ] as const;
-  const lines = rows.flatMap(([name, value]) =>
-    value === undefined ? [] : [`  ${name.padEnd(10)} ${value}`],
-  );
+  const lines = rows.flatMap(([name, value]) => (value === undefined ? [] : [`  ${name.padEnd(10)} ${value}`]));
   return ['', '  Petstore Gateway 1.0.0', ...lines, '', ''].join('\n');
 }

@@ -17,9 +17,7 @@ export async function startPrimary(config: Config): Promise<void> {
   );
   try {
     const metricsAt = await serveMetrics(pool.metrics, config.METRICS_PORT, config.HOST);
-    await pool.start((report) =>
-      process.stdout.write(banner(report, { metricsAt, workers: config.WEB_CONCURRENCY })),
-    );
+    await pool.start((report) => process.stdout.write(banner(report, { metricsAt, workers: config.WEB_CONCURRENCY })));
   } catch (error) {
     if (pool.isStopping) return;
     pool.kill();

@@ -14,11 +14,7 @@ export interface Counted {
 
 const METRICS: readonly Metric<Counted>[] = [
   gauge('workers', 'Workers that accept connections.', ({ workers }) => serving(workers).length),
-  counter(
-    'workers_lost_total',
-    'Workers that ended unexpectedly and were restarted.',
-    ({ losses }) => losses,
-  ),
+  counter('workers_lost_total', 'Workers that ended unexpectedly and were restarted.', ({ losses }) => losses),
 ];
 
 /**
@@ -47,9 +43,7 @@ export class WorkerPoolMetrics implements Exposition {
   private async gather(): Promise<string> {
     const { workers } = this.pool;
     await Promise.allSettled(
-      serving(workers).map(async (worker) =>
-        this.last.set(worker, await inTime(worker.calls.samples(), PATIENCE_MS)),
-      ),
+      serving(workers).map(async (worker) => this.last.set(worker, await inTime(worker.calls.samples(), PATIENCE_MS))),
     );
     for (const [worker, samples] of this.last) {
       if (workers.has(worker)) continue;

@@ -1,6 +1,6 @@
-import { isTooExpensive, type Kind } from './rules';
+import type { LimitStatus, Subject } from './limit-status';
+import { isTooExpensive, type RequestKind } from './rules';
 import { Share } from './share';
-import type { Standing, Subject } from './standing';
 import type { SharedStore, Store } from './store';
 
 export interface FallbackStoreOptions {
@@ -47,12 +47,12 @@ export class FallbackStore implements Store {
     return this.current;
   }
 
-  take(subject: Subject, cost: number, kind: Kind): Standing | Promise<Standing> {
+  take(subject: Subject, cost: number, kind: RequestKind): LimitStatus | Promise<LimitStatus> {
     const alone = () => this.takeAlone(subject, cost, kind);
     return this.current === 'redis' ? this.orElse(this.redis.take(subject, cost, kind), alone) : alone();
   }
 
-  peek(subject: Subject): Standing | Promise<Standing> {
+  peek(subject: Subject): LimitStatus | Promise<LimitStatus> {
     const alone = () => this.memory.peek(this.share.of(subject));
     return this.current === 'redis' ? this.orElse(this.redis.peek(subject), alone) : alone();
   }
@@ -71,7 +71,7 @@ export class FallbackStore implements Store {
   }
 
   /** An operation that fits the full quota takes at most the full share: it must not be too expensive for the share. */
-  private takeAlone(subject: Subject, cost: number, kind: Kind): Standing | Promise<Standing> {
+  private takeAlone(subject: Subject, cost: number, kind: RequestKind): LimitStatus | Promise<LimitStatus> {
     const sharing = this.share.of(subject);
     const most = Math.min(sharing.quota.perMinute, sharing.quota.perDay);
     return this.memory.take(sharing, isTooExpensive(cost, subject.quota) ? cost : Math.min(cost, most), kind);

@@ -1,6 +1,6 @@
 import { CallerTable } from './caller-table';
-import { type BanRules, type Kind, lift, look, take } from './rules';
-import { type Standing, type Subject, standingOf } from './standing';
+import { type LimitStatus, limitStatusOf, type Subject } from './limit-status';
+import { type BanRules, lift, look, type RequestKind, take } from './rules';
 import { newState } from './state';
 import type { Store } from './store';
 
@@ -25,17 +25,17 @@ export class MemoryStore implements Store {
     this.now = now;
   }
 
-  take(subject: Subject, cost: number, kind: Kind): Standing {
+  take(subject: Subject, cost: number, kind: RequestKind): LimitStatus {
     const now = this.now();
     const state = this.callers.find(subject.id) ?? this.callers.add(subject.id, now);
     const verdict = take(state, subject.quota, cost, kind, this.bans, now);
-    return standingOf(verdict, state, subject.quota, cost, kind, now);
+    return limitStatusOf(verdict, state, subject.quota, cost, kind, now);
   }
 
-  peek(subject: Subject): Standing {
+  peek(subject: Subject): LimitStatus {
     const now = this.now();
     const state = this.callers.find(subject.id) ?? newState();
-    return standingOf(look(state, now), state, subject.quota, 1, 'counted', now);
+    return limitStatusOf(look(state, now), state, subject.quota, 1, 'counted', now);
   }
 
   liftBan(id: string): boolean {

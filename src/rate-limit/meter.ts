@@ -1,38 +1,38 @@
-import type { Standing, Subject } from './standing';
+import type { LimitStatus, Subject } from './limit-status';
 import type { Store } from './store';
 
 /**
  * The meter of one request: it takes only once, whichever code asks first, and remembers the caller's resulting
- * standing, which goes into the response headers.
+ * status, which goes into the response headers.
  */
 export class Meter {
-  private taken: Standing | Promise<Standing> | undefined;
-  /** The caller's standing after this request; `undefined` until it has been counted. */
-  standing: Standing | undefined;
+  private taken: LimitStatus | Promise<LimitStatus> | undefined;
+  /** The caller's status after this request; `undefined` until it has been counted. */
+  status: LimitStatus | undefined;
 
   constructor(
     private readonly store: Store,
     readonly subject: Subject,
   ) {}
 
-  /** Takes `cost` requests, or one free request if it is 0. Further calls take nothing and return the same standing. */
-  take(cost: number): Standing | Promise<Standing> {
+  /** Takes `cost` requests, or one free request if it is 0. Further calls take nothing and return the same status. */
+  take(cost: number): LimitStatus | Promise<LimitStatus> {
     this.taken ??= this.remember(this.store.take(this.subject, cost || 1, cost ? 'counted' : 'free'));
     return this.taken;
   }
 
-  /** The caller's standing; takes nothing. */
-  peek(): Standing | Promise<Standing> {
+  /** The caller's status; takes nothing. */
+  peek(): LimitStatus | Promise<LimitStatus> {
     return this.remember(this.store.peek(this.subject));
   }
 
-  private remember(standing: Standing | Promise<Standing>): Standing | Promise<Standing> {
-    if (!(standing instanceof Promise)) {
-      this.standing = standing;
-      return standing;
+  private remember(status: LimitStatus | Promise<LimitStatus>): LimitStatus | Promise<LimitStatus> {
+    if (!(status instanceof Promise)) {
+      this.status = status;
+      return status;
     }
-    return standing.then((settled) => {
-      this.standing = settled;
+    return status.then((settled) => {
+      this.status = settled;
       this.taken &&= settled;
       return settled;
     });

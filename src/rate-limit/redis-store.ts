@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { inTime } from './in-time';
+import { type LimitStatus, limitStatusOf, type Subject } from './limit-status';
 import type { Quota } from './plans';
 import { LIFT, PEEK, TAKE } from './redis-script';
-import { type BanRules, type Kind, look, take } from './rules';
-import { type Standing, type Subject, standingOf } from './standing';
+import { type BanRules, look, type RequestKind, take } from './rules';
 import { newState, STATE_FIELDS, type State } from './state';
 import type { SharedStore } from './store';
 
@@ -30,8 +30,8 @@ interface Batch {
   readonly subject: Subject;
   readonly requests: {
     readonly cost: number;
-    readonly kind: Kind;
-    readonly resolve: (standing: Standing) => void;
+    readonly kind: RequestKind;
+    readonly resolve: (status: LimitStatus) => void;
     readonly reject: (error: unknown) => void;
   }[];
 }
@@ -73,15 +73,15 @@ export class RedisStore implements SharedStore {
     this.timeoutMs = timeoutMs;
   }
 
-  take(subject: Subject, cost: number, kind: Kind): Promise<Standing> {
+  take(subject: Subject, cost: number, kind: RequestKind): Promise<LimitStatus> {
     return new Promise((resolve, reject) => {
       this.batchOf(subject).requests.push({ cost, kind, resolve, reject });
     });
   }
 
-  async peek({ id, quota }: Subject): Promise<Standing> {
+  async peek({ id, quota }: Subject): Promise<LimitStatus> {
     const { state, now } = await this.found(this.commands.rateLimitPeek(this.prefix + id));
-    return standingOf(look(state, now), state, quota, 1, 'counted', now);
+    return limitStatusOf(look(state, now), state, quota, 1, 'counted', now);
   }
 
   async liftBan(id: string): Promise<boolean> {
@@ -128,7 +128,7 @@ export class RedisStore implements SharedStore {
       const { state, now } = await this.found(this.commands.rateLimitTake(this.prefix + id, args));
       for (const { cost, kind, resolve } of requests) {
         const verdict = take(state, quota, cost, kind, this.bans, now);
-        resolve(standingOf(verdict, state, quota, cost, kind, now));
+        resolve(limitStatusOf(verdict, state, quota, cost, kind, now));
       }
     } catch (error) {
       for (const { reject } of requests) reject(error);

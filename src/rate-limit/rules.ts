@@ -2,7 +2,7 @@ import { DAY_MS, FREE_FACTOR, MINUTE_MS, type Quota } from './plans';
 import type { State } from './state';
 
 /** `counted` requests use up the quota; `free` ones do not, but have their own ceiling. */
-export type Kind = 'counted' | 'free';
+export type RequestKind = 'counted' | 'free';
 
 /**
  * - `allowed`: the cost is taken from both windows;
@@ -33,7 +33,7 @@ export function take(
   state: State,
   quota: Quota,
   cost: number,
-  kind: Kind,
+  kind: RequestKind,
   bans: BanRules,
   now: number,
 ): Verdict {

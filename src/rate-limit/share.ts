@@ -1,5 +1,5 @@
+import type { Subject } from './limit-status';
 import type { Quota } from './plans';
-import type { Subject } from './standing';
 
 /** The share of each quota that an instance grants when it counts alone: at least one request. */
 export class Share {

@@ -52,12 +52,5 @@ export function newState(): State {
 
 /** When everything in it has ended: from then on the caller is treated as unknown. */
 export function lastEnd(state: State): number {
-  return Math.max(
-    state.minuteEnds,
-    state.dayEnds,
-    state.freeEnds,
-    state.refusalsEnd,
-    state.bansEnd,
-    state.bannedUntil,
-  );
+  return Math.max(state.minuteEnds, state.dayEnds, state.freeEnds, state.refusalsEnd, state.bansEnd, state.bannedUntil);
 }

@@ -1,20 +1,20 @@
 import accepts from '@fastify/accepts';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { OpenAPIV3 } from 'openapi-types';
-import type { Api, OperationRequest } from '../graphql/context';
-import { ProblemError } from '../graphql/errors';
-import type { Executor } from '../graphql/executor';
-import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-headers';
-import { refuseScope } from '../graphql/scope-check';
-import { answer, JSON_TYPE } from './answer';
-import { acceptExactJsonBodies, emptyBody } from './json-body';
-import { markerOf } from './markers';
-import { answerOtherMethods, routeEveryMethod } from './methods';
-import { openApiRoutes } from './openapi-routes';
-import type { PreparedOperation } from './prepare';
-import { dataOf, nothingThere } from './problems';
-import type { RestRequest } from './request';
-import { variablesOf } from './variables';
+import { ProblemError } from '../errors/problem';
+import { refuseScope } from '../graphql/execution/admission';
+import type { Api, OperationRequest } from '../graphql/execution/context';
+import type { Executor } from '../graphql/execution/executor';
+import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency/idempotency-header';
+import { openApiRoutes } from './openapi/openapi-routes';
+import { answerOtherMethods, routeEveryMethod } from './other-methods';
+import type { PreparedOperation } from './prepared-operation';
+import { acceptExactJsonBodies, emptyBody } from './requests/json-body';
+import { variablesOf } from './requests/request-variables';
+import type { RestRequest } from './requests/rest-request';
+import { annotationHeadersOf } from './responses/annotation-headers';
+import { dataOf, nothingThere } from './responses/rest-errors';
+import { answer, JSON_TYPE } from './responses/send-result';
 
 export interface RestOptions {
   readonly executor: Executor;
@@ -43,8 +43,7 @@ export async function restAdapter(app: FastifyInstance, options: RestOptions): P
       url,
       config: { operation: operation.id },
       onRequest: welcome(operation, executor.uses),
-      handler: (request, reply) =>
-        run(executor, operation, request as RestRequest, reply, requestOf(request)),
+      handler: (request, reply) => run(executor, operation, request as RestRequest, reply, requestOf(request)),
     });
   }
   for (const [url, allowed] of methods) answerOtherMethods(app, url, allowed);
@@ -60,15 +59,15 @@ function routerPath(path: string): string {
 }
 
 /**
- * Sets the operation's markers on the response, whatever its status, and refuses callers without the scope and clients
+ * Sets the operation's annotations on the response, whatever its status, and refuses callers without the scope and clients
  * that do not accept JSON, before the body is read.
  */
 function welcome(operation: PreparedOperation, uses: Executor['uses']): onRequestHookHandler {
-  const marker = markerOf(operation);
+  const annotate = annotationHeadersOf(operation);
   return (request, reply, done) => {
-    if (marker) {
+    if (annotate) {
       const { params, query } = request as RestRequest;
-      const headers = marker(params, query, request.headers);
+      const headers = annotate(params, query, request.headers);
       if (headers) reply.headers(headers);
       if (operation.deprecation) uses.count(operation.on, 'deprecated', 'rest');
     }
@@ -95,12 +94,12 @@ async function run(
   operationRequest: OperationRequest,
 ): Promise<FastifyReply> {
   const { params: path, query, body } = request;
-  if (operation.bodyRules && body === undefined) throw emptyBody();
+  if (operation.body && body === undefined) throw emptyBody();
   const variables = variablesOf(operation, { path, query, body });
   const key = operation.runsOnce ? request.headers[IDEMPOTENCY_KEY] : undefined;
   const idempotency = key === undefined ? undefined : { header: String(key), operation: operation.id };
   const asked = { ...operationRequest, api: REST_API, idempotency };
-  const outcome = await executor.run(operation.parsed, null, variables, asked);
+  const outcome = await executor.run(operation.document, null, variables, asked);
   reply.headers(idempotencyHeaders(outcome));
   const result = dataOf(operation, outcome.body)[operation.root];
   if (result === null || result === undefined) throw nothingThere(operation, path);

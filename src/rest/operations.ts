@@ -1,36 +1,36 @@
-import type { Operation } from './operation';
 import * as categories from './operations/categories';
 import * as inventory from './operations/inventory';
-import * as limits from './operations/limits';
 import * as orders from './operations/orders';
 import * as pets from './operations/pets';
+import * as limits from './operations/quota';
+import type { Operation } from './rest-operation';
 
 /** The REST interface. */
 export const OPERATIONS: readonly Operation[] = [
-  { id: 'listPets', on: 'GET /pets', ok: [200, 'Pets'], ...pets.list },
-  { id: 'createPet', on: 'POST /pets', ok: [201, 'Pet'], ...pets.create },
-  { id: 'getPet', on: 'GET /pets/{petId}', ok: [200, 'Pet'], ...pets.get },
-  { id: 'replacePet', on: 'PUT /pets/{petId}', ok: [200, 'Pet'], ...pets.replace },
-  { id: 'updatePet', on: 'PATCH /pets/{petId}', ok: [200, 'Pet'], ...pets.update },
-  { id: 'deletePet', on: 'DELETE /pets/{petId}', ok: [204], ...pets.remove },
+  { id: 'listPets', on: 'GET /pets', ok: 200, ...pets.list },
+  { id: 'createPet', on: 'POST /pets', ok: 201, ...pets.create },
+  { id: 'getPet', on: 'GET /pets/{petId}', ok: 200, ...pets.get },
+  { id: 'replacePet', on: 'PUT /pets/{petId}', ok: 200, ...pets.replace },
+  { id: 'updatePet', on: 'PATCH /pets/{petId}', ok: 200, ...pets.update },
+  { id: 'deletePet', on: 'DELETE /pets/{petId}', ok: 204, ...pets.remove },
 
-  { id: 'listCategories', on: 'GET /categories', ok: [200, 'Categories'], ...categories.list },
-  { id: 'createCategory', on: 'POST /categories', ok: [201, 'Category'], ...categories.create },
-  { id: 'getCategory', on: 'GET /categories/{categoryId}', ok: [200, 'Category'], ...categories.get },
-  { id: 'replaceCategory', on: 'PUT /categories/{categoryId}', ok: [200, 'Category'], ...categories.replace },
-  { id: 'updateCategory', on: 'PATCH /categories/{categoryId}', ok: [200, 'Category'], ...categories.update },
-  { id: 'deleteCategory', on: 'DELETE /categories/{categoryId}', ok: [204], ...categories.remove },
+  { id: 'listCategories', on: 'GET /categories', ok: 200, ...categories.list },
+  { id: 'createCategory', on: 'POST /categories', ok: 201, ...categories.create },
+  { id: 'getCategory', on: 'GET /categories/{categoryId}', ok: 200, ...categories.get },
+  { id: 'replaceCategory', on: 'PUT /categories/{categoryId}', ok: 200, ...categories.replace },
+  { id: 'updateCategory', on: 'PATCH /categories/{categoryId}', ok: 200, ...categories.update },
+  { id: 'deleteCategory', on: 'DELETE /categories/{categoryId}', ok: 204, ...categories.remove },
 
-  { id: 'listOrders', on: 'GET /store/orders', ok: [200, 'Orders'], ...orders.list },
-  { id: 'placeOrder', on: 'POST /store/orders', ok: [201, 'Order'], ...orders.place },
-  { id: 'getOrder', on: 'GET /store/orders/{orderId}', ok: [200, 'Order'], ...orders.get },
-  { id: 'updateOrder', on: 'PATCH /store/orders/{orderId}', ok: [200, 'Order'], ...orders.update },
-  { id: 'cancelOrder', on: 'DELETE /store/orders/{orderId}', ok: [204], ...orders.cancel },
+  { id: 'listOrders', on: 'GET /store/orders', ok: 200, ...orders.list },
+  { id: 'placeOrder', on: 'POST /store/orders', ok: 201, ...orders.place },
+  { id: 'getOrder', on: 'GET /store/orders/{orderId}', ok: 200, ...orders.get },
+  { id: 'updateOrder', on: 'PATCH /store/orders/{orderId}', ok: 200, ...orders.update },
+  { id: 'cancelOrder', on: 'DELETE /store/orders/{orderId}', ok: 204, ...orders.cancel },
 
-  { id: 'listInventory', on: 'GET /store/inventory', ok: [200, 'Inventory'], ...inventory.list },
-  { id: 'getInventory', on: 'GET /store/inventory/{petId}', ok: [200, 'InventoryItem'], ...inventory.get },
-  { id: 'setInventory', on: 'PUT /store/inventory/{petId}', ok: [200, 'InventoryItem'], ...inventory.set },
-  { id: 'removeInventory', on: 'DELETE /store/inventory/{petId}', ok: [204], ...inventory.remove },
+  { id: 'listInventory', on: 'GET /store/inventory', ok: 200, ...inventory.list },
+  { id: 'getInventory', on: 'GET /store/inventory/{petId}', ok: 200, ...inventory.get },
+  { id: 'setInventory', on: 'PUT /store/inventory/{petId}', ok: 200, ...inventory.set },
+  { id: 'removeInventory', on: 'DELETE /store/inventory/{petId}', ok: 204, ...inventory.remove },
 
-  { id: 'getRateLimit', on: 'GET /rate_limit', ok: [200, 'RateLimit'], ...limits.get },
+  { id: 'getRateLimit', on: 'GET /rate_limit', ok: 200, ...limits.get },
 ];

@@ -7,17 +7,12 @@ import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
 import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
 import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
 import { PinoInstrumentation } from '@opentelemetry/instrumentation-pino';
-import {
-  defaultResource,
-  detectResources,
-  envDetector,
-  resourceFromAttributes,
-} from '@opentelemetry/resources';
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { reasonOf } from '../database/failures';
-import type { Operation } from '../graphql/operation';
-import type { Outcome } from '../graphql/outcome';
+import type { Operation } from '../graphql/execution/operation';
+import type { Outcome } from '../graphql/execution/outcome';
 import { inTime } from '../rate-limit/in-time';
 
 /** How long sending the remaining spans may take when the process ends. */
@@ -64,19 +59,14 @@ export function startTracing(serviceName: string): void {
       new PinoInstrumentation({ disableLogSending: true }),
     ],
   });
-  subscribe('fastify.initialization', (message) =>
-    nameRoutes((message as { fastify: FastifyInstance }).fastify),
-  );
+  subscribe('fastify.initialization', (message) => nameRoutes((message as { fastify: FastifyInstance }).fastify));
 }
 
 /**
  * A span around each GraphQL operation, including those behind REST (OpenTelemetry, semantic conventions for GraphQL
  * servers). Documents are left out: their literals may hold anything that a client sends.
  */
-export function traceOperation(
-  operation: Operation | undefined,
-  run: () => Promise<Outcome>,
-): Promise<Outcome> {
+export function traceOperation(operation: Operation | undefined, run: () => Promise<Outcome>): Promise<Outcome> {
   return tracer.startActiveSpan(operation?.kind ?? 'GraphQL operation', async (span) => {
     if (operation) span.setAttribute('graphql.operation.type', operation.kind);
     if (operation?.name) span.setAttribute('graphql.operation.name', operation.name.slice(0, MAX_NAME));

@@ -95,8 +95,7 @@ describe('createApiKey', () => {
 });
 
 describe('updateApiKey', () => {
-  const update = async ({ id }: TestKey, input: object) =>
-    (await gateway.data(UPDATE, { id, input })).updateApiKey;
+  const update = async ({ id }: TestKey, input: object) => (await gateway.data(UPDATE, { id, input })).updateApiKey;
 
   test('changes the given fields only', async () => {
     const key = await gateway.createKey({ name: 'before', plan: 'PRO', expiresAt: '2040-01-01T00:00:00Z' });
@@ -118,8 +117,7 @@ describe('updateApiKey', () => {
 
   test('changes plan and scopes from the next request on', async () => {
     const key = await gateway.createKey();
-    const ask = () =>
-      gateway.graphql('{ pets { totalCount } apiKeys { totalCount } }', undefined, key.headers);
+    const ask = () => gateway.graphql('{ pets { totalCount } apiKeys { totalCount } }', undefined, key.headers);
     expect(await ask()).toMatchObject({ status: 403, headers: { 'x-ratelimit-limit': '60' } });
     await update(key, { plan: 'BUSINESS', scopes: ['ADMIN'] });
     expect(await ask()).toMatchObject({ status: 200, headers: { 'x-ratelimit-limit': '1000' } });
@@ -137,19 +135,13 @@ describe('updateApiKey', () => {
       perDay: 70,
     });
     expect(await update(key, { perMinute: 8 })).toMatchObject({ perMinute: 8, perDay: 70 });
-    expect(await refusal(UPDATE, { id, input: { perDay: null } })).toEqual([
-      'BAD_USER_INPUT',
-      ['input.perDay'],
-    ]);
+    expect(await refusal(UPDATE, { id, input: { perDay: null } })).toEqual(['BAD_USER_INPUT', ['input.perDay']]);
     expect(await refusal(UPDATE, { id, input: { plan: 'PRO', perDay: 1 } })).toEqual([
       'BAD_USER_INPUT',
       ['input.perDay'],
     ]);
     expect(await update(key, { plan: 'PRO' })).toMatchObject({ plan: 'PRO', perMinute: null, perDay: null });
-    expect(await refusal(UPDATE, { id, input: { perMinute: 8 } })).toEqual([
-      'BAD_USER_INPUT',
-      ['input.perMinute'],
-    ]);
+    expect(await refusal(UPDATE, { id, input: { perMinute: 8 } })).toEqual(['BAD_USER_INPUT', ['input.perMinute']]);
   });
 
   test.each<[object, string[]]>([
@@ -204,26 +196,19 @@ describe('a key id as an argument', () => {
       data: { id, secretHash: new Uint8Array(32), name: `key ${id}`, plan: 'FREE', scopes: ['READ'] },
     });
     expect((await gateway.data(REVOKE, { id })).revokeApiKey).toMatchObject({ id, name: `key ${id}` });
-    const quoted = await gateway.data(
-      `mutation { updateApiKey(id: "${id}", input: { name: "quoted" }) { id name } }`,
-    );
+    const quoted = await gateway.data(`mutation { updateApiKey(id: "${id}", input: { name: "quoted" }) { id name } }`);
     expect(quoted).toEqual({ updateApiKey: { id, name: 'quoted' } });
   });
 
-  test.each([
-    '1',
-    '9223372036854775807',
-    'ABCDEFGHIJKL',
-    'abcdefghijk',
-    'abcdefghijklm',
-    '',
-    'ps_abcdefghijkl',
-  ])('%j is malformed', async (id) => {
-    expect(await refusal(REVOKE, { id })).toEqual(['BAD_USER_INPUT', ['id']]);
-    expect(await refusal(UPDATE, { id, input: {} })).toEqual(['BAD_USER_INPUT', ['id']]);
-    const { errors } = await gateway.graphql(REVOKE, { id });
-    expect(errors[0]?.message).toContain('12 lower-case letters or digits');
-  });
+  test.each(['1', '9223372036854775807', 'ABCDEFGHIJKL', 'abcdefghijk', 'abcdefghijklm', '', 'ps_abcdefghijkl'])(
+    '%j is malformed',
+    async (id) => {
+      expect(await refusal(REVOKE, { id })).toEqual(['BAD_USER_INPUT', ['id']]);
+      expect(await refusal(UPDATE, { id, input: {} })).toEqual(['BAD_USER_INPUT', ['id']]);
+      const { errors } = await gateway.graphql(REVOKE, { id });
+      expect(errors[0]?.message).toContain('12 lower-case letters or digits');
+    },
+  );
 
   test('is NOT_FOUND if there is no such key', async () => {
     const id = 'zzzzzzzzzzzz';
@@ -243,10 +228,7 @@ describe('a key id as an argument', () => {
       'mutation ($input: NewPet!) { createPet(input: $input) { id } }',
       (id: string) => ({ input: { name: 'x', categoryId: id } }),
     ],
-    [
-      'mutation ($input: NewOrder!) { placeOrder(input: $input) { id } }',
-      (id: string) => ({ input: { petId: id } }),
-    ],
+    ['mutation ($input: NewOrder!) { placeOrder(input: $input) { id } }', (id: string) => ({ input: { petId: id } })],
   ])('is refused by fields of the shop: %s', async (query, variables) => {
     for (const id of ['abcdefghijkl', '012345678901']) {
       const { errors } = await gateway.graphql(query, variables(id));

@@ -17,10 +17,7 @@ const GIVEN = 'ps_givenbyowner_GivenByOwnerGivenByOwnerGivenByO';
 
 /** Starts the application; `viewer` returns whom a key belongs to. */
 async function start(environment: Record<string, string> = {}) {
-  const { server, newAdminKey } = await createApp(
-    readConfig({ LOG_LEVEL: 'silent', ...environment }),
-    database,
-  );
+  const { server, newAdminKey } = await createApp(readConfig({ LOG_LEVEL: 'silent', ...environment }), database);
   const viewer = async (key: string) => {
     const response = await server.inject({
       method: 'POST',
@@ -82,9 +79,7 @@ test('ADMIN_API_KEY with an existing id but another secret stops the start, and 
   await bootstrap(GIVEN);
   const other = GIVEN.replace('Given', 'Other');
   const failure = start({ ADMIN_API_KEY: other });
-  await expect(failure).rejects.toThrow(
-    'ADMIN_API_KEY has a different secret from the existing key givenbyowner.',
-  );
+  await expect(failure).rejects.toThrow('ADMIN_API_KEY has a different secret from the existing key givenbyowner.');
 });
 
 // bootstrap.full.test.ts has the same for whole applications, and workers.full.test.ts for processes.

@@ -149,8 +149,7 @@ beforeAll(async () => {
   gateway = await startGateway({ ANONYMOUS_ACCESS: 'write' });
   await fillShop(gateway.database);
   instances = new Map([['write', gateway]]);
-  for (const access of ['none', 'read'])
-    instances.set(access, await gateway.another({ ANONYMOUS_ACCESS: access }));
+  for (const access of ['none', 'read']) instances.set(access, await gateway.another({ ANONYMOUS_ACCESS: access }));
   const keyOf = (...scopes: string[]) =>
     gateway.createKey({ scopes, plan: 'ENTERPRISE', perMinute: 1_000_000, perDay: 1_000_000 });
   const [read, write, admin, revoked, expired, wrong] = await Promise.all(
@@ -159,10 +158,9 @@ beforeAll(async () => {
   if (!read || !write || !admin || !revoked || !expired || !wrong) throw new Error('no keys');
   victim = (await keyOf('READ')).id;
   await gateway.data('mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', { id: revoked.id });
-  await gateway.database.query(
-    statement("update api_keys set expires_at = now() - interval '1 s' where id = $1"),
-    [expired.id],
-  );
+  await gateway.database.query(statement("update api_keys set expires_at = now() - interval '1 s' where id = $1"), [
+    expired.id,
+  ]);
   const key = (text: string) => ({ headers: { 'x-api-key': text } });
   callers = new Map<string, Caller>([
     ['nobody', { headers: {} }],
@@ -260,8 +258,7 @@ async function ask(access: string, { name, request }: Operation, caller: Caller 
 async function everything(): Promise<unknown[]> {
   const tables = ['categories', 'pets', 'orders', 'inventory', 'idempotency_keys', 'api_keys'];
   const sql = tables.map(
-    (name) =>
-      `(select jsonb_agg(to_jsonb(t) - 'last_used_at' order by to_jsonb(t)::text) as rows from ${name} t)`,
+    (name) => `(select jsonb_agg(to_jsonb(t) - 'last_used_at' order by to_jsonb(t)::text) as rows from ${name} t)`,
   );
   return gateway.database.query(statement(sql.join(' union all ')), []);
 }
@@ -270,9 +267,7 @@ async function everything(): Promise<unknown[]> {
 function textOf(field: GraphQLField<unknown, unknown>, ids: Ids): string {
   const type = getNamedType(field.type);
   const id = type.name === 'ApiKey' ? ids.key : ids.row;
-  const args = field.args
-    .filter(isRequiredArgument)
-    .map(({ name, type }) => `${name}: ${valueFor(type, id)}`);
+  const args = field.args.filter(isRequiredArgument).map(({ name, type }) => `${name}: ${valueFor(type, id)}`);
   return `${field.name}${args.length ? `(${args.join(', ')})` : ''}${isLeafType(type) ? '' : ' { __typename }'}`;
 }
 

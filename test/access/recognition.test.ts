@@ -25,14 +25,8 @@ describe('a key is read from', () => {
     ['X-API-Key', (whole) => ({ 'x-api-key': whole })],
     ['Authorization: Bearer', (whole) => ({ authorization: `Bearer ${whole}` })],
     ['a scheme in any case (RFC 9110, section 11.1)', (whole) => ({ authorization: `bEARER ${whole}` })],
-    [
-      'credentials after several spaces (RFC 9110, section 11.4)',
-      (whole) => ({ authorization: `Bearer   ${whole}` }),
-    ],
-    [
-      'X-API-Key, if both are sent',
-      (whole) => ({ 'x-api-key': whole, authorization: `Bearer ${ADMIN_KEY}` }),
-    ],
+    ['credentials after several spaces (RFC 9110, section 11.4)', (whole) => ({ authorization: `Bearer   ${whole}` })],
+    ['X-API-Key, if both are sent', (whole) => ({ 'x-api-key': whole, authorization: `Bearer ${ADMIN_KEY}` })],
   ])('%s', async (_where, headers) => {
     expect(await viewer(headers(key.whole))).toEqual({ plan: 'BUSINESS', apiKey: { id: key.id } });
     const rest = await gateway.server.inject({ url: '/pets', headers: headers(key.whole) });
@@ -67,10 +61,7 @@ describe('refused with 401 on both interfaces, and counted against the address',
     ['the scheme Basic', () => ({ authorization: `Basic ${btoa(`${key.id}:${key.whole}`)}` })],
     ['a valid key with another scheme', () => ({ authorization: `Token ${key.whole}` })],
     ['a valid key without a scheme', () => ({ authorization: key.whole })],
-    [
-      'a wrong X-API-Key beside a valid Bearer',
-      () => ({ 'x-api-key': 'x', authorization: `Bearer ${key.whole}` }),
-    ],
+    ['a wrong X-API-Key beside a valid Bearer', () => ({ 'x-api-key': 'x', authorization: `Bearer ${key.whole}` })],
   ];
 
   test.each(wrong)('%s', async (name, headers) => {

@@ -44,10 +44,7 @@ describe('in the application', () => {
     const [secret = '', hash = ''] = spellings(key.whole);
     const found: string[] = [];
     for (const { name } of tables) {
-      const rows = await gateway.database.query<{ row: string }>(
-        statement(`select t::text as row from ${name} t`),
-        [],
-      );
+      const rows = await gateway.database.query<{ row: string }>(statement(`select t::text as row from ${name} t`), []);
       const text = rows.map(({ row }) => row).join('\n');
       if (text.includes(secret) || text.includes(key.whole)) found.push(`${name}: the secret`);
       if (text.includes(hash)) found.push(`${name}: its hash`);
@@ -56,8 +53,7 @@ describe('in the application', () => {
   });
 
   test('no response contains the secret or the hash of a key once it has been shown', async () => {
-    const fields =
-      'id name plan scopes perMinute perDay expiresAt revokedAt lastUsedAt createdAt bannedUntil';
+    const fields = 'id name plan scopes perMinute perDay expiresAt revokedAt lastUsedAt createdAt bannedUntil';
     const id = `id: "${key.id}"`;
     const { whole, headers } = key;
     const post = { method: 'POST' as const, url: '/graphql' };
@@ -138,8 +134,7 @@ describe('in the output of the process', () => {
       const metrics = await fetch(`${running.url}/metrics`, { headers: { connection: 'close' } });
       return (await metrics.text()).includes('petstore_subscriptions 1\n');
     });
-    for (let i = 0; i < 85; i++)
-      await running.graphql('{ __typename pets { totalCount } }', { 'x-api-key': whole });
+    for (let i = 0; i < 85; i++) await running.graphql('{ __typename pets { totalCount } }', { 'x-api-key': whole });
     for (let i = 0; i < 10; i++) {
       const { error } = await client.subscribe('{ pets { totalCount } }').untilOver();
       expect(error).toMatchObject([{ extensions: { code: 'KEY_BANNED' } }]);

@@ -24,17 +24,14 @@ function tableOf(text: string): Record<string, string>[] {
   const [head = '', ...rows] = (text.split('\n\n')[0] ?? '').trimEnd().split('\n');
   const columns = [...head.matchAll(/\S+ */g)].map((match) => [match[0].trim(), match.index] as const);
   return rows.map((row) =>
-    Object.fromEntries(
-      columns.map(([name, start], i) => [name, row.slice(start, columns[i + 1]?.[1]).trim()]),
-    ),
+    Object.fromEntries(columns.map(([name, start], i) => [name, row.slice(start, columns[i + 1]?.[1]).trim()])),
   );
 }
 
 describe('create', () => {
   test('prints the key as a table, and its full text once', async () => {
     const text = await run('create', '--name', 'Acme', '--plan', 'pro', '--scopes', 'read');
-    const [, whole = ''] =
-      /^The key, shown only once:\n\n {2}(ps_[0-9a-z]{12}_[0-9A-Za-z]{32})$/m.exec(text) ?? [];
+    const [, whole = ''] = /^The key, shown only once:\n\n {2}(ps_[0-9a-z]{12}_[0-9A-Za-z]{32})$/m.exec(text) ?? [];
     expect(tableOf(text)).toEqual([
       {
         id: whole.split('_')[1],
@@ -52,34 +49,23 @@ describe('create', () => {
   });
 
   test('takes every option; --json prints the response of the gateway', async () => {
-    const options = [
-      '--plan',
-      'Enterprise',
-      '--per-minute',
-      '5',
-      '--per-day',
-      '50',
-      '--scopes',
-      'read, admin',
-    ];
-    expect(await json('create', '--name', 'Agreed', ...options, '--expires', '2040-01-01T00:00:00Z')).toEqual(
-      {
-        secret: expect.stringMatching(/^ps_/),
-        apiKey: {
-          id: expect.stringMatching(/^[0-9a-z]{12}$/),
-          name: 'Agreed',
-          plan: 'ENTERPRISE',
-          scopes: ['READ', 'ADMIN'],
-          perMinute: 5,
-          perDay: 50,
-          expiresAt: '2040-01-01T00:00:00.000Z',
-          revokedAt: null,
-          lastUsedAt: null,
-          createdAt: expect.any(String),
-          bannedUntil: null,
-        },
+    const options = ['--plan', 'Enterprise', '--per-minute', '5', '--per-day', '50', '--scopes', 'read, admin'];
+    expect(await json('create', '--name', 'Agreed', ...options, '--expires', '2040-01-01T00:00:00Z')).toEqual({
+      secret: expect.stringMatching(/^ps_/),
+      apiKey: {
+        id: expect.stringMatching(/^[0-9a-z]{12}$/),
+        name: 'Agreed',
+        plan: 'ENTERPRISE',
+        scopes: ['READ', 'ADMIN'],
+        perMinute: 5,
+        perDay: 50,
+        expiresAt: '2040-01-01T00:00:00.000Z',
+        revokedAt: null,
+        lastUsedAt: null,
+        createdAt: expect.any(String),
+        bannedUntil: null,
       },
-    );
+    });
   });
 });
 
@@ -99,16 +85,12 @@ test('update changes the given fields', async () => {
   expect(await json('update', id, '--name', 'after')).toMatchObject({ id, name: 'after', plan: 'FREE' });
   expect(await json('update', id, '--plan', 'business')).toMatchObject({ name: 'after', plan: 'BUSINESS' });
   expect(await json('update', id, '--expires', 'never')).toMatchObject({ expiresAt: null, plan: 'BUSINESS' });
-  expect(tableOf(await run('update', id, '--scopes', 'write,admin'))).toMatchObject([
-    { id, scopes: 'WRITE,ADMIN' },
-  ]);
+  expect(tableOf(await run('update', id, '--scopes', 'write,admin'))).toMatchObject([{ id, scopes: 'WRITE,ADMIN' }]);
 });
 
 test('revoke revokes a key', async () => {
   const key = await gateway.createKey();
-  expect(tableOf(await run('revoke', key.id))).toMatchObject([
-    { id: key.id, revokedAt: expect.stringMatching(/Z$/) },
-  ]);
+  expect(tableOf(await run('revoke', key.id))).toMatchObject([{ id: key.id, revokedAt: expect.stringMatching(/Z$/) }]);
   expect((await gateway.graphql('{ viewer { plan } }', undefined, key.headers)).status).toBe(401);
 });
 
@@ -139,17 +121,13 @@ describe('the gateway and the key are taken from', () => {
   test('PORT, without --url and PETSTORE_URL', async () => {
     const PORT = new URL(String(environment.PETSTORE_URL)).port;
     for (const none of [{}, { PETSTORE_URL: '' }])
-      expect(await runKeys(['list'], { PORT, PETSTORE_API_KEY: ADMIN_KEY, ...none })).toContain(
-        'first admin key',
-      );
+      expect(await runKeys(['list'], { PORT, PETSTORE_API_KEY: ADMIN_KEY, ...none })).toContain('first admin key');
   });
 
   test('ADMIN_API_KEY, without any other key', async () => {
     const { PETSTORE_URL = '' } = environment;
     for (const none of [{}, { PETSTORE_API_KEY: '' }])
-      expect(await runKeys(['list'], { PETSTORE_URL, ADMIN_API_KEY: ADMIN_KEY, ...none })).toContain(
-        'first admin key',
-      );
+      expect(await runKeys(['list'], { PETSTORE_URL, ADMIN_API_KEY: ADMIN_KEY, ...none })).toContain('first admin key');
   });
 });
 
@@ -215,10 +193,7 @@ describe('errors are readable', () => {
     let other: Server;
     let answer = '';
     beforeAll(async () => {
-      other = createServer((_request, response) => response.writeHead(404).end(answer)).listen(
-        0,
-        '127.0.0.1',
-      );
+      other = createServer((_request, response) => response.writeHead(404).end(answer)).listen(0, '127.0.0.1');
       await once(other, 'listening');
     });
     afterAll(() => other.close());

@@ -195,9 +195,7 @@ describe('migrations', () => {
     for (const server of servers) {
       const locks = `select * from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()`;
       expect(await server.rows(locks)).toEqual([]);
-      expect(await server.rows('show statement_timeout')).toEqual(
-        await connection.rows('show statement_timeout'),
-      );
+      expect(await server.rows('show statement_timeout')).toEqual(await connection.rows('show statement_timeout'));
     }
   });
 

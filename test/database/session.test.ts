@@ -25,8 +25,7 @@ beforeEach(async () => {
 });
 afterAll(() => drop());
 
-const sql = <Row>(session: Session, text: string, ...values: unknown[]) =>
-  session.query<Row>(statement(text), values);
+const sql = <Row>(session: Session, text: string, ...values: unknown[]) => session.query<Row>(statement(text), values);
 const names = async () =>
   (await sql<{ name: string }>(database, 'select name from pets order by id')).map(({ name }) => name);
 const rename = (session: Session, id: number, name: string) =>
@@ -68,10 +67,7 @@ describe('a statement', () => {
     expect(await sql(database, `select ${spelled} from orders`)).toEqual(
       Array(2).fill({ moment: '1850-06-01 12:00:00.001' }),
     );
-    expect((await database.prisma.order.findMany()).map((order) => order.shipDate)).toEqual([
-      shipDate,
-      shipDate,
-    ]);
+    expect((await database.prisma.order.findMany()).map((order) => order.shipDate)).toEqual([shipDate, shipDate]);
   });
 
   onPostgres("means the same point in time whatever the server's time zone", async () => {
@@ -210,17 +206,9 @@ describe('a database failure is classified', () => {
     ],
     ['check', 'an order of no units', (s) => sql(s, 'insert into orders (quantity) values (0)')],
     ['check', 'an empty name', (s) => sql(s, `update pets set name = ''`)],
-    [
-      'check',
-      'a name of 256 characters',
-      ({ prisma }) => prisma.pet.updateMany({ data: { name: 'x'.repeat(256) } }),
-    ],
+    ['check', 'a name of 256 characters', ({ prisma }) => prisma.pet.updateMany({ data: { name: 'x'.repeat(256) } })],
     ['unique', 'a duplicate id', (s) => sql(s, `insert into categories (id, name) values (1, 'a')`)],
-    [
-      'unique',
-      'a duplicate id, by Prisma',
-      ({ prisma }) => prisma.category.create({ data: { id: 1, name: 'a' } }),
-    ],
+    ['unique', 'a duplicate id, by Prisma', ({ prisma }) => prisma.category.create({ data: { id: 1, name: 'a' } })],
     [
       'not-found',
       'an update of a missing row',
@@ -287,9 +275,7 @@ describe('a database failure is classified', () => {
   });
 
   onPostgres('unavailable: a connection that the server ends; the next one works', async () => {
-    const own = sql(database, 'select pg_terminate_backend(pg_backend_pid())').catch(
-      (error: unknown) => error,
-    );
+    const own = sql(database, 'select pg_terminate_backend(pg_backend_pid())').catch((error: unknown) => error);
     expect(failureOf(await own)).toBe('unavailable');
     const within = database.transaction(async (session) => {
       await sql(session, 'select pg_terminate_backend(pg_backend_pid())::text');
@@ -318,9 +304,7 @@ describe('a database failure is classified', () => {
     limited.username = `petstore_guest_${process.pid}`;
     await sql(database, `create role ${limited.username} login`);
     try {
-      const refused = await openDatabase({ url: limited.href, directory: '' }).catch(
-        (error: unknown) => error,
-      );
+      const refused = await openDatabase({ url: limited.href, directory: '' }).catch((error: unknown) => error);
       expect(failureOf(refused)).toBe('unavailable');
     } finally {
       await sql(database, `drop role ${limited.username}`);

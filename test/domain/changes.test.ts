@@ -76,11 +76,7 @@ describe('for an order that holds stock,', () => {
   });
 
   test.each<[string, () => Promise<unknown>, string[]]>([
-    [
-      'a new quantity',
-      () => orders.update(database, id, { quantity: 3 }),
-      ['inventory UPDATED 1', 'order UPDATED 1'],
-    ],
+    ['a new quantity', () => orders.update(database, id, { quantity: 3 }), ['inventory UPDATED 1', 'order UPDATED 1']],
     [
       'another pet',
       () => orders.update(database, id, { petId: 2n }),
@@ -110,10 +106,7 @@ describe('for an order that holds stock,', () => {
 test('concurrent changes each announce the state just before them', async () => {
   const categories = Array.from({ length: 20 }, (_, i) => BigInt(i + 2));
   await Promise.all(categories.map((categoryId) => pets.update(database, 1n, { categoryId })));
-  const [last] = await database.query<{ id: bigint }>(
-    statement('select category_id as id from pets where id = 1'),
-    [],
-  );
+  const [last] = await database.query<{ id: bigint }>(statement('select category_id as id from pets where id = 1'), []);
   const before = told.map((change) => (change.before as { categoryId: bigint }).categoryId);
   expect(new Set([...before, last?.id])).toEqual(new Set([1n, ...categories]));
   expect(new Set(before).size).toBe(20);

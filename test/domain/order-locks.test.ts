@@ -43,9 +43,7 @@ onPostgres('two changes at the same moment', () => {
       order: { petId: string; quantity: number };
       inventory: { nodes: { petId: string; quantity: number }[] };
     }>('{ order(id: 1) { petId quantity } inventory { nodes { petId quantity } } }');
-    return inventory.nodes.map(
-      ({ petId, quantity }) => quantity + (petId === order.petId ? order.quantity : 0),
-    );
+    return inventory.nodes.map(({ petId, quantity }) => quantity + (petId === order.petId ? order.quantity : 0));
   }
 
   async function areWaiting(count: number): Promise<boolean> {
@@ -56,9 +54,7 @@ onPostgres('two changes at the same moment', () => {
   }
 
   async function deadlocks(): Promise<string> {
-    const { rows } = await other.query(
-      'select deadlocks from pg_stat_database where datname = current_database()',
-    );
+    const { rows } = await other.query('select deadlocks from pg_stat_database where datname = current_database()');
     return rows[0].deadlocks;
   }
 
@@ -69,9 +65,7 @@ onPostgres('two changes at the same moment', () => {
   ])('of one order %s: neither is lost, and every unit is counted once', async (_what, inputs, possible) => {
     // Both are held where they change the stock, after they have read the order.
     await other.query('begin; select from inventory for update');
-    const changes = inputs.map((input) =>
-      gateway.data(`mutation { updateOrder(id: 1, input: { ${input} }) { id } }`),
-    );
+    const changes = inputs.map((input) => gateway.data(`mutation { updateOrder(id: 1, input: { ${input} }) { id } }`));
     await until(() => areWaiting(2));
     await other.query('commit');
     await Promise.all(changes);
@@ -83,23 +77,20 @@ onPostgres('two changes at the same moment', () => {
   test.each([
     ['cancelled', 'cancelOrder(id: 1) { id }', STOCK],
     ['changed', 'updateOrder(id: 1, input: { quantity: 3 }) { id }', STOCK - 3],
-  ])(
-    'the pet of an order that is %s is not deleted, and neither waits for the other',
-    async (_what, field, left) => {
-      const before = await deadlocks();
-      await other.query('begin; select from inventory for update');
-      const deleted = gateway.graphql('mutation { deletePet(id: 1) { id } }');
-      await until(() => areWaiting(1));
-      const changed = gateway.data(`mutation { ${field} }`);
-      await until(() => areWaiting(2));
-      await other.query('commit');
-      expect((await deleted).errors[0]?.extensions?.code).toBe('PET_HAS_ORDERS');
-      await changed;
-      expect(await deadlocks()).toBe(before);
-      const { inventoryItem } = await gateway.data('{ inventoryItem(petId: 1) { quantity } }');
-      expect(inventoryItem).toEqual({ quantity: left });
-    },
-  );
+  ])('the pet of an order that is %s is not deleted, and neither waits for the other', async (_what, field, left) => {
+    const before = await deadlocks();
+    await other.query('begin; select from inventory for update');
+    const deleted = gateway.graphql('mutation { deletePet(id: 1) { id } }');
+    await until(() => areWaiting(1));
+    const changed = gateway.data(`mutation { ${field} }`);
+    await until(() => areWaiting(2));
+    await other.query('commit');
+    expect((await deleted).errors[0]?.extensions?.code).toBe('PET_HAS_ORDERS');
+    await changed;
+    expect(await deadlocks()).toBe(before);
+    const { inventoryItem } = await gateway.data('{ inventoryItem(petId: 1) { quantity } }');
+    expect(inventoryItem).toEqual({ quantity: left });
+  });
 
   test('two that track stock for the first time announce one entry', async () => {
     const kinds: string[] = [];

@@ -30,11 +30,7 @@ interface OrderAnswer {
 }
 
 /** Runs an order mutation. Anything but an order must be one of the allowed errors. */
-async function change(
-  mutation: string,
-  variables: object,
-  ...allowed: string[]
-): Promise<OrderAnswer | string> {
+async function change(mutation: string, variables: object, ...allowed: string[]): Promise<OrderAnswer | string> {
   const { data, errors } = await gateway.graphql<Record<string, OrderAnswer>>(mutation, variables);
   const code = String(errors[0]?.extensions?.code);
   if (errors.length && !allowed.includes(code)) throw new Error(JSON.stringify(errors));
@@ -75,9 +71,7 @@ describe('many concurrent orders for fewer units', () => {
 
   test('for several units each leave fewer than any of them needs', async () => {
     await stock(100);
-    const answers = await Promise.all(
-      Array.from({ length: 40 + 2 * MANY }, (_, index) => place(1, 2 + (index % 3))),
-    );
+    const answers = await Promise.all(Array.from({ length: 40 + 2 * MANY }, (_, index) => place(1, 2 + (index % 3))));
     const sold = answers.map((answer) => (typeof answer === 'object' ? (answer.quantity ?? 0) : 0));
     const total = sold.reduce((sum, quantity) => sum + quantity, 0);
     expect(total).toBeGreaterThanOrEqual(99);
@@ -155,9 +149,7 @@ describe('any mix of concurrent changes', () => {
     { weight: 3, arbitrary: fc.tuple(order, pet).map(([o, p]) => changes(() => update(o, { petId: p }))) },
     {
       weight: 2,
-      arbitrary: fc
-        .tuple(order, pet, quantity)
-        .map(([o, p, q]) => changes(() => update(o, { petId: p, quantity: q }))),
+      arbitrary: fc.tuple(order, pet, quantity).map(([o, p, q]) => changes(() => update(o, { petId: p, quantity: q }))),
     },
     { weight: 1, arbitrary: order.map((o) => changes(() => update(o, { petId: null }))) },
     { weight: 1, arbitrary: order.map((o) => changes(() => update(o, { quantity: null, shipDate: null }))) },
@@ -200,19 +192,14 @@ describe('while orders for a pet are placed', () => {
         const before = Array.from({ length: index % 3 }, placeOne);
         const answer = gateway.graphql(mutation(index + 1));
         const after = Array.from({ length: 6 - before.length }, placeOne);
-        const placed = (await Promise.all([...before, ...after])).filter(
-          (order) => typeof order === 'object',
-        ).length;
+        const placed = (await Promise.all([...before, ...after])).filter((order) => typeof order === 'object').length;
         return { code: (await answer).errors[0]?.extensions?.code, placed };
       }),
     );
   }
 
   test('deleting it leaves either the pet and its orders, or neither', async () => {
-    const outcomes = await amongOrders(
-      (id) => `mutation { deletePet(id: ${id}) { id } }`,
-      'UNKNOWN_REFERENCE',
-    );
+    const outcomes = await amongOrders((id) => `mutation { deletePet(id: ${id}) { id } }`, 'UNKNOWN_REFERENCE');
     for (const { code, placed } of outcomes) expect(code).toBe(placed ? 'PET_HAS_ORDERS' : undefined);
     for (const { left, held } of await books()) expect(left + held).toBe(9);
   });

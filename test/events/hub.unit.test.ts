@@ -1,5 +1,5 @@
 import type { Change } from '../../src/database/changes';
-import type { PetRow } from '../../src/database/tables';
+import type { PetRow } from '../../src/database/reading/tables';
 import { TooSlow } from '../../src/events/feed';
 import { type ChangeEvent, Hub } from '../../src/events/hub';
 
@@ -30,10 +30,10 @@ const take = async (feed: AsyncIterator<ChangeEvent<'pet'>>, count: number) => {
 
 test('without subscribers changes cost nothing, and are not kept', async () => {
   const { hub, reads } = hubOf(new Map([[1n, pet(1n, 'Rex')]]));
-  hub.tell(updated(1n));
+  hub.notify(updated(1n));
   const feed = hub.subscribe('pet', all);
-  hub.tell({ topic: 'order', kind: 'CREATED', id: 1n });
-  hub.tell(updated(1n));
+  hub.notify({ topic: 'order', kind: 'CREATED', id: 1n });
+  hub.notify(updated(1n));
   expect(await take(feed, 1)).toEqual(['Rex']);
   expect(reads).toEqual([[1n]]);
 });
@@ -42,7 +42,7 @@ test('rows are read once for all subscribers, and together for all changes that 
   const pets = new Map([1n, 2n, 3n].map((id) => [id, pet(id, `p${id}`)] as const));
   const { hub, reads } = hubOf(pets);
   const feeds = Array.from({ length: 50 }, () => hub.subscribe('pet', all));
-  for (const id of [1n, 2n, 3n, 2n]) hub.tell(updated(id));
+  for (const id of [1n, 2n, 3n, 2n]) hub.notify(updated(id));
   for (const feed of feeds) expect(await take(feed, 4)).toEqual(['p1', 'p2', 'p3', 'p2']);
   expect(reads).toEqual([[1n], [2n, 3n]]);
   expect(hub.delivered).toBe(200);
@@ -52,17 +52,17 @@ test('the last event for a row has its final state', async () => {
   const pets = new Map([[1n, pet(1n, 'first')]]);
   const { hub } = hubOf(pets);
   const feed = hub.subscribe('pet', all);
-  hub.tell(updated(1n));
+  hub.notify(updated(1n));
   pets.set(1n, pet(1n, 'last'));
-  hub.tell(updated(1n));
+  hub.notify(updated(1n));
   expect((await take(feed, 2)).at(-1)).toBe('last');
 });
 
 test('if a row is already gone only its deletion is delivered, with the row as it was', async () => {
   const { hub } = hubOf(new Map());
   const feed = hub.subscribe('pet', all);
-  hub.tell({ topic: 'pet', kind: 'CREATED', id: 1n });
-  hub.tell({ topic: 'pet', kind: 'DELETED', id: 1n, before: pet(1n, 'Gone') });
+  hub.notify({ topic: 'pet', kind: 'CREATED', id: 1n });
+  hub.notify({ topic: 'pet', kind: 'DELETED', id: 1n, before: pet(1n, 'Gone') });
   expect((await feed.next()).value).toMatchObject({ kind: 'DELETED', row: { name: 'Gone' } });
 });
 
@@ -71,7 +71,7 @@ test('a slow subscriber is ended, and holds up nobody', async () => {
   const slow = hub.subscribe('pet', all);
   const quick = hub.subscribe('pet', all);
   for (let i = 0; i < 4; i++) {
-    hub.tell(updated(1n));
+    hub.notify(updated(1n));
     expect(await take(quick, 1)).toEqual(['Rex']);
   }
   expect([hub.tooSlow, hub.subscribers]).toEqual([1, 1]);
@@ -81,7 +81,7 @@ test('a slow subscriber is ended, and holds up nobody', async () => {
 test('when changes come faster than their rows are read, all subscribers are ended and counted', async () => {
   const { hub } = hubOf(new Map([[1n, pet(1n, 'Rex')]]));
   const feeds = [hub.subscribe('pet', all), hub.subscribe('pet', all)];
-  for (let i = 0; i < 10_002; i++) hub.tell(updated(1n));
+  for (let i = 0; i < 10_002; i++) hub.notify(updated(1n));
   expect([hub.tooSlow, hub.subscribers]).toEqual([2, 0]);
   for (const feed of feeds) await expect(feed.next()).rejects.toBeInstanceOf(TooSlow);
 });
@@ -90,12 +90,12 @@ test('a subscriber gets an error if a change cannot be read', async () => {
   const { hub, failWith } = hubOf(new Map());
   const feed = hub.subscribe('pet', all);
   failWith(new Error('no database'));
-  hub.tell(updated(1n));
+  hub.notify(updated(1n));
   await expect(feed.next()).rejects.toThrow('no database');
   expect(hub.subscribers).toBe(0);
 });
 
 test('changes unknown to this version of the gateway are ignored', () => {
   const { hub } = hubOf(new Map());
-  expect(() => hub.tell({ topic: 'toy', kind: 'CREATED', id: 1n } as unknown as Change)).not.toThrow();
+  expect(() => hub.notify({ topic: 'toy', kind: 'CREATED', id: 1n } as unknown as Change)).not.toThrow();
 });

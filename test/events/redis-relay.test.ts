@@ -20,7 +20,7 @@ async function open(url: string, isHeard = true, patienceMs = 5000): Promise<Ins
     connectRedis(url, 'events', patienceMs),
   ]);
   const relay = new RedisRelay(publisher, subscriber, {
-    tell: (change) => heard.push(change),
+    notify: (change) => heard.push(change),
     isHeard: () => isHeard,
     onState: (state) => states.push(state),
     pingMs: 500,

@@ -2,7 +2,7 @@ import Ajv, { type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { LightMyRequestResponse as Response } from 'fastify';
 import { type DocumentNode, type GraphQLSchema, parse } from 'graphql';
-import { ERROR_STATUS } from '../../src/graphql/errors';
+import { ERROR_STATUS } from '../../src/errors/problem';
 import { type Description, jsonSchema } from '../rest/description';
 import type { FuzzedRequest } from './callers';
 import { misfits } from './shape';
@@ -96,8 +96,7 @@ export function faultsOfGraphQL(schema: GraphQLSchema, request: FuzzedRequest, r
   // Clients that accept only application/json get 200 for an invalid document.
   const isLegacy = data === undefined && status === 200 && request.headers.accept !== undefined;
   const http = isLegacy ? 400 : data === undefined ? status : undefined;
-  for (const { message, extensions } of errors ?? [])
-    faults.push(...faultsOfError({ message, ...extensions }, http));
+  for (const { message, extensions } of errors ?? []) faults.push(...faultsOfError({ message, ...extensions }, http));
   if (data === undefined && !errors) faults.push('neither data nor errors');
   if (data === undefined) return faults;
   if (status !== 200) faults.push(`data with ${status}`);
@@ -112,8 +111,7 @@ function faultsOfAll({ statusCode, headers, payload }: Response): string[] {
   if (statusCode >= 500 || statusCode < 200) faults.push(`status ${statusCode}`);
   const missing = LIMIT_HEADERS.filter((name) => headers[name] === undefined);
   if (missing.length) faults.push(`without ${missing.join(', ')}`);
-  if (headers['set-cookie'] !== undefined || headers['x-powered-by'] !== undefined)
-    faults.push('a header too many');
+  if (headers['set-cookie'] !== undefined || headers['x-powered-by'] !== undefined) faults.push('a header too many');
   const told = `${JSON.stringify(headers)}\n${payload}`;
   const leak = String(headers['content-type']).startsWith('text/html') ? null : INTERNALS.exec(told);
   if (leak) faults.push(`tells of internals: ${told.slice(Math.max(0, leak.index - 40), leak.index + 80)}`);
@@ -122,8 +120,7 @@ function faultsOfAll({ statusCode, headers, payload }: Response): string[] {
 
 function faultsOfError({ code, status, message }: Error, http: number | undefined): string[] {
   const faults: string[] = [];
-  if (typeof message !== 'string' || !message || message.length > 500)
-    faults.push('no message, or a long one');
+  if (typeof message !== 'string' || !message || message.length > 500) faults.push('no message, or a long one');
   const expected = ERROR_STATUS[code as keyof typeof ERROR_STATUS];
   if (expected !== status) faults.push(`code ${code} with status ${status}`);
   if (http !== undefined && status !== http) faults.push(`status ${status} in HTTP's ${http}`);
@@ -143,9 +140,7 @@ function jsonOf(text: string): unknown {
 function documentOf({ method, url, payload }: FuzzedRequest): DocumentNode | undefined {
   try {
     const text =
-      method === 'GET'
-        ? new URL(url, 'http://x').searchParams.get('query')
-        : JSON.parse(String(payload)).query;
+      method === 'GET' ? new URL(url, 'http://x').searchParams.get('query') : JSON.parse(String(payload)).query;
     return parse(text);
   } catch {
     return undefined;

@@ -27,9 +27,7 @@ const KEYS: fc.Arbitrary<Headers> = fc.oneof(
   { arbitrary: fc.constant({ authorization: `Bearer ${ADMIN_KEY}` }), weight: 2 },
   { arbitrary: fc.constant({}), weight: 3 },
   {
-    arbitrary: fc
-      .constantFrom('Basic', 'Bearer', 'bearer  x', ' ')
-      .map((authorization) => ({ authorization })),
+    arbitrary: fc.constantFrom('Basic', 'Bearer', 'bearer  x', ' ').map((authorization) => ({ authorization })),
     weight: 1,
   },
   { arbitrary: headerTexts.map((key) => ({ 'x-api-key': key })), weight: 1 },

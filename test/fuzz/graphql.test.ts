@@ -18,11 +18,8 @@ afterAll(() => gateway.close());
 test(
   'any GraphQL request is answered as the schema says',
   async () => {
-    const statuses = await fuzz(
-      gateway,
-      graphqlRequests(SCHEMA),
-      runs(12, 300).numRuns,
-      (request, response) => faultsOfGraphQL(SCHEMA, request, response),
+    const statuses = await fuzz(gateway, graphqlRequests(SCHEMA), runs(12, 300).numRuns, (request, response) =>
+      faultsOfGraphQL(SCHEMA, request, response),
     );
     // They are a mix of valid and invalid ones.
     for (const status of [200, 400, 401, 405, 406])

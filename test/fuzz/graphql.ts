@@ -105,9 +105,7 @@ export function graphqlRequests(schema: GraphQLSchema): fc.Arbitrary<FuzzedReque
     ).map((text) => ({ text, variables: '{}' })),
     6,
   );
-  return bySomebody(
-    fc.oneof({ arbitrary: posts(any), weight: 12 }, { arbitrary: gets(any), weight: 2 }, strange),
-  );
+  return bySomebody(fc.oneof({ arbitrary: posts(any), weight: 12 }, { arbitrary: gets(any), weight: 2 }, strange));
 }
 
 function posts(operation: fc.Arbitrary<Operation>) {
@@ -199,9 +197,7 @@ function selection(type: GraphQLObjectType, depth: number): fc.Arbitrary<Written
     minLength: 1,
     maxLength: 3,
   });
-  return some.map(
-    (list) => (variables) => `{ ${list.map((write, i) => `g${i}: ${write(variables)}`).join(' ')} }`,
-  );
+  return some.map((list) => (variables) => `{ ${list.map((write, i) => `g${i}: ${write(variables)}`).join(' ')} }`);
 }
 
 function argument(arg: GraphQLArgument): fc.Arbitrary<Written> {
@@ -214,11 +210,7 @@ function argument(arg: GraphQLArgument): fc.Arbitrary<Written> {
   const json = mostly(valuesOf(type, true), anyJson, 12);
   const variable = fc
     .tuple(
-      mostly(
-        fc.constant(String(type)),
-        fc.constantFrom('ID', 'Int!', '[ID!]', 'PetFilter', 'Nothing', 'Pet'),
-        30,
-      ),
+      mostly(fc.constant(String(type)), fc.constantFrom('ID', 'Int!', '[ID!]', 'PetFilter', 'Nothing', 'Pet'), 30),
       json,
     )
     .map(

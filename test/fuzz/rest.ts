@@ -8,25 +8,9 @@ type Schema = OpenAPIV3.SchemaObject;
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'];
 const TYPES = [
-  ...[
-    'application/json',
-    'application/json; charset=utf-8',
-    'APPLICATION/JSON;charset="UTF-8"',
-    'application/json;',
-  ],
-  ...[
-    'application/json; charset=utf-16',
-    'application/merge-patch+json',
-    'application/json-patch+json',
-    'text/plain',
-  ],
-  ...[
-    'application/x-www-form-urlencoded',
-    'multipart/form-data; boundary=x',
-    '',
-    ';',
-    'application/json, text/plain',
-  ],
+  ...['application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON;charset="UTF-8"', 'application/json;'],
+  ...['application/json; charset=utf-16', 'application/merge-patch+json', 'application/json-patch+json', 'text/plain'],
+  ...['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', '', ';', 'application/json, text/plain'],
 ];
 const SCRAPS = ['"', '{', '}', ',', ':', '\\', '\0', '//', '\ufeff', 'NaN', '\n', "'", '1e400', '\\ud800'];
 const PATHS = [
@@ -99,9 +83,7 @@ function pathOf(template: string, parameters: OpenAPIV3.ParameterObject[]): fc.A
   );
   const filled = fc
     .tuple(...values)
-    .map((given) =>
-      inPath.reduce((path, { name }, i) => path.replace(`{${name}}`, () => given[i] ?? ''), template),
-    );
+    .map((given) => inPath.reduce((path, { name }, i) => path.replace(`{${name}}`, () => given[i] ?? ''), template));
   return mostly(filled, fc.constantFrom(...PATHS), 30);
 }
 

@@ -40,12 +40,7 @@ export function misfits(schema: GraphQLSchema, document: DocumentNode, data: unk
   });
   return found.some((faults) => !faults.length) ? [] : (found[0] ?? ['data of no operation']);
 
-  function ofObject(
-    type: GraphQLObjectType,
-    sets: SelectionSetNode[],
-    value: unknown,
-    path: string,
-  ): string[] {
+  function ofObject(type: GraphQLObjectType, sets: SelectionSetNode[], value: unknown, path: string): string[] {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return [`${path} is no object`];
     const asked = new Map<string, { nodes: FieldNode[]; optional: boolean }>();
     for (const set of sets) collect(set, asked, false);
@@ -66,17 +61,14 @@ export function misfits(schema: GraphQLSchema, document: DocumentNode, data: unk
   }
 
   function ofType(type: GraphQLOutputType, sets: SelectionSetNode[], value: unknown, path: string): string[] {
-    if (isNonNullType(type))
-      return value === null ? [`${path} is null`] : ofType(type.ofType, sets, value, path);
+    if (isNonNullType(type)) return value === null ? [`${path} is null`] : ofType(type.ofType, sets, value, path);
     if (value === null) return [];
     if (isListType(type)) {
       if (!Array.isArray(value)) return [`${path} is no list`];
       return value.flatMap((item, i) => ofType(type.ofType, sets, item, `${path}.${i}`));
     }
     if (isObjectType(type)) return ofObject(type, sets, value, path);
-    const fits = isEnumType(type)
-      ? type.getValues().some(({ name }) => name === value)
-      : LEAVES[type.name]?.(value);
+    const fits = isEnumType(type) ? type.getValues().some(({ name }) => name === value) : LEAVES[type.name]?.(value);
     return fits ? [] : [`${path} is no ${type}: ${JSON.stringify(value)}`];
   }
 

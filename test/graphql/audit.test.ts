@@ -16,13 +16,10 @@ test('there are 61 audits', () => {
   expect(audits).toHaveLength(61);
 });
 
-test.each(audits.map((audit) => [audit.id, audit.name, audit] as const))(
-  '%s %s',
-  async (_id, _name, audit) => {
-    const result = await audit.fn();
-    expect(result).toMatchObject({ status: 'ok' });
-  },
-);
+test.each(audits.map((audit) => [audit.id, audit.name, audit] as const))('%s %s', async (_id, _name, audit) => {
+  const result = await audit.fn();
+  expect(result).toMatchObject({ status: 'ok' });
+});
 
 describe('a refused document gets', () => {
   const status = async (query: string, accept?: string) => {

@@ -120,10 +120,7 @@ describe('deleteCategory', () => {
   });
 
   test('sent twice at once succeeds once, and finds nothing the other time', async () => {
-    const answers = await Promise.all([
-      gateway.graphql(DELETE, { id: 1 }),
-      gateway.graphql(DELETE, { id: 1 }),
-    ]);
+    const answers = await Promise.all([gateway.graphql(DELETE, { id: 1 }), gateway.graphql(DELETE, { id: 1 })]);
     const codes = answers.map(({ errors }) => errors[0]?.extensions?.code);
     expect(codes.sort()).toEqual(['NOT_FOUND', undefined]);
   });
@@ -131,10 +128,7 @@ describe('deleteCategory', () => {
   test('sent while a pet is moved in leaves no pet without a category', async () => {
     for (let id = 1; id <= 10; id++) {
       const createPet = `mutation { createPet(input: { name: "Rex", categoryId: ${id} }) { id } }`;
-      const [deleted, created] = await Promise.all([
-        gateway.graphql(DELETE, { id }),
-        gateway.graphql(createPet),
-      ]);
+      const [deleted, created] = await Promise.all([gateway.graphql(DELETE, { id }), gateway.graphql(createPet)]);
       const codes = [deleted, created].map(({ errors }) => errors[0]?.extensions?.code);
       expect([
         ['CATEGORY_NOT_EMPTY', undefined],

@@ -171,9 +171,7 @@ describe('a page', () => {
       ids: upTo(25),
       hasNextPage: false,
     });
-    expect(
-      await readPage(gateway, PETS, { first: null, last: null, after: null, before: null }),
-    ).toMatchObject({
+    expect(await readPage(gateway, PETS, { first: null, last: null, after: null, before: null })).toMatchObject({
       ids: upTo(20),
     });
     expect(await refusalOf(gateway, '{ pets(first: 101) { totalCount } }')).toMatchObject({
@@ -213,8 +211,6 @@ describe('a page', () => {
     const byNameDown = { orderBy: { field: 'NAME', direction: 'DESC' } };
     const { endCursor } = await readPage(gateway, PETS, { ...byNameDown, first: 5 });
     await gateway.data('mutation { createPet(input: { name: "Zorro", categoryId: 1 }) { id } }');
-    expect((await readPage(gateway, PETS, { ...byNameDown, first: 2, after: endCursor })).ids).toEqual([
-      20, 19,
-    ]);
+    expect((await readPage(gateway, PETS, { ...byNameDown, first: 2, after: endCursor })).ids).toEqual([20, 19]);
   });
 });

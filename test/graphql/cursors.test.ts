@@ -60,8 +60,7 @@ describe('a cursor', () => {
   });
 
   test('is refused truncated at any point', async () => {
-    for (let length = 0; length < cursor.length; length++)
-      await expectRefused(PETS, NAME, cursor.slice(0, length));
+    for (let length = 0; length < cursor.length; length++) await expectRefused(PETS, NAME, cursor.slice(0, length));
   });
 
   test.each(['=', 'A', ' ', '\0', '\ud800'])('is refused with %j added', async (addition) => {

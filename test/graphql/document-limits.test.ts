@@ -133,12 +133,7 @@ const REFUSED: [what: string, query: string, code: unknown, message: string | Re
     COMPLEX,
     'The document has 500 fragments; at most 100 are allowed.',
   ],
-  [
-    'fragments that multiply',
-    doubling(12),
-    COMPLEX,
-    'The operation has 12287 fields; at most 2000 are allowed.',
-  ],
+  ['fragments that multiply', doubling(12), COMPLEX, 'The operation has 12287 fields; at most 2000 are allowed.'],
   ['fragments that multiply without end', doubling(150), COMPLEX, /levels deep/],
   ['fragments in a cycle', circle(2, 1), INVALID, 'Cannot spread fragment "F0" within itself.'],
   ['fragments in many cycles', circle(90, 20), INVALID, /Cannot spread fragment/],
@@ -151,12 +146,7 @@ const REFUSED: [what: string, query: string, code: unknown, message: string | Re
   ['operations', `${times(700, (i) => `query q${i} { a }`)}`, INVALID, /Cannot query field "a"/],
   ['variables', `query (${times(1200, (i) => `$v${i}: Int`)}) { __typename }`, INVALID, /never used/],
   ['unknown fields', `{ pet(id: 1) { ${times(1900, (i) => `x${i}`)} } }`, INVALID, /Cannot query field "x0"/],
-  [
-    'unknown arguments',
-    `{ pet(id: 1, ${times(1200, (i) => `x${i}: 1`)}) { id } }`,
-    INVALID,
-    /Unknown argument/,
-  ],
+  ['unknown arguments', `{ pet(id: 1, ${times(1200, (i) => `x${i}: 1`)}) { id } }`, INVALID, /Unknown argument/],
   ['characters in a name', `{ pet(id: 1) { ${'x'.repeat(100_000)} } }`, INVALID, /Cannot query field/],
   ['lines in a string', `{ pet(id: """${'\n'.repeat(50_000)}""") { id } }`, 'BAD_USER_INPUT', /ID/],
   [
@@ -165,12 +155,7 @@ const REFUSED: [what: string, query: string, code: unknown, message: string | Re
     INVALID,
     'Maximum introspection depth exceeded',
   ],
-  [
-    'introspections at once',
-    introspections(3),
-    COMPLEX,
-    /estimated cost of \d+ values; at most 50000 are allowed/,
-  ],
+  ['introspections at once', introspections(3), COMPLEX, /estimated cost of \d+ values; at most 50000 are allowed/],
   [
     'rows',
     '{ categories(first: 100) { nodes { pets(first: 100) { nodes { orders(first: 100) { nodes { id } } } } } } }',
@@ -239,8 +224,7 @@ test('the limits are configurable', async () => {
     GRAPHQL_MAX_ERRORS: '2',
     GRAPHQL_MAX_COST: '100',
   });
-  const messagesOf = async (query: string) =>
-    (await strict.graphql(query)).errors.map(({ message }) => message);
+  const messagesOf = async (query: string) => (await strict.graphql(query)).errors.map(({ message }) => message);
   expect(await messagesOf('{ pets { nodes { id } } }')).toEqual([]);
   expect(await messagesOf(`{ pet(id: 1) { ${'id '.repeat(100)} } }`)).toEqual([
     'The document has more than 100 tokens.',
@@ -266,9 +250,9 @@ test('the limits are configurable', async () => {
   expect(await messagesOf('{ __typename @skip(if: false) @include(if: true) }')).toEqual([
     'One place has 2 directives; at most 1 are allowed.',
   ]);
-  expect(
-    await messagesOf('{ ... @skip(if: false) { ... @skip(if: false) { __typename @skip(if: false) } } }'),
-  ).toEqual(['The document has 3 directives; at most 2 are allowed.']);
+  expect(await messagesOf('{ ... @skip(if: false) { ... @skip(if: false) { __typename @skip(if: false) } } }')).toEqual(
+    ['The document has 3 directives; at most 2 are allowed.'],
+  );
   expect(await messagesOf('{ pets { nodes { id name status categoryId } } }')).toEqual([
     expect.stringContaining('an estimated cost of 101 values; at most 100 are allowed'),
   ]);

@@ -32,11 +32,7 @@ describe('a document is refused as a whole, with status 400, if it', () => {
     ['uses an unknown fragment', '{ pet(id: 1) { ...F } }', INVALID],
     ['has fragments in a cycle', '{ pet(id: 1) { ...F } } fragment F on Pet { ...F }', INVALID],
     ['uses an unknown variable', '{ pet(id: $id) { id } }', INVALID],
-    [
-      'gives a variable to an argument of another type',
-      'query ($id: Boolean!) { pet(id: $id) { id } }',
-      INVALID,
-    ],
+    ['gives a variable to an argument of another type', 'query ($id: Boolean!) { pet(id: $id) { id } }', INVALID],
     ['gives an unknown enum value', '{ pets(filter: { status: [dead] }) { totalCount } }', INVALID],
     ['gives an unknown input field', '{ pets(filter: { colour: "red" }) { totalCount } }', INVALID],
     [
@@ -44,19 +40,12 @@ describe('a document is refused as a whole, with status 400, if it', () => {
       'query A { pets { totalCount } } query B { pets { totalCount } }',
       INVALID,
     ],
-    [
-      'has anonymous operations beside others',
-      '{ pets { totalCount } } query B { pets { totalCount } }',
-      INVALID,
-    ],
+    ['has anonymous operations beside others', '{ pets { totalCount } } query B { pets { totalCount } }', INVALID],
   ])('%s', async (_what, document, code) => {
     const answer = await gateway.graphql(document);
     expect(answer.status).toBe(400);
     expect(answer.data).toBeUndefined();
-    expect(answer.errors.map(({ extensions }) => [extensions?.code, extensions?.status])).toContainEqual([
-      code,
-      400,
-    ]);
+    expect(answer.errors.map(({ extensions }) => [extensions?.code, extensions?.status])).toContainEqual([code, 400]);
   });
 });
 
@@ -122,9 +111,7 @@ describe('an error in a field', () => {
     );
     expect(status).toBe(200);
     expect(data).toEqual({ pet: null, other: { name: 'Max' } });
-    expect(errors).toMatchObject([
-      { path: ['pet', 'wrong'], extensions: { code: 'BAD_USER_INPUT', status: 400 } },
-    ]);
+    expect(errors).toMatchObject([{ path: ['pet', 'wrong'], extensions: { code: 'BAD_USER_INPUT', status: 400 } }]);
   });
 
   test('that is not nullable leaves status 200 and null data', async () => {
@@ -187,18 +174,14 @@ describe('a selection', () => {
   });
 
   test('of a connection may name its parts twice', async () => {
-    const query =
-      '{ pets { nodes { id } nodes { name } edges { node { category { name } } } edges { node { id } } } }';
+    const query = '{ pets { nodes { id } nodes { name } edges { node { category { name } } } edges { node { id } } } }';
     expect(await gateway.data(query)).toEqual({
       pets: {
         nodes: [
           { id: '1', name: 'Rex' },
           { id: '2', name: 'Max' },
         ],
-        edges: [
-          { node: { category: { name: 'Dogs' }, id: '1' } },
-          { node: { category: { name: 'Dogs' }, id: '2' } },
-        ],
+        edges: [{ node: { category: { name: 'Dogs' }, id: '1' } }, { node: { category: { name: 'Dogs' }, id: '2' } }],
       },
     });
   });

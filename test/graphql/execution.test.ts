@@ -1,29 +1,21 @@
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import fc from 'fast-check';
-import {
-  execute,
-  GraphQLList,
-  type GraphQLOutputType,
-  isListType,
-  isNonNullType,
-  parse,
-  validate,
-} from 'graphql';
+import { execute, GraphQLList, type GraphQLOutputType, isListType, isNonNullType, parse, validate } from 'graphql';
 import { anonymousCaller } from '../../src/access/caller';
 import type { Database } from '../../src/database/database';
 import { CategoryService } from '../../src/domain/category-service';
 import { InventoryService } from '../../src/domain/inventory-service';
 import { OrderService } from '../../src/domain/order-service';
 import { PetService } from '../../src/domain/pet-service';
-import { Context, GRAPHQL_API, type OperationRequest } from '../../src/graphql/context';
-import { Executor } from '../../src/graphql/executor';
-import { serialize } from '../../src/graphql/json-text';
-import { Charge } from '../../src/graphql/limits';
-import { Operations } from '../../src/graphql/operation';
-import { Run } from '../../src/graphql/run';
-import { buildSchema, type Services } from '../../src/graphql/schema';
+import { Charge } from '../../src/graphql/charging/charge';
+import { Context, GRAPHQL_API, type OperationRequest } from '../../src/graphql/execution/context';
+import { Executor } from '../../src/graphql/execution/executor';
+import { serialize } from '../../src/graphql/execution/json-text';
+import { Operations } from '../../src/graphql/execution/operation';
+import { Run } from '../../src/graphql/execution/run';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { Meter } from '../../src/rate-limit/meter';
+import { buildSchema, type Services } from '../../src/schema/schema';
 import { createDatabase } from '../helper/database';
 import { runs } from '../helper/full';
 import { queries } from '../helper/queries';
@@ -46,7 +38,10 @@ const lenient = mapSchema(schema, {
 });
 const operations = new Operations(schema);
 const most = Number.MAX_SAFE_INTEGER;
-const executor = new Executor(schema, { now: Date.now, costs: { answer: most, event: most } });
+const executor = new Executor(schema, {
+  now: Date.now,
+  costs: { query: most, mutation: most, subscription: most },
+});
 
 function nullable(type: GraphQLOutputType): GraphQLOutputType {
   if (isNonNullType(type)) return nullable(type.ofType);
@@ -203,10 +198,7 @@ test('a query that times out in the database is not sent again', async () => {
 });
 
 test.each([
-  [
-    'introspection',
-    '{ __schema { queryType { name } types { name fields { name args { name defaultValue } } } } }',
-  ],
+  ['introspection', '{ __schema { queryType { name } types { name fields { name args { name defaultValue } } } } }'],
   ['a type', '{ __type(name: "Pet") { name fields { type { kind ofType { name } } } } __typename }'],
   ['a response key that is not a plain property', '{ __proto__: pet(id: 1) { id __proto__: name } }'],
 ])('answers %s as graphql-js does', async (_what, text) => {
@@ -215,18 +207,16 @@ test.each([
   expect(await byPlan(text, {})).toBe(answer);
 });
 
-test.each([
-  [{ a: true, b: true }],
-  [{ a: true, b: false }],
-  [{ a: false, b: true }],
-  [{ a: false, b: false }],
-])('an operation is compiled for each of its conditions: %j', async (variables) => {
-  const text =
-    'query ($a: Boolean!, $b: Boolean = true) { pets(first: 2) { nodes { id name @include(if: $a) } } ... @skip(if: $b) { categories { nodes { id } } } }';
-  const { answer, failed } = await byGraphqlJs(text, variables);
-  expect(failed).toBe(false);
-  expect(await byPlan(text, variables)).toBe(answer);
-});
+test.each([[{ a: true, b: true }], [{ a: true, b: false }], [{ a: false, b: true }], [{ a: false, b: false }]])(
+  'an operation is compiled for each of its conditions: %j',
+  async (variables) => {
+    const text =
+      'query ($a: Boolean!, $b: Boolean = true) { pets(first: 2) { nodes { id name @include(if: $a) } } ... @skip(if: $b) { categories { nodes { id } } } }';
+    const { answer, failed } = await byGraphqlJs(text, variables);
+    expect(failed).toBe(false);
+    expect(await byPlan(text, variables)).toBe(answer);
+  },
+);
 
 describe('a mutation', () => {
   const ran = (document: string, variables: Record<string, unknown> = {}) => {
@@ -236,8 +226,7 @@ describe('a mutation', () => {
 
   test('runs once', async () => {
     const before = await count();
-    const text =
-      'mutation Add($name: String!) { createCategory(input: { name: $name }) { name pets { totalCount } } }';
+    const text = 'mutation Add($name: String!) { createCategory(input: { name: $name }) { name pets { totalCount } } }';
     const { body } = await ran(text, { name: 'Newts' });
     expect(body.data).toEqual({ createCategory: { name: 'Newts', pets: { totalCount: 0 } } });
     expect(await count()).toBe(before + 1);

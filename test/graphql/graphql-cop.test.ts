@@ -19,11 +19,7 @@ interface Answer {
 
 let callers = 0;
 
-async function ask(
-  method: 'GET' | 'POST',
-  headers: Record<string, string>,
-  rest: InjectOptions,
-): Promise<Answer> {
+async function ask(method: 'GET' | 'POST', headers: Record<string, string>, rest: InjectOptions): Promise<Answer> {
   // Each check is a separate caller, so that the limiter does not answer.
   const remoteAddress = `192.0.2.${++callers}`;
   const response = await gateway.server.inject({ method, url: '/graphql', remoteAddress, headers, ...rest });
@@ -37,8 +33,7 @@ async function ask(
 
 const JSON_BODY = { 'content-type': 'application/json' };
 const post = (query: string) => ask('POST', JSON_BODY, { payload: JSON.stringify({ query }) });
-const get = (query: string, headers: Record<string, string> = {}) =>
-  ask('GET', headers, { query: { query } });
+const get = (query: string, headers: Record<string, string> = {}) => ask('GET', headers, { query: { query } });
 
 describe('graphql-cop finds nothing in', () => {
   test('1. alias overloading: 101 aliases', async () => {
@@ -103,11 +98,7 @@ describe('graphql-cop finds nothing in', () => {
     expect([status, json.data]).toEqual([415, undefined]);
     const inUrl = await ask('POST', {}, { query: { query: 'query {__typename}' } });
     expect([inUrl.status, inUrl.json.data]).toEqual([400, undefined]);
-    const asText = await ask(
-      'POST',
-      { 'content-type': 'text/plain' },
-      { payload: '{"query":"{ __typename }"}' },
-    );
+    const asText = await ask('POST', { 'content-type': 'text/plain' }, { payload: '{"query":"{ __typename }"}' });
     expect([asText.status >= 400, asText.json.data]).toEqual([true, undefined]);
   });
 

@@ -43,11 +43,9 @@ describe('inventoryItem', () => {
 
   test('has its pet', async () => {
     await set(1, 5);
-    expect(await gateway.data('{ inventoryItem(petId: 1) { pet { name inventory { quantity } } } }')).toEqual(
-      {
-        inventoryItem: { pet: { name: 'Kiwi', inventory: { quantity: 5 } } },
-      },
-    );
+    expect(await gateway.data('{ inventoryItem(petId: 1) { pet { name inventory { quantity } } } }')).toEqual({
+      inventoryItem: { pet: { name: 'Kiwi', inventory: { quantity: 5 } } },
+    });
   });
 });
 
@@ -103,10 +101,7 @@ describe('removeInventory', () => {
 
   test('sent twice at once succeeds once, and finds nothing the other time', async () => {
     await set(1, 5);
-    const answers = await Promise.all([
-      gateway.graphql(REMOVE, { petId: 1 }),
-      gateway.graphql(REMOVE, { petId: 1 }),
-    ]);
+    const answers = await Promise.all([gateway.graphql(REMOVE, { petId: 1 }), gateway.graphql(REMOVE, { petId: 1 })]);
     const codes = answers.map(({ errors }) => errors[0]?.extensions?.code);
     expect(codes.sort()).toEqual(['NOT_FOUND', undefined]);
   });

@@ -115,11 +115,7 @@ describe('updateOrder', () => {
     ['nothing', {}, WHOLE],
     ['the pet', { petId: 2 }, { ...WHOLE, petId: '2' }],
     ['the quantity', { quantity: 1 }, { ...WHOLE, quantity: 1 }],
-    [
-      'the ship date',
-      { shipDate: '2027-01-01T00:00:00+02:00' },
-      { ...WHOLE, shipDate: '2026-12-31T22:00:00.000Z' },
-    ],
+    ['the ship date', { shipDate: '2027-01-01T00:00:00+02:00' }, { ...WHOLE, shipDate: '2026-12-31T22:00:00.000Z' }],
     ['completion', { complete: true }, { ...WHOLE, complete: true }],
     ['the pet, removed by null', { petId: null }, { ...WHOLE, petId: null }],
     ['the quantity, removed by null', { quantity: null }, { ...WHOLE, quantity: null }],
@@ -171,9 +167,7 @@ describe('updateOrder', () => {
     await placeWhole();
     await update(input);
     expect(await stock()).toEqual(expected);
-    await gateway.data(
-      'mutation { updateOrder(id: 1, input: { complete: false }) { id } cancelOrder(id: 1) { id } }',
-    );
+    await gateway.data('mutation { updateOrder(id: 1, input: { complete: false }) { id } cancelOrder(id: 1) { id } }');
     expect(await stock()).toEqual({ 1: 5, 2: 5 });
   });
 
@@ -277,10 +271,7 @@ describe('cancelOrder', () => {
   test('sent twice at once returns the units once', async () => {
     await setStock(1, 5);
     await placeWhole();
-    const answers = await Promise.all([
-      gateway.graphql(CANCEL, { id: 1 }),
-      gateway.graphql(CANCEL, { id: 1 }),
-    ]);
+    const answers = await Promise.all([gateway.graphql(CANCEL, { id: 1 }), gateway.graphql(CANCEL, { id: 1 })]);
     const codes = answers.map(({ errors }) => errors[0]?.extensions?.code);
     expect(codes.sort()).toEqual(['NOT_FOUND', undefined]);
     expect(await stock()).toEqual({ 1: 5 });

@@ -134,9 +134,7 @@ describe('deletePet', () => {
     await gateway.data('mutation { setInventory(petId: 1, input: { quantity: 5 }) { quantity } }');
     expect(await gateway.data(DELETE, { id: 1 })).toEqual({ deletePet: { id: '1', name: 'Rex' } });
     expect(
-      await gateway.data(
-        '{ pet(id: 1) { id } inventoryItem(petId: 1) { quantity } inventory { totalCount } }',
-      ),
+      await gateway.data('{ pet(id: 1) { id } inventoryItem(petId: 1) { quantity } inventory { totalCount } }'),
     ).toEqual({
       pet: null,
       inventoryItem: null,
@@ -163,10 +161,7 @@ describe('deletePet', () => {
   });
 
   test('sent twice at once succeeds once, and finds nothing the other time', async () => {
-    const answers = await Promise.all([
-      gateway.graphql(DELETE, { id: 1 }),
-      gateway.graphql(DELETE, { id: 1 }),
-    ]);
+    const answers = await Promise.all([gateway.graphql(DELETE, { id: 1 }), gateway.graphql(DELETE, { id: 1 })]);
     const codes = answers.map(({ errors }) => errors[0]?.extensions?.code);
     expect(codes.sort()).toEqual(['NOT_FOUND', undefined]);
   });
@@ -217,11 +212,7 @@ describe('pets', () => {
     ['a name with _, taken literally', { name: 'a_b' }, ['a_b']],
     ['a name with \\, taken literally', { name: 'k\\s' }, ['back\\slash']],
     ['an empty name', { name: '' }, NAMES],
-    [
-      'all together',
-      { ids: [1, 2, 3], status: ['available', 'sold'], categoryId: [1], name: 'x' },
-      ['Rex', 'T-Rex'],
-    ],
+    ['all together', { ids: [1, 2, 3], status: ['available', 'sold'], categoryId: [1], name: 'x' }, ['Rex', 'T-Rex']],
   ])('are filtered by %s', async (_what, filter, expected) => {
     expect(await list({ filter })).toEqual(expected);
   });

@@ -1,4 +1,4 @@
-import { Queue } from '../../src/graphql/queue';
+import { Queue } from '../../src/graphql/idempotency/queue';
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 

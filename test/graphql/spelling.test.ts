@@ -132,8 +132,6 @@ test('in REST, identifiers are exact integers, and absent values are left out', 
   expect(await get('/categories/1')).toBe(
     JSON.stringify({ id: 1, name: first?.name, description: first?.description }),
   );
-  expect(await get('/store/orders/4')).toBe(
-    `{"id":4,"petId":${LARGEST},"quantity":2147483647,"complete":true}`,
-  );
+  expect(await get('/store/orders/4')).toBe(`{"id":4,"petId":${LARGEST},"quantity":2147483647,"complete":true}`);
   expect(await get('/store/orders/1')).toBe(`{"id":1,"shipDate":"${MOMENTS[0]}","complete":false}`);
 });

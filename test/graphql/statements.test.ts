@@ -180,11 +180,7 @@ describe('a change takes', () => {
   });
 
   test.each<[string, string[], string]>([
-    [
-      'a change of a category',
-      ['prisma.category.update'],
-      'updateCategory(id: 1, input: { name: "Dogs" }) { id }',
-    ],
+    ['a change of a category', ['prisma.category.update'], 'updateCategory(id: 1, input: { name: "Dogs" }) { id }'],
     [
       'a change of a pet',
       ['lock pets', 'prisma.pet.findUniqueOrThrow', 'prisma.pet.update'],
@@ -207,8 +203,6 @@ describe('a change takes', () => {
     ],
   ])('these calls of Prisma: %s', async (_what, calls, mutation) => {
     const { texts } = await run(`mutation { ${mutation} }`);
-    expect(texts.map((text) => text.replace(/^select .* from (\w+) .* for .*update$/, 'lock $1'))).toEqual(
-      calls,
-    );
+    expect(texts.map((text) => text.replace(/^select .* from (\w+) .* for .*update$/, 'lock $1'))).toEqual(calls);
   });
 });

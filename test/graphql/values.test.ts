@@ -83,9 +83,7 @@ describe('an identifier', () => {
   test('is also refused in the form of a key id', async () => {
     for (const field of FIELDS) {
       expect(await refusalOf(gateway, query(field, '"abcdefghijkl"'))).toMatchObject(BAD_INPUT);
-      expect(await refusalOf(gateway, queryWithVariable(field), { id: 'abcdefghijkl' })).toMatchObject(
-        BAD_INPUT,
-      );
+      expect(await refusalOf(gateway, queryWithVariable(field), { id: 'abcdefghijkl' })).toMatchObject(BAD_INPUT);
     }
   });
 
@@ -217,8 +215,7 @@ describe('a quantity', () => {
     updateOrder: '($) { updateOrder(id: 1, input: { quantity: # }) { quantity } }',
     setInventory: '($) { setInventory(petId: 1, input: { quantity: # }) { quantity } }',
   };
-  const withVariable = (mutation: string) =>
-    `mutation ${mutation.replace('$', '$q: Int!').replace('#', '$q')}`;
+  const withVariable = (mutation: string) => `mutation ${mutation.replace('$', '$q: Int!').replace('#', '$q')}`;
   const withLiteral = (mutation: string, literal: string) =>
     `mutation ${mutation.replace('($) ', '').replace('#', literal)}`;
 
@@ -231,11 +228,7 @@ describe('a quantity', () => {
 
   test('cannot be 0 in an order, but can be 0 in stock', async () => {
     for (const mutation of [MUTATIONS.placeOrder, MUTATIONS.updateOrder]) {
-      await expectRefused(
-        withVariable(mutation),
-        { q: 0 },
-        { http: 200, ...BAD_INPUT, paths: ['input.quantity'] },
-      );
+      await expectRefused(withVariable(mutation), { q: 0 }, { http: 200, ...BAD_INPUT, paths: ['input.quantity'] });
     }
     expect(await gateway.data(withVariable(MUTATIONS.setInventory), { q: 0 })).toEqual({
       setInventory: { quantity: 0 },
@@ -244,11 +237,7 @@ describe('a quantity', () => {
 
   test('cannot be negative', async () => {
     for (const mutation of Object.values(MUTATIONS)) {
-      await expectRefused(
-        withVariable(mutation),
-        { q: -1 },
-        { http: 200, ...BAD_INPUT, paths: ['input.quantity'] },
-      );
+      await expectRefused(withVariable(mutation), { q: -1 }, { http: 200, ...BAD_INPUT, paths: ['input.quantity'] });
       await expectRefused(withLiteral(mutation, '-1'), undefined, {
         http: 200,
         ...BAD_INPUT,
@@ -287,8 +276,7 @@ describe('a page size', () => {
 
 describe('a ship date', () => {
   const PLACE = 'mutation ($date: DateTime!) { placeOrder(input: { shipDate: $date }) { id shipDate } }';
-  const UPDATE =
-    'mutation ($date: DateTime!) { updateOrder(id: 1, input: { shipDate: $date }) { id shipDate } }';
+  const UPDATE = 'mutation ($date: DateTime!) { updateOrder(id: 1, input: { shipDate: $date }) { id shipDate } }';
 
   test.each([
     ['2026-11-21T09:30:00Z', '2026-11-21T09:30:00.000Z'],
@@ -368,7 +356,13 @@ test.each<[string, object[], string]>([
 
 describe('an input', () => {
   const PET = 'mutation ($input: NewPet!) { createPet(input: $input) { id } }';
+  const PET_UPDATE = 'mutation ($input: PetUpdate!) { updatePet(id: 1, input: $input) { id } }';
+  const CATEGORY = 'mutation ($input: NewCategory!) { createCategory(input: $input) { id } }';
+  const CATEGORY_UPDATE = 'mutation ($input: CategoryUpdate!) { updateCategory(id: 1, input: $input) { id } }';
   const ORDER = 'mutation ($input: NewOrder!) { placeOrder(input: $input) { id } }';
+  const ORDER_UPDATE = 'mutation ($input: OrderUpdate!) { updateOrder(id: 1, input: $input) { id } }';
+  const STOCK = 'mutation ($input: InventoryUpdate!) { setInventory(petId: 1, input: $input) { petId } }';
+  const KEY = 'mutation ($input: NewApiKey!) { createApiKey(input: $input) { secret } }';
 
   test.each<[string, string, unknown, string[]]>([
     ['nothing', PET, undefined, ['input']],
@@ -392,18 +386,82 @@ describe('an input', () => {
       { quantity: 'two', complete: 'yes', shipDate: 5 },
       ['input.quantity', 'input.shipDate', 'input.complete'],
     ],
-  ])(
-    'of %s is refused before anything runs, and every fault is reported',
-    async (_what, query, input, named) => {
-      const before = await everything();
-      const { details, ...refusal } = await refusalOf(gateway, query, { input });
-      expect(refusal).toMatchObject({ http: 400, ...BAD_INPUT });
-      expect(details).toHaveLength(named.length);
-      for (const [index, name] of named.entries()) {
-        expect(`${details[index]?.path} ${details[index]?.message}`).toContain(name);
-        expect(refusal.message).toContain(details[index]?.message);
-      }
-      expect(await everything()).toEqual(before);
-    },
-  );
+    // a wrong type hides no broken rule
+    [
+      'an empty name beside an unknown status',
+      PET,
+      { name: '', categoryId: 1, status: 'gone' },
+      ['input.status', 'input.name'],
+    ],
+    [
+      'two broken rules beside a wrong type',
+      PET_UPDATE,
+      { name: 'x'.repeat(256), categoryId: null, status: 'gone' },
+      ['input.status', 'input.name', 'input.categoryId'],
+    ],
+    [
+      'a description that is too long beside a missing name',
+      CATEGORY,
+      { description: 'x'.repeat(2001) },
+      ['name', 'input.description'],
+    ],
+    [
+      'no name beside a description that is no text',
+      CATEGORY_UPDATE,
+      { name: null, description: 5 },
+      ['input.description', 'input.name'],
+    ],
+    [
+      'no units beside a date that is none',
+      ORDER,
+      { quantity: 0, shipDate: 'tomorrow' },
+      ['input.shipDate', 'input.quantity'],
+    ],
+    [
+      'no units and a null beside a wrong type',
+      ORDER_UPDATE,
+      { quantity: 0, complete: null, petId: 'x' },
+      ['input.petId', 'input.quantity', 'input.complete'],
+    ],
+    ['a negative stock beside an unknown field', STOCK, { quantity: -1, colour: 'red' }, ['colour', 'input.quantity']],
+    [
+      'limits of a key beside an unknown plan',
+      KEY,
+      { name: ' ', plan: 'GOLD', perMinute: 0 },
+      ['input.plan', 'input.name', 'input.perMinute'],
+    ],
+  ])('of %s is refused before anything runs, and every fault is reported', async (_what, query, input, named) => {
+    const before = await everything();
+    const { details, ...refusal } = await refusalOf(gateway, query, { input });
+    expect(refusal).toMatchObject({ http: 400, ...BAD_INPUT });
+    expect(details).toHaveLength(named.length);
+    for (const [index, name] of named.entries()) {
+      expect(`${details[index]?.path} ${details[index]?.message}`).toContain(name);
+      expect(refusal.message).toContain(details[index]?.message);
+    }
+    expect(await everything()).toEqual(before);
+  });
+
+  test('of several values that break their rules is refused with all of them', async () => {
+    await expectRefused(
+      ORDER_UPDATE,
+      { input: { quantity: 0, complete: null } },
+      { ...BAD_INPUT, paths: ['input.quantity', 'input.complete'] },
+    );
+  });
+
+  test.each<[string, object, string[]]>([
+    [
+      'mutation ($name: String!, $status: PetStatus) { createPet(input: { name: $name, categoryId: 1, status: $status }) { id } }',
+      { name: '', status: 'gone' },
+      ['name', 'status'],
+    ],
+    [
+      'query ($first: Int, $name: String, $id: [ID!]) { pets(first: $first, filter: { name: $name, ids: $id }) { totalCount } }',
+      { first: 0, name: 'x'.repeat(256), id: 'x' },
+      ['first', 'name', 'id'],
+    ],
+  ])('whose fields are variables reports the faults of all: %.60s…', async (query, variables, paths) => {
+    await expectRefused(query, variables, { http: 400, ...BAD_INPUT, paths });
+  });
 });

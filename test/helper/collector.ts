@@ -54,8 +54,7 @@ export class Collector {
     for (const { resource, scopeSpans } of JSON.parse(body).resourceSpans) {
       const service = valuesOf(resource.attributes)['service.name'];
       for (const { spans } of scopeSpans) {
-        for (const span of spans)
-          this.spans.push({ ...span, attributes: valuesOf(span.attributes), service });
+        for (const span of spans) this.spans.push({ ...span, attributes: valuesOf(span.attributes), service });
       }
     }
   }

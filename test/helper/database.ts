@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import type { Database } from '../../src/database/database';
-import { EmbeddedDatabase } from '../../src/database/embedded';
+import { EmbeddedDatabase } from '../../src/database/embedded/embedded';
 import { openDatabase } from '../../src/database/open';
 import { statement } from '../../src/database/statement';
 import { perWorker } from './per-worker';

@@ -21,14 +21,12 @@ export function readSource(path: string, text: string): SourceFile {
   const imports: Import[] = [];
   let readsEnvironment = false;
   const add = (specifier: ts.Node | undefined, typeOnly: boolean) => {
-    if (specifier && ts.isStringLiteral(specifier))
-      imports.push({ from: resolve(path, specifier.text), typeOnly });
+    if (specifier && ts.isStringLiteral(specifier)) imports.push({ from: resolve(path, specifier.text), typeOnly });
   };
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, isTypeOnly(node.importClause));
     else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly);
-    else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument))
-      add(node.argument.literal, true);
+    else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) add(node.argument.literal, true);
     else if (ts.isCallExpression(node) && isImportCall(node)) add(node.arguments[0], false);
     if (isEnvironment(node)) readsEnvironment = true;
     ts.forEachChild(node, visit);
@@ -42,21 +40,14 @@ export function readSource(path: string, text: string): SourceFile {
 }
 
 function resolve(path: string, specifier: string): string {
-  return specifier.startsWith('.')
-    ? normalize(join(dirname(path), specifier)).replace(/\.(ts|js)$/, '')
-    : specifier;
+  return specifier.startsWith('.') ? normalize(join(dirname(path), specifier)).replace(/\.(ts|js)$/, '') : specifier;
 }
 
 function isTypeOnly(clause: ts.ImportClause | undefined): boolean {
   if (!clause) return false;
   if (clause.isTypeOnly) return true;
   const named = clause.namedBindings;
-  return (
-    !clause.name &&
-    !!named &&
-    ts.isNamedImports(named) &&
-    named.elements.every((element) => element.isTypeOnly)
-  );
+  return !clause.name && !!named && ts.isNamedImports(named) && named.elements.every((element) => element.isTypeOnly);
 }
 
 function isImportCall({ expression }: ts.CallExpression): boolean {
@@ -66,8 +57,7 @@ function isImportCall({ expression }: ts.CallExpression): boolean {
 
 /** `process.env`, `process['env']`, and `process` assigned or destructured as a whole. */
 function isEnvironment(node: ts.Node): boolean {
-  const isProcess = (inner: ts.Node | undefined) =>
-    !!inner && ts.isIdentifier(inner) && inner.text === 'process';
+  const isProcess = (inner: ts.Node | undefined) => !!inner && ts.isIdentifier(inner) && inner.text === 'process';
   if (ts.isPropertyAccessExpression(node)) return isProcess(node.expression) && node.name.text === 'env';
   if (ts.isElementAccessExpression(node)) return isProcess(node.expression);
   return ts.isVariableDeclaration(node) && isProcess(node.initializer);

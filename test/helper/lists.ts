@@ -95,11 +95,7 @@ export const LISTS: List[] = [
     key: 'id',
     orders: { ID: byId, NAME: byName },
     rows: (world) =>
-      anyOf(
-        world.categories,
-        [{ name: 'x' }, (category) => category.name.includes('x')],
-        [{ ids: [] }, () => false],
-      ),
+      anyOf(world.categories, [{ name: 'x' }, (category) => category.name.includes('x')], [{ ids: [] }, () => false]),
   },
   {
     field: 'inventory',

@@ -55,11 +55,7 @@ export class Load {
 }
 
 /** Sends one request. @returns its outcome. */
-export function ask(
-  url: string,
-  { path, method = 'GET', headers = {}, body }: Asked,
-  agent?: Agent,
-): Promise<Tried> {
+export function ask(url: string, { path, method = 'GET', headers = {}, body }: Asked, agent?: Agent): Promise<Tried> {
   const at = performance.now();
   return new Promise((resolve) => {
     const end = (rest: Partial<Tried>) => resolve({ at, took: performance.now() - at, ...rest });

@@ -42,8 +42,7 @@ export function responsesIn(received: string, requests: readonly Request[] = [])
     // After 101 it is another protocol.
     if (!head || !status || status === 101) break;
     const isEmpty = requests[responses.length]?.method === 'HEAD' || [204, 304].includes(status);
-    const end =
-      isEmpty || status < 200 ? { body: '', rest: head.rest } : bodyIn(head, Number.POSITIVE_INFINITY);
+    const end = isEmpty || status < 200 ? { body: '', rest: head.rest } : bodyIn(head, Number.POSITIVE_INFINITY);
     if (end && status >= 200)
       responses.push({ status, headers: head.headers, body: Buffer.from(end.body, 'latin1').toString() });
     rest = end?.rest;

@@ -3,10 +3,10 @@ import Ajv, { type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import { stringify as exactJson } from 'lossless-json';
 import type { OpenAPIV3 } from 'openapi-types';
-import { buildSchema, type Services } from '../../src/graphql/schema';
-import { openApiDocument } from '../../src/rest/openapi';
+import { openApiDocument } from '../../src/rest/openapi/openapi-document';
 import { OPERATIONS } from '../../src/rest/operations';
-import { prepare } from '../../src/rest/prepare';
+import { prepare } from '../../src/rest/prepared-operation';
+import { buildSchema, type Services } from '../../src/schema/schema';
 import { perWorker } from './per-worker';
 
 /** A REST response, with its request. */
@@ -133,10 +133,7 @@ class Description {
     const reference = (value as OpenAPIV3.ReferenceObject | undefined)?.$ref;
     if (!reference) return [value as T, pointer];
     const at = reference.split('/').slice(1);
-    const target = at.reduce(
-      (node, part) => (node as Record<string, unknown>)[part],
-      this.document as unknown,
-    );
+    const target = at.reduce((node, part) => (node as Record<string, unknown>)[part], this.document as unknown);
     return [target as T, at];
   }
 }

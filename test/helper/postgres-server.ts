@@ -80,9 +80,7 @@ function spawnServer(program: string, args: string[]): ChildProcess {
 
 function directories(): string[] {
   const debian = '/usr/lib/postgresql';
-  const versions = existsSync(debian)
-    ? readdirSync(debian).map((version) => join(debian, version, 'bin'))
-    : [];
+  const versions = existsSync(debian) ? readdirSync(debian).map((version) => join(debian, version, 'bin')) : [];
   return [...versions, ...(process.env.PATH ?? '').split(':')];
 }
 

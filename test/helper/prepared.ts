@@ -1,18 +1,9 @@
 import { createHash } from 'node:crypto';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
-import { EmbeddedDatabase, migrateOn } from '../../src/database/embedded';
-import { startEngine } from '../../src/database/engine';
+import { startEngine } from '../../src/database/embedded/cluster';
+import { EmbeddedDatabase, migrateOn } from '../../src/database/embedded/embedded';
 import { MIGRATIONS_DIRECTORY } from '../../src/database/migrations';
 import { PROJECT } from './command';
 
@@ -26,8 +17,7 @@ const IMAGE = join(DIRECTORY, 'image.tar');
 export async function prepare(): Promise<void> {
   if (existsSync(IMAGE)) return;
   mkdirSync(CACHE, { recursive: true });
-  for (const name of readdirSync(CACHE))
-    if (name.startsWith('data-')) rmSync(join(CACHE, name), { recursive: true });
+  for (const name of readdirSync(CACHE)) if (name.startsWith('data-')) rmSync(join(CACHE, name), { recursive: true });
   await (await EmbeddedDatabase.open(DIRECTORY)).close();
   const engine = await startEngine(join(DIRECTORY, 'postgres'));
   const image = Buffer.from(await (await engine.dumpDataDir('none')).arrayBuffer());

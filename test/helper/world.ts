@@ -20,11 +20,7 @@ export interface World {
 
 // U+FF5E sorts before the emoji by code point, after it by UTF-16 unit.
 const name = fc.constantFrom('Rex', 'rex', 'Max', 'Émile', 'a b', '～', '🐕', 'a', 'aa');
-const shipDate = fc.constantFrom(
-  '2026-01-01T00:00:00.000Z',
-  '2026-01-01T00:00:00.001Z',
-  '0099-12-31T23:59:59.999Z',
-);
+const shipDate = fc.constantFrom('2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.001Z', '0099-12-31T23:59:59.999Z');
 
 const withIds = <T extends object>(rows: T[]) => rows.map((row, index) => ({ id: index + 1, ...row }));
 

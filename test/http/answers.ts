@@ -2,11 +2,7 @@ import { type Told, toldBy } from '../helper/standing';
 import type { Request } from './requests';
 
 /** Headers of every response, on the caller and the response, which scripts of other origins may read. */
-export function checkHeaders(
-  status: number,
-  headers: Record<string, string>,
-  { isCrossOrigin = true } = {},
-): void {
+export function checkHeaders(status: number, headers: Record<string, string>, { isCrossOrigin = true } = {}): void {
   const told = toldBy(headers);
   const now = Date.now() / 1000;
   expect(Object.keys(told.windows).slice(0, 2)).toEqual(['minute', 'day']);
@@ -61,10 +57,7 @@ function checkRetryAfter(status: number, { retryAfter }: Told): void {
 const INTERNAL = /node_modules|\.[jt]s\b|at \S+:\d+|prisma|select |ECONN|10\.0\.0\.5|stack|secret/i;
 
 /** An error has the shape of its interface, and reveals no internals. */
-export function checkBody(
-  { path, graphql, method, status, code }: Omit<Request, 'name'>,
-  body: string,
-): void {
+export function checkBody({ path, graphql, method, status, code }: Omit<Request, 'name'>, body: string): void {
   if (status === 204 || status === 304 || method === 'HEAD') {
     expect(body).toBe('');
     return;

@@ -14,14 +14,13 @@ import {
   UseMiddleware,
 } from 'type-graphql';
 import { anonymousCaller } from '../../src/access/caller';
-import { GRAPHQL_API, type OperationRequest } from '../../src/graphql/context';
-import { Executor } from '../../src/graphql/executor';
-import { Id, refuseKeyIds } from '../../src/graphql/scalars';
+import { GRAPHQL_API, type OperationRequest } from '../../src/graphql/execution/context';
+import { Executor } from '../../src/graphql/execution/executor';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { Meter } from '../../src/rate-limit/meter';
+import { Id, refuseKeyIds } from '../../src/schema/scalars';
 
-const Guarded = (word: string) =>
-  createMethodMiddlewareDecorator(async (_data, next) => `${word} ${await next()}`);
+const Guarded = (word: string) => createMethodMiddlewareDecorator(async (_data, next) => `${word} ${await next()}`);
 
 @ObjectType({ simpleResolvers: true })
 class Thing {
@@ -62,7 +61,10 @@ const schema = buildSchemaSync({
   validateFn: refuseKeyIds,
 });
 const most = Number.MAX_SAFE_INTEGER;
-const executor = new Executor(schema, { now: Date.now, costs: { answer: most, event: most } });
+const executor = new Executor(schema, {
+  now: Date.now,
+  costs: { query: most, mutation: most, subscription: most },
+});
 const bans = { banAfter: 20, banSeconds: 60, banMaxSeconds: 3600 };
 
 async function ask(document: string) {

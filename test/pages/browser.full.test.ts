@@ -157,15 +157,7 @@ describe('the start page', () => {
     const start = await open('/');
     const links = await start.page.getByRole('link').all();
     const paths = new Set(await Promise.all(links.map((link) => link.getAttribute('href'))));
-    for (const path of [
-      '/graphql',
-      '/graphiql',
-      '/docs',
-      '/openapi.json',
-      '/openapi.yaml',
-      '/livez',
-      '/readyz',
-    ])
+    for (const path of ['/graphql', '/graphiql', '/docs', '/openapi.json', '/openapi.yaml', '/livez', '/readyz'])
       expect(paths).toContain(path);
   });
 });
@@ -252,14 +244,12 @@ describe('Sandbox', () => {
     await sandbox.page.getByRole('tab', { name: 'AvailablePets' }).waitFor();
   });
 
-  inBrowser(
-    'is embedded with examples; its requests carry the key of the tab, Apollo never gets it',
-    async () => {
-      const sandbox = await openPage(browser, url);
-      opened.push(sandbox);
-      const { page } = sandbox;
-      // Like Apollo's script: a frame of Apollo's, whose requests the page sends.
-      const script = `window.EmbeddedSandbox = class {
+  inBrowser('is embedded with examples; its requests carry the key of the tab, Apollo never gets it', async () => {
+    const sandbox = await openPage(browser, url);
+    opened.push(sandbox);
+    const { page } = sandbox;
+    // Like Apollo's script: a frame of Apollo's, whose requests the page sends.
+    const script = `window.EmbeddedSandbox = class {
       constructor(options) {
         window.options = options;
         const frame = document.createElement('iframe');
@@ -267,33 +257,32 @@ describe('Sandbox', () => {
         options.target.append(frame);
       }
     };`;
-      const asked: string[] = [];
-      await page.route(/apollographql\.com/, (route) => {
-        asked.push(route.request().url());
-        const isScript = route.request().resourceType() === 'script';
-        return isScript
-          ? route.fulfill({ contentType: 'text/javascript', body: script })
-          : route.fulfill({ contentType: 'text/html', body: '<title>Sandbox</title>' });
-      });
-      await page.goto(`${url}/graphql`);
-      await page.locator('iframe').waitFor();
-      await giveKey(sandbox, pro.whole);
-      await page.getByText('PRO · 300 of 300').waitFor();
+    const asked: string[] = [];
+    await page.route(/apollographql\.com/, (route) => {
+      asked.push(route.request().url());
+      const isScript = route.request().resourceType() === 'script';
+      return isScript
+        ? route.fulfill({ contentType: 'text/javascript', body: script })
+        : route.fulfill({ contentType: 'text/html', body: '<title>Sandbox</title>' });
+    });
+    await page.goto(`${url}/graphql`);
+    await page.locator('iframe').waitFor();
+    await giveKey(sandbox, pro.whole);
+    await page.getByText('PRO · 300 of 300').waitFor();
 
-      expect(await page.evaluate('window.options')).toMatchObject({
-        initialEndpoint: `${url}/graphql`,
-        initialState: { document: expect.stringContaining('query AvailablePets'), includeCookies: false },
-        runTelemetry: false,
-      });
-      const answer = await page.evaluate(`window.options.handleRequest('${url}/graphql', {
+    expect(await page.evaluate('window.options')).toMatchObject({
+      initialEndpoint: `${url}/graphql`,
+      initialState: { document: expect.stringContaining('query AvailablePets'), includeCookies: false },
+      runTelemetry: false,
+    });
+    const answer = await page.evaluate(`window.options.handleRequest('${url}/graphql', {
       method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"query":"{ viewer { plan } }"}',
     }).then((response) => response.json())`);
-      expect(answer).toMatchObject({ data: { viewer: { plan: 'PRO' } } });
-      expect(asked.map((each) => new URL(each).hostname)).toEqual(APOLLO);
-      expect(asked.join()).not.toContain(pro.whole);
-      expectNoComplaints(sandbox);
-    },
-  );
+    expect(answer).toMatchObject({ data: { viewer: { plan: 'PRO' } } });
+    expect(asked.map((each) => new URL(each).hostname)).toEqual(APOLLO);
+    expect(asked.join()).not.toContain(pro.whole);
+    expectNoComplaints(sandbox);
+  });
 });
 
 describe('the REST documentation', () => {

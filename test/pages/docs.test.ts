@@ -9,9 +9,7 @@ afterAll(() => gateway.close());
 
 /** What an HTML page loads. */
 function loadedBy(html: string): string[] {
-  return [...html.matchAll(/<(?:link|script|img) [^>]*(?:src|href)="([^"]+)"/g)].map(([, url]) =>
-    String(url),
-  );
+  return [...html.matchAll(/<(?:link|script|img) [^>]*(?:src|href)="([^"]+)"/g)].map(([, url]) => String(url));
 }
 
 test.each(['/docs', '/docs/'])('GET %s is a page that loads everything from this server', async (path) => {
@@ -69,8 +67,6 @@ test.each(['/docs', '/docs/static/swagger-ui.css', '/openapi.json', '/openapi.ya
     const before = await send(gateway, 'GET /pets');
     await send(gateway, `GET ${path}`);
     const after = await send(gateway, 'GET /pets');
-    expect(
-      Number(before.headers['x-ratelimit-remaining']) - Number(after.headers['x-ratelimit-remaining']),
-    ).toBe(1);
+    expect(Number(before.headers['x-ratelimit-remaining']) - Number(after.headers['x-ratelimit-remaining'])).toBe(1);
   },
 );

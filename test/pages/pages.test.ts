@@ -21,9 +21,7 @@ const open = (path: string) => send(gateway, `GET ${path}`, undefined, { accept:
 /** What a page loads. */
 async function loadedBy(path: string): Promise<string[]> {
   const { text } = await open(path);
-  return [...text.matchAll(/<(?:script|link|img)[^>]* (?:src|href)="([^"]+)"/g)].map(([, url]) =>
-    String(url),
-  );
+  return [...text.matchAll(/<(?:script|link|img)[^>]* (?:src|href)="([^"]+)"/g)].map(([, url]) => String(url));
 }
 
 describe.each(PAGES)('%s', (path) => {
@@ -139,10 +137,7 @@ const SCHEMA = buildSchema(readFileSync(join(__dirname, '..', '..', 'schema.grap
 
 test('the examples fit the schema and succeed, one after the other, in an empty store', async () => {
   await emptyDatabase(gateway.database);
-  const text = readFileSync(
-    join(__dirname, '..', '..', 'src', 'pages', 'public', 'examples.graphql'),
-    'utf8',
-  );
+  const text = readFileSync(join(__dirname, '..', '..', 'src', 'pages', 'public', 'examples.graphql'), 'utf8');
   const examples = text.split(/\n\n(?=#)/);
   expect(examples.length).toBeGreaterThan(4);
   for (const example of examples) {

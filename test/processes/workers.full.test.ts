@@ -4,13 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createDatabase } from '../helper/database';
 import { ask, Load, outcomes, type Tried } from '../helper/load';
 import { type Ending, GatewayProcess, logOf } from '../helper/process';
-import {
-  createProduction,
-  environmentOf,
-  onServers,
-  type Production,
-  TEST_REDIS_URL,
-} from '../helper/production';
+import { createProduction, environmentOf, onServers, type Production, TEST_REDIS_URL } from '../helper/production';
 import { isServed, mixed } from '../helper/traffic';
 import { until } from '../helper/until';
 

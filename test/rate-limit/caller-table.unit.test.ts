@@ -1,12 +1,12 @@
 import { CallerTable } from '../../src/rate-limit/caller-table';
 import { MINUTE_MS, PLANS } from '../../src/rate-limit/plans';
-import { type Kind, take } from '../../src/rate-limit/rules';
+import { type RequestKind, take } from '../../src/rate-limit/rules';
 import { BANS } from './scenarios';
 
 const START = 1_800_000_000_000;
 
 /** A request of one caller at `now`. */
-function ask(table: CallerTable, id: string, now: number, cost = 1, kind: Kind = 'counted'): void {
+function ask(table: CallerTable, id: string, now: number, cost = 1, kind: RequestKind = 'counted'): void {
   const state = table.find(id) ?? table.add(id, now);
   take(state, PLANS.FREE, cost, kind, BANS, now);
 }

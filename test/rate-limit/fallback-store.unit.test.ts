@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FallbackStore } from '../../src/rate-limit/fallback-store';
+import type { LimitStatus } from '../../src/rate-limit/limit-status';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { PLANS } from '../../src/rate-limit/plans';
-import type { Standing } from '../../src/rate-limit/standing';
 import type { SharedStore, Store } from '../../src/rate-limit/store';
 import { BANS } from './scenarios';
 
@@ -17,11 +17,11 @@ class SharedStub implements SharedStore {
   asked = 0;
   reconnects = 0;
 
-  take(...request: Parameters<Store['take']>): Promise<Standing> {
+  take(...request: Parameters<Store['take']>): Promise<LimitStatus> {
     return this.behave(() => this.inner.take(...request));
   }
 
-  peek(...request: Parameters<Store['peek']>): Promise<Standing> {
+  peek(...request: Parameters<Store['peek']>): Promise<LimitStatus> {
     return this.behave(() => this.inner.peek(...request));
   }
 
@@ -64,8 +64,7 @@ beforeEach(() => {
 });
 afterEach(() => store.close());
 
-const limitOf = async (cost = 1) =>
-  (await store.take(subject, cost, 'counted')).windows.map(({ limit }) => limit);
+const limitOf = async (cost = 1) => (await store.take(subject, cost, 'counted')).windows.map(({ limit }) => limit);
 const until = async (state: Store['state']) => {
   while (store.state !== state) await sleep(5);
 };
@@ -84,11 +83,9 @@ test.each([
   'if Redis %s, no request fails: they are counted locally, and the change is reported once',
   async (behaviour, told) => {
     shared.behaviour = behaviour;
-    const standings = await Promise.all(
-      Array.from({ length: 100 }, async () => store.take(subject, 1, 'counted')),
-    );
-    expect(standings.filter(({ verdict }) => verdict === 'allowed')).toHaveLength(30);
-    expect(standings.map(({ windows }) => windows[1].limit)).toEqual(standings.map(() => 500));
+    const statuses = await Promise.all(Array.from({ length: 100 }, async () => store.take(subject, 1, 'counted')));
+    expect(statuses.filter(({ verdict }) => verdict === 'allowed')).toHaveLength(30);
+    expect(statuses.map(({ windows }) => windows[1].limit)).toEqual(statuses.map(() => 500));
     expect(changes).toEqual([told]);
   },
 );
@@ -97,8 +94,8 @@ test('while Redis is unreachable nothing waits for it: answers come at once', as
   shared.behaviour = 'hangs';
   await store.take(subject, 1, 'counted');
   const asked = shared.asked;
-  const standing = store.take(subject, 1, 'counted');
-  expect(standing).toMatchObject({ verdict: 'allowed', windows: [{ used: 2 }, { used: 2 }] });
+  const status = store.take(subject, 1, 'counted');
+  expect(status).toMatchObject({ verdict: 'allowed', windows: [{ used: 2 }, { used: 2 }] });
   expect(store.peek(subject)).toMatchObject({ windows: [{ used: 2 }, { used: 2 }] });
   expect(shared.asked).toBe(asked);
 });
@@ -128,8 +125,7 @@ test('a Redis that comes and goes does not grant a new share each time', async (
   let passed = 0;
   for (let time = 0; time < 2; time++) {
     shared.behaviour = 'rejects';
-    for (let i = 0; i < 20; i++)
-      passed += (await store.take(subject, 1, 'counted')).verdict === 'allowed' ? 1 : 0;
+    for (let i = 0; i < 20; i++) passed += (await store.take(subject, 1, 'counted')).verdict === 'allowed' ? 1 : 0;
     shared.behaviour = 'answers';
     await until('redis');
   }

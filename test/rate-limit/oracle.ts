@@ -1,5 +1,5 @@
 import type { Quota } from '../../src/rate-limit/plans';
-import type { BanRules, Kind, Verdict } from '../../src/rate-limit/rules';
+import type { BanRules, RequestKind, Verdict } from '../../src/rate-limit/rules';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -22,7 +22,7 @@ export class Oracle {
     return { minute: usedIn(this.counted, MINUTE, now).used, day: usedIn(this.counted, DAY, now).used };
   }
 
-  take(quota: Quota, cost: number, kind: Kind, now: number): Verdict {
+  take(quota: Quota, cost: number, kind: RequestKind, now: number): Verdict {
     if (this.bans.some(({ from, until }) => from <= now && now < until)) return 'banned';
     if (kind === 'free') {
       const { used, ends } = usedIn(this.free, MINUTE, now);

@@ -47,9 +47,9 @@ if (REDIS_BINARY) {
       expect((await take()).windows[0].limit).toBe(60);
       const underWay = Array.from({ length: 20 }, take);
       await server.kill();
-      const standings = await Promise.all([...underWay, take(), take()]);
-      expect(standings.filter(({ verdict }) => verdict !== 'allowed')).toEqual([]);
-      expect(standings.at(-1)?.windows[0].limit).toBe(30);
+      const statuses = await Promise.all([...underWay, take(), take()]);
+      expect(statuses.filter(({ verdict }) => verdict !== 'allowed')).toEqual([]);
+      expect(statuses.at(-1)?.windows[0].limit).toBe(30);
       await server.start();
       await until('redis');
       expect((await take()).windows[0]).toMatchObject({ limit: 60, remaining: 59 });

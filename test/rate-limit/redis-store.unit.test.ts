@@ -106,7 +106,7 @@ for (const url of REDIS_URLS) {
         { id, quota: { perMinute: 2, perDay: 9 } },
         { id, quota: { perMinute: 4, perDay: 9 } },
       ];
-      const standings = await Promise.all([
+      const statuses = await Promise.all([
         store.take(small, 1, 'counted'),
         store.take(small, 2, 'counted'),
         store.take({ id: 'another', quota: PLANS.FREE }, 1, 'counted'),
@@ -115,7 +115,7 @@ for (const url of REDIS_URLS) {
         store.take(large, 1, 'free'),
         store.take(small, 1, 'counted'),
       ]);
-      expect(standings.map(({ verdict, windows }) => [verdict, windows[0].remaining])).toEqual([
+      expect(statuses.map(({ verdict, windows }) => [verdict, windows[0].remaining])).toEqual([
         ['allowed', 1],
         ['limited', 1],
         ['allowed', 59],

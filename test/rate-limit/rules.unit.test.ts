@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import { type LimitStatus, limitStatusOf } from '../../src/rate-limit/limit-status';
 import type { Quota } from '../../src/rate-limit/plans';
-import { type Kind, take, type Verdict } from '../../src/rate-limit/rules';
-import { type Standing, standingOf } from '../../src/rate-limit/standing';
+import { type RequestKind, take, type Verdict } from '../../src/rate-limit/rules';
 import { newState, type State } from '../../src/rate-limit/state';
 import { Oracle } from './oracle';
 
@@ -10,7 +10,7 @@ const bans = { banAfter: 3, banSeconds: 20, banMaxSeconds: 70 };
 interface Request {
   readonly at: number;
   readonly cost: number;
-  readonly kind: Kind;
+  readonly kind: RequestKind;
   readonly quota: Quota;
 }
 
@@ -18,28 +18,10 @@ interface Request {
 const requests: fc.Arbitrary<Request[]> = fc
   .array(
     fc.record({
-      wait: fc.constantFrom(
-        0,
-        0,
-        0,
-        0,
-        1,
-        1000,
-        20_000,
-        59_999,
-        60_000,
-        100_000,
-        3_600_000,
-        86_340_000,
-        86_400_000,
-      ),
+      wait: fc.constantFrom(0, 0, 0, 0, 1, 1000, 20_000, 59_999, 60_000, 100_000, 3_600_000, 86_340_000, 86_400_000),
       cost: fc.constantFrom(1, 1, 1, 2, 3, 6),
-      kind: fc.constantFrom<Kind>('counted', 'counted', 'free'),
-      quota: fc.constantFrom(
-        { perMinute: 2, perDay: 6 },
-        { perMinute: 3, perDay: 3 },
-        { perMinute: 5, perDay: 50 },
-      ),
+      kind: fc.constantFrom<RequestKind>('counted', 'counted', 'free'),
+      quota: fc.constantFrom({ perMinute: 2, perDay: 6 }, { perMinute: 3, perDay: 3 }, { perMinute: 5, perDay: 50 }),
       times: fc.constantFrom(1, 1, 1, 4, 24),
     }),
     { maxLength: 40 },
@@ -53,9 +35,7 @@ const requests: fc.Arbitrary<Request[]> = fc
   });
 
 /** Takes each of them in turn; `state` is a copy made after each. */
-function run(
-  sequence: readonly Request[],
-): (Request & { state: State; standing: Standing; verdict: Verdict })[] {
+function run(sequence: readonly Request[]): (Request & { state: State; status: LimitStatus; verdict: Verdict })[] {
   const state = newState();
   return sequence.map((request) => {
     const { quota, cost, kind, at } = request;
@@ -64,7 +44,7 @@ function run(
       ...request,
       verdict,
       state: { ...state },
-      standing: standingOf(verdict, state, quota, cost, kind, at),
+      status: limitStatusOf(verdict, state, quota, cost, kind, at),
     };
   });
 }
@@ -79,7 +59,7 @@ describe('the rules', () => {
           verdict: oracle.take(quota, cost, kind, at),
           ...oracle.used(at),
         }));
-        const actual = run(sequence).map(({ verdict, standing: { windows } }) => {
+        const actual = run(sequence).map(({ verdict, status: { windows } }) => {
           seen.add(verdict);
           return { verdict, minute: windows[0].used, day: windows[1].used };
         });
@@ -97,8 +77,8 @@ describe('the rules', () => {
         const verdicts = run(sequence)
           .filter(({ verdict }) => verdict === 'limited' || verdict === 'banned')
           .filter(({ cost, quota }) => cost <= Math.min(quota.perMinute, quota.perDay))
-          .map(({ state, standing, quota, cost, kind, at }) => {
-            const then = at + (standing.retryAfterMs ?? Number.NaN);
+          .map(({ state, status, quota, cost, kind, at }) => {
+            const then = at + (status.retryAfterMs ?? Number.NaN);
             const onTime = take({ ...state }, quota, cost, kind, bans, then);
             const early = take({ ...state }, quota, cost, kind, bans, then - 1);
             // A banned caller's wait also covers a used-up quota, which a free request need not wait for.
@@ -115,8 +95,8 @@ describe('the rules', () => {
   test('never report fewer than 0 remaining, or a window that has ended', () => {
     fc.assert(
       fc.property(requests, (sequence) => {
-        const wrong = run(sequence).flatMap(({ standing, at }) =>
-          [...standing.windows, standing.inForce].filter(
+        const wrong = run(sequence).flatMap(({ status, at }) =>
+          [...status.windows, status.inForce].filter(
             ({ limit, used, remaining, resetAt, seconds }) =>
               remaining !== Math.max(0, limit - used) || resetAt <= at || resetAt > at + seconds * 1000,
           ),

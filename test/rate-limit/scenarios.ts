@@ -1,18 +1,18 @@
-import type { BanRules, Kind, Verdict } from '../../src/rate-limit/rules';
-import type { Window } from '../../src/rate-limit/standing';
+import type { Window } from '../../src/rate-limit/limit-status';
+import type { BanRules, RequestKind, Verdict } from '../../src/rate-limit/rules';
 
 /** A request to the store, after `wait` ms, repeated `times` times; every answer matches `is`. */
 export interface Step {
   readonly wait?: number;
   readonly times?: number;
-  readonly ask: Kind | 'peek' | 'lift';
+  readonly ask: RequestKind | 'peek' | 'lift';
   readonly cost?: number;
   /** The plan from here on, as [perMinute, perDay]. */
   readonly quota?: readonly [number, number];
   readonly is?: Partial<Answer>;
 }
 
-/** A standing with times relative to now, or the result of lifting a ban. */
+/** A status with times relative to now, or the result of lifting a ban. */
 export interface Answer {
   readonly verdict: Verdict;
   readonly minute: number;

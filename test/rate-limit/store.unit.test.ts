@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import type { LimitStatus, Subject } from '../../src/rate-limit/limit-status';
 import { PLANS } from '../../src/rate-limit/plans';
-import type { Standing, Subject } from '../../src/rate-limit/standing';
 import type { Store } from '../../src/rate-limit/store';
 import { type Answer, SCENARIOS, type Step } from './scenarios';
 import { CLOCKED_STORES, type ClockedStore, STORES } from './stores';
@@ -47,14 +47,12 @@ describe.each(STORES)('$instances instance(s) of the $name store', ({ open }) =>
   test('of 200 parallel requests of a new Free caller exactly 60 pass, and the rest end in one ban', async () => {
     await Promise.all(stores.map((store) => store.peek({ id: 'warm', quota: PLANS.FREE })));
     const subject = { id: 'parallel', quota: PLANS.FREE };
-    const standings = await Promise.all(
+    const statuses = await Promise.all(
       Array.from({ length: 200 }, async (_, i) => storeOf(i).take(subject, 1, 'counted')),
     );
-    const count = (verdict: string) => standings.filter((standing) => standing.verdict === verdict).length;
+    const count = (verdict: string) => statuses.filter((status) => status.verdict === verdict).length;
     expect([count('allowed'), count('limited'), count('banned')]).toEqual([60, 20, 120]);
-    const left = standings
-      .filter(({ verdict }) => verdict === 'allowed')
-      .map(({ inForce }) => inForce.remaining);
+    const left = statuses.filter(({ verdict }) => verdict === 'allowed').map(({ inForce }) => inForce.remaining);
     expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, i) => i));
     expect((await storeOf(1).peek(subject)).windows[1].remaining).toBe(940);
   });
@@ -95,9 +93,7 @@ if (CLOCKED_STORES.length > 1) {
           for (let turn = 0; turn < (areTogether ? 1 : times); turn++) {
             const [expected, ...others] = await Promise.all(
               stores.map((clocked) =>
-                Promise.all(
-                  Array.from({ length: areTogether ? times : 1 }, () => ask(clocked, { id, quota }, step)),
-                ),
+                Promise.all(Array.from({ length: areTogether ? times : 1 }, () => ask(clocked, { id, quota }, step))),
               ),
             );
             for (const other of others) expect(other).toEqual(expected);
@@ -118,17 +114,17 @@ async function ask({ store, now }: ClockedStore, subject: Subject, step: Step): 
   );
 }
 
-function answerOf(standing: Standing, now: number): Omit<Answer, 'lifted'> {
-  const [minute, day] = standing.windows;
+function answerOf(status: LimitStatus, now: number): Omit<Answer, 'lifted'> {
+  const [minute, day] = status.windows;
   return {
-    verdict: standing.verdict,
+    verdict: status.verdict,
     minute: minute.remaining,
     day: day.remaining,
     minuteResetIn: minute.resetAt - now,
     dayResetIn: day.resetAt - now,
-    inForce: standing.inForce.name,
-    remaining: standing.inForce.remaining,
-    retryAfterMs: standing.retryAfterMs,
-    bannedIn: standing.bannedUntil === undefined ? undefined : standing.bannedUntil - now,
+    inForce: status.inForce.name,
+    remaining: status.inForce.remaining,
+    retryAfterMs: status.retryAfterMs,
+    bannedIn: status.bannedUntil === undefined ? undefined : status.bannedUntil - now,
   };
 }

@@ -104,10 +104,7 @@ describe('query parameters', () => {
     ['/pets?sort=id&sort=name', once('sort')],
     ['/categories?sort=status', { path: 'sort', message: 'must be one of id, -id, name, -name' }],
     ['/store/orders?sort=name', { path: 'sort', message: 'must be one of id, -id, shipDate, -shipDate' }],
-    [
-      '/store/inventory?sort=id',
-      { path: 'sort', message: 'must be one of petId, -petId, quantity, -quantity' },
-    ],
+    ['/store/inventory?sort=id', { path: 'sort', message: 'must be one of petId, -petId, quantity, -quantity' }],
     ['/pets?id=0', { path: 'id', message: ID }],
     ['/pets?id=', { path: 'id', message: ID }],
     ['/pets?id=1,2', { path: 'id', message: ID }],
@@ -120,10 +117,7 @@ describe('query parameters', () => {
     ['/pets?name=a&name=b', once('name')],
     ['/pets?name=%00', { path: 'name', message: 'must not contain the NUL character' }],
     [`/pets?name=${'x'.repeat(256)}`, { path: 'name', message: 'must have at most 255 characters' }],
-    [
-      `/categories?name=${'%F0%9F%90%95'.repeat(256)}`,
-      { path: 'name', message: 'must have at most 255 characters' },
-    ],
+    [`/categories?name=${'%F0%9F%90%95'.repeat(256)}`, { path: 'name', message: 'must have at most 255 characters' }],
     ['/store/orders?petId=1&petId=2', once('petId')],
     ['/store/orders?petId=-1', { path: 'petId', message: ID }],
     ['/store/orders?complete=', { path: 'complete', message: 'must be true or false' }],
@@ -144,11 +138,12 @@ describe('query parameters', () => {
     ['/pets/1?limit=1', unknown('limit')],
     ['/store/inventory/1?x', unknown('x')],
     [
-      '/pets?x=1&limit=a&sort=b',
-      unknown('x'),
+      `/pets?limit=0&name=${'x'.repeat(256)}&status=gone`,
       limit,
-      { path: 'sort', message: 'must be one of id, -id, name, -name' },
+      { path: 'name', message: 'must have at most 255 characters' },
+      { path: 'status', message: STATUS },
     ],
+    ['/pets?x=1&limit=a&sort=b', unknown('x'), limit, { path: 'sort', message: 'must be one of id, -id, name, -name' }],
   ])('GET %.60s', async (path, ...details) => {
     const { status, json } = await send(gateway, `GET ${path}`);
     expect(status).toBe(400);
@@ -177,6 +172,7 @@ describe('bodies', () => {
   const noField = (path: string, schema: string) => ({ path, message: `is not a field of ${schema}` });
   const text = (path: string) => ({ path, message: 'must be a string' });
   const id = (path: string) => ({ path, message: ID });
+  const equal = (path: string) => ({ path, message: `must be omitted or equal to ${path} in the path` });
   const ordered = { path: 'quantity', message: 'must be an integer from 1 to 2147483647' };
   const stock = { path: 'quantity', message: 'must be an integer from 0 to 2147483647' };
   const date = (path: string) => ({
@@ -297,11 +293,7 @@ describe('bodies', () => {
       { name: '🐕'.repeat(256), categoryId: 1 },
       { path: 'name', message: 'must have at most 255 characters' },
     ],
-    [
-      'POST /pets',
-      { name: 'a\0b', categoryId: 1 },
-      { path: 'name', message: 'must not contain the NUL character' },
-    ],
+    ['POST /pets', { name: 'a\0b', categoryId: 1 }, { path: 'name', message: 'must not contain the NUL character' }],
     [
       'POST /pets',
       '{"name":"a\\ud800b","categoryId":1}',
@@ -329,6 +321,34 @@ describe('bodies', () => {
     ['POST /store/orders', { shipDate: '2026-12-01T09:30:00' }, date('shipDate')],
     ['POST /store/orders', { shipDate: '2026-12-01' }, date('shipDate')],
     ['PATCH /store/orders/1', { shipDate: '2026-13-01T00:00:00Z' }, date('shipDate')],
+    // a wrong type hides no broken rule, and no rule another
+    [
+      'POST /pets',
+      { name: '', categoryId: 1, status: 'gone' },
+      { path: 'name', message: 'must not be empty' },
+      { path: 'status', message: STATUS },
+    ],
+    [
+      'PUT /pets/1',
+      { name: 'x'.repeat(256), categoryId: 'x' },
+      { path: 'name', message: 'must have at most 255 characters' },
+      id('categoryId'),
+    ],
+    ['PATCH /pets/1', { name: null, status: 'gone' }, notKept('name'), { path: 'status', message: STATUS }],
+    [
+      'POST /categories',
+      { description: 'x'.repeat(2001), colour: 'red' },
+      { path: 'description', message: 'must have at most 2000 characters' },
+      noField('colour', 'NewCategory'),
+      given('name'),
+    ],
+    ['PATCH /categories/1', { name: null, description: 5 }, notKept('name'), text('description')],
+    ['POST /store/orders', { quantity: 0, shipDate: 'tomorrow' }, ordered, date('shipDate')],
+    ['PATCH /store/orders/1', { quantity: 0, complete: null }, ordered, notKept('complete')],
+    ['PATCH /store/orders/x', { quantity: 0, petId: 'x' }, { path: 'orderId', message: ID }, ordered, id('petId')],
+    ['PUT /store/inventory/x', { quantity: -1 }, { path: 'petId', message: ID }, stock],
+    ['PUT /store/inventory/1', { quantity: -1, petId: 2 }, stock, equal('petId')],
+    ['PUT /pets/x', '[]', { path: 'petId', message: ID }, { path: 'body', message: 'must be a JSON object' }],
     // not objects
     ['POST /pets', '[]', { path: 'body', message: 'must be a JSON object' }],
     ['POST /pets', 'null', { path: 'body', message: 'must be a JSON object' }],

@@ -8,9 +8,7 @@ export class Description {
   private constructor(private readonly whole: OpenAPIV3.Document) {}
 
   static async of(document: OpenAPIV3.Document): Promise<Description> {
-    return new Description(
-      (await SwaggerParser.dereference(structuredClone(document))) as OpenAPIV3.Document,
-    );
+    return new Description((await SwaggerParser.dereference(structuredClone(document))) as OpenAPIV3.Document);
   }
 
   /** Every operation, by method and path: `GET /pets`. */
@@ -45,9 +43,7 @@ export class Description {
 }
 
 /** The schema of a JSON body. */
-export function jsonSchema(
-  body: OpenAPIV3.ResponseObject | OpenAPIV3.RequestBodyObject,
-): OpenAPIV3.SchemaObject {
+export function jsonSchema(body: OpenAPIV3.ResponseObject | OpenAPIV3.RequestBodyObject): OpenAPIV3.SchemaObject {
   const { 'application/json': json } = body.content ?? {};
   return (json?.schema ?? {}) as OpenAPIV3.SchemaObject;
 }

@@ -26,35 +26,28 @@ const READS = [
 ];
 
 describe('validators', () => {
-  test.each(READS)(
-    'GET %s has a strong ETag, and responds 304 to a client that has the body',
-    async (path) => {
-      const first = await send(gateway, `GET ${path}`);
-      const etag = String(first.headers.etag);
-      expect(etag).toMatch(/^"[\w-]{20,}"$/);
-      for (const tags of [etag, `W/${etag}`, `"a", ${etag} ,"b"`, '*']) {
-        const { status, text, headers } = await send(gateway, `GET ${path}`, undefined, {
-          'if-none-match': tags,
-        });
-        expect([status, text, headers.etag, headers.link]).toEqual([304, '', etag, first.headers.link]);
-        expect(headers['content-type']).toBeUndefined();
-      }
-      for (const tags of ['"a"', etag.slice(1, -1), etag.toUpperCase(), '']) {
-        const { status, text } = await send(gateway, `GET ${path}`, undefined, { 'if-none-match': tags });
-        expect([status, text]).toEqual([200, first.text]);
-      }
-    },
-  );
+  test.each(READS)('GET %s has a strong ETag, and responds 304 to a client that has the body', async (path) => {
+    const first = await send(gateway, `GET ${path}`);
+    const etag = String(first.headers.etag);
+    expect(etag).toMatch(/^"[\w-]{20,}"$/);
+    for (const tags of [etag, `W/${etag}`, `"a", ${etag} ,"b"`, '*']) {
+      const { status, text, headers } = await send(gateway, `GET ${path}`, undefined, {
+        'if-none-match': tags,
+      });
+      expect([status, text, headers.etag, headers.link]).toEqual([304, '', etag, first.headers.link]);
+      expect(headers['content-type']).toBeUndefined();
+    }
+    for (const tags of ['"a"', etag.slice(1, -1), etag.toUpperCase(), '']) {
+      const { status, text } = await send(gateway, `GET ${path}`, undefined, { 'if-none-match': tags });
+      expect([status, text]).toEqual([200, first.text]);
+    }
+  });
 
   test('another body has another ETag', async () => {
-    const tags = await Promise.all(
-      READS.map(async (path) => (await send(gateway, `GET ${path}`)).headers.etag),
-    );
+    const tags = await Promise.all(READS.map(async (path) => (await send(gateway, `GET ${path}`)).headers.etag));
     expect(new Set(tags).size).toBe(READS.length);
     await send(gateway, 'PATCH /pets/1', { name: 'Max' });
-    expect((await send(gateway, 'GET /pets/1', undefined, { 'if-none-match': String(tags[2]) })).status).toBe(
-      200,
-    );
+    expect((await send(gateway, 'GET /pets/1', undefined, { 'if-none-match': String(tags[2]) })).status).toBe(200);
   });
 
   test('writes and errors have none', async () => {
@@ -66,18 +59,14 @@ describe('validators', () => {
 });
 
 describe('HEAD', () => {
-  test.each([...READS, '/pets/7', '/pets/x', '/pets?limit=0', '/nothing'])(
-    '%s is GET without a body',
-    async (path) => {
-      const get = await send(gateway, `GET ${path}`);
-      const head = await send(gateway, `HEAD ${path}`);
-      expect([head.status, head.text]).toEqual([get.status, '']);
-      for (const name of ['etag', 'link', 'deprecation', 'sunset', 'content-type'])
-        expect([name, head.headers[name]]).toEqual([name, get.headers[name]]);
-      if (get.status === 200)
-        expect(head.headers['content-length']).toBe(String(Buffer.byteLength(get.text)));
-    },
-  );
+  test.each([...READS, '/pets/7', '/pets/x', '/pets?limit=0', '/nothing'])('%s is GET without a body', async (path) => {
+    const get = await send(gateway, `GET ${path}`);
+    const head = await send(gateway, `HEAD ${path}`);
+    expect([head.status, head.text]).toEqual([get.status, '']);
+    for (const name of ['etag', 'link', 'deprecation', 'sunset', 'content-type'])
+      expect([name, head.headers[name]]).toEqual([name, get.headers[name]]);
+    if (get.status === 200) expect(head.headers['content-length']).toBe(String(Buffer.byteLength(get.text)));
+  });
 
   test('is conditional too', async () => {
     const { headers } = await send(gateway, 'HEAD /pets/1');
@@ -171,23 +160,20 @@ describe('Accept', () => {
     });
   });
 
-  test.each([
-    'text/html',
-    'application/xml',
-    'application/json;q=0',
-    'application/json;q=0, text/*',
-    'nonsense',
-  ])('%j is 406, and nothing is done', async (accept) => {
-    const before = await contentOf(gateway);
-    for (const on of ['GET /pets', 'GET /pets/1', 'POST /pets', 'DELETE /pets/3', 'PUT /store/inventory/1']) {
-      const body = /^P/.test(on) ? { name: 'Mia', categoryId: 1, quantity: 1 } : undefined;
-      expect(await send(gateway, on, body, { accept })).toMatchObject({
-        status: 406,
-        json: { code: 'NOT_ACCEPTABLE', status: 406 },
-      });
-    }
-    expect(await contentOf(gateway)).toBe(before);
-  });
+  test.each(['text/html', 'application/xml', 'application/json;q=0', 'application/json;q=0, text/*', 'nonsense'])(
+    '%j is 406, and nothing is done',
+    async (accept) => {
+      const before = await contentOf(gateway);
+      for (const on of ['GET /pets', 'GET /pets/1', 'POST /pets', 'DELETE /pets/3', 'PUT /store/inventory/1']) {
+        const body = /^P/.test(on) ? { name: 'Mia', categoryId: 1, quantity: 1 } : undefined;
+        expect(await send(gateway, on, body, { accept })).toMatchObject({
+          status: 406,
+          json: { code: 'NOT_ACCEPTABLE', status: 406 },
+        });
+      }
+      expect(await contentOf(gateway)).toBe(before);
+    },
+  );
 });
 
 describe('Content-Type', () => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { isLosslessNumber } from 'lossless-json';
-import { parseJson } from '../../src/rest/json-body';
+import { parseJson } from '../../src/rest/requests/json-body';
 
 /** Numbers as they are written, however they were parsed. */
 function written(value: unknown): string {
@@ -35,12 +35,9 @@ test('everything else is read as by JSON.parse', () => {
   );
 });
 
-test.each(['{"a":1,"a":2}', '{"a":1234567890123456,"a":2}'])(
-  'the last of two equal keys wins in %s',
-  (text) => {
-    expect(written((parseJson(text) as { a: unknown }).a)).toBe('2');
-  },
-);
+test.each(['{"a":1,"a":2}', '{"a":1234567890123456,"a":2}'])('the last of two equal keys wins in %s', (text) => {
+  expect(written((parseJson(text) as { a: unknown }).a)).toBe('2');
+});
 
 test.each(['{"__proto__":{"x":1}}', '{"__proto__":{"x":1},"n":1234567890123456}'])(
   '%s does not reach the prototype',

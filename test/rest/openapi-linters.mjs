@@ -25,8 +25,6 @@ const found = await linter.run(JSON.parse(source));
 process.stdout.write(
   JSON.stringify({
     redocly: redocly.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`),
-    owasp: found
-      .filter(({ severity }) => severity === ERROR)
-      .map(({ code, path }) => `${code} ${path.join('.')}`),
+    owasp: found.filter(({ severity }) => severity === ERROR).map(({ code, path }) => `${code} ${path.join('.')}`),
   }),
 );

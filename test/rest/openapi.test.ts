@@ -54,12 +54,7 @@ const OPERATIONS: [on: string, id: string, tag: string, statuses: string][] = [
   ['GET /categories', 'listCategories', 'Categories', '200 304 400 401 403 406 429 500 503'],
   ['POST /categories', 'createCategory', 'Categories', '201 400 401 403 406 409 413 415 422 429 500 503'],
   ['GET /categories/{categoryId}', 'getCategory', 'Categories', '200 304 400 401 403 404 406 429 500 503'],
-  [
-    'PUT /categories/{categoryId}',
-    'replaceCategory',
-    'Categories',
-    '200 400 401 403 404 406 413 415 429 500 503',
-  ],
+  ['PUT /categories/{categoryId}', 'replaceCategory', 'Categories', '200 400 401 403 404 406 413 415 429 500 503'],
   [
     'PATCH /categories/{categoryId}',
     'updateCategory',
@@ -75,23 +70,13 @@ const OPERATIONS: [on: string, id: string, tag: string, statuses: string][] = [
   ['GET /store/orders', 'listOrders', 'Store', '200 304 400 401 403 406 429 500 503'],
   ['POST /store/orders', 'placeOrder', 'Store', '201 400 401 403 406 409 413 415 422 429 500 503'],
   ['GET /store/orders/{orderId}', 'getOrder', 'Store', '200 304 400 401 403 404 406 429 500 503'],
-  [
-    'PATCH /store/orders/{orderId}',
-    'updateOrder',
-    'Store',
-    '200 400 401 403 404 406 409 413 415 422 429 500 503',
-  ],
+  ['PATCH /store/orders/{orderId}', 'updateOrder', 'Store', '200 400 401 403 404 406 409 413 415 422 429 500 503'],
   ['DELETE /store/orders/{orderId}', 'cancelOrder', 'Store', '204 400 401 403 404 406 413 415 429 500 503'],
   ['GET /store/inventory', 'listInventory', 'Store', '200 304 400 401 403 406 429 500 503'],
   ['GET /rate_limit', 'getRateLimit', 'Limits', '200 304 400 401 403 406 429 500 503'],
   ['GET /store/inventory/{petId}', 'getInventory', 'Store', '200 304 400 401 403 404 406 429 500 503'],
   ['PUT /store/inventory/{petId}', 'setInventory', 'Store', '200 400 401 403 404 406 413 415 429 500 503'],
-  [
-    'DELETE /store/inventory/{petId}',
-    'removeInventory',
-    'Store',
-    '204 400 401 403 404 406 413 415 429 500 503',
-  ],
+  ['DELETE /store/inventory/{petId}', 'removeInventory', 'Store', '204 400 401 403 404 406 413 415 429 500 503'],
 ];
 
 test('it has every operation of the specification, with its statuses', () => {
@@ -120,14 +105,7 @@ test('it has exactly the methods that are routed', async () => {
 test('it has what client generators need: names, texts, examples, scopes', () => {
   const ids = new Set<string>();
   for (const [on, operation] of description.operations) {
-    const {
-      operationId = '',
-      summary,
-      description: text = '',
-      parameters,
-      requestBody,
-      responses,
-    } = operation;
+    const { operationId = '', summary, description: text = '', parameters, requestBody, responses } = operation;
     ids.add(operationId);
     expect([on, summary, text]).toEqual([on, expect.stringMatching(/\w/), expect.stringMatching(/\w.*\./)]);
     const scope = on.startsWith('GET') ? 'READ' : 'WRITE';
@@ -241,9 +219,7 @@ describe('headers', () => {
     ['DELETE /store/inventory/{petId}', 404, ['X-Stability']],
     ['POST /pets', 422, ['Idempotent-Replayed', 'X-Stability']],
   ])('%s %i has %j', (on, status, expected) => {
-    expect(Object.keys(description.response(on, status).headers ?? {})).toEqual(
-      expect.arrayContaining(expected),
-    );
+    expect(Object.keys(description.response(on, status).headers ?? {})).toEqual(expect.arrayContaining(expected));
   });
 });
 
@@ -253,9 +229,7 @@ describe('markers', () => {
     expect(deprecated.map(([on, each]) => [on, each.deprecated, each['x-sunset']])).toEqual([
       ['GET /pets/{petId}', true, '2027-11-01'],
     ]);
-    expect(deprecated[0]?.[1].description).toMatch(
-      /^Deprecated since 2026-11-01: .* at least until 2027-11-01/,
-    );
+    expect(deprecated[0]?.[1].description).toMatch(/^Deprecated since 2026-11-01: .* at least until 2027-11-01/);
   });
 
   test('what may still change is marked', () => {

@@ -21,12 +21,7 @@ const STOCK = { petId: 1, quantity: 3, status: 'available' };
 describe('each operation responds', () => {
   test.each<[string, unknown, number, unknown]>([
     ['GET /pets?limit=1', undefined, 200, [REX]],
-    [
-      'POST /pets',
-      { name: ' Mia ', categoryId: 2 },
-      201,
-      { id: 4, name: 'Mia', status: 'available', categoryId: 2 },
-    ],
+    ['POST /pets', { name: ' Mia ', categoryId: 2 }, 201, { id: 4, name: 'Mia', status: 'available', categoryId: 2 }],
     ['GET /pets/1', undefined, 200, REX],
     [
       'PUT /pets/2',
@@ -37,12 +32,7 @@ describe('each operation responds', () => {
     ['PATCH /pets/1', { status: 'sold' }, 200, { ...REX, status: 'sold' }],
     ['DELETE /pets/2', undefined, 204, undefined],
     ['GET /categories', undefined, 200, [DOGS, CATS]],
-    [
-      'POST /categories',
-      { name: 'Birds', description: 'Loud' },
-      201,
-      { id: 3, name: 'Birds', description: 'Loud' },
-    ],
+    ['POST /categories', { name: 'Birds', description: 'Loud' }, 201, { id: 3, name: 'Birds', description: 'Loud' }],
     ['GET /categories/2', undefined, 200, CATS],
     [
       'PUT /categories/2',
@@ -70,9 +60,7 @@ describe('each operation responds', () => {
     const answer = await send(gateway, on, body);
     expect(answer).toMatchObject({ status });
     expect(answer.json).toStrictEqual(payload);
-    expect(answer.headers['content-type']).toBe(
-      status === 204 ? undefined : 'application/json; charset=utf-8',
-    );
+    expect(answer.headers['content-type']).toBe(status === 204 ? undefined : 'application/json; charset=utf-8');
   });
 
   test.each([
@@ -85,27 +73,21 @@ describe('each operation responds', () => {
     expect((await send(gateway, `GET ${location}`)).json).toEqual(json);
   });
 
-  test.each([
-    'DELETE /pets/2',
-    'DELETE /categories/2',
-    'DELETE /store/orders/1',
-    'DELETE /store/inventory/1',
-  ])('%s deletes once', async (on) => {
-    await send(gateway, 'DELETE /pets/3');
-    expect(await send(gateway, on)).toMatchObject({ status: 204, text: '' });
-    const path = on.replace('DELETE ', '');
-    expect(await send(gateway, `GET ${path}`)).toMatchObject({ status: 404 });
-    expect(await send(gateway, on)).toMatchObject({ status: 404, json: { code: 'NOT_FOUND' } });
-  });
+  test.each(['DELETE /pets/2', 'DELETE /categories/2', 'DELETE /store/orders/1', 'DELETE /store/inventory/1'])(
+    '%s deletes once',
+    async (on) => {
+      await send(gateway, 'DELETE /pets/3');
+      expect(await send(gateway, on)).toMatchObject({ status: 204, text: '' });
+      const path = on.replace('DELETE ', '');
+      expect(await send(gateway, `GET ${path}`)).toMatchObject({ status: 404 });
+      expect(await send(gateway, on)).toMatchObject({ status: 404, json: { code: 'NOT_FOUND' } });
+    },
+  );
 });
 
 describe('PUT replaces, PATCH changes', () => {
   test.each<[string, unknown, unknown]>([
-    [
-      'PUT /pets/2',
-      { name: 'Bello', categoryId: 1 },
-      { id: 2, name: 'Bello', status: 'available', categoryId: 1 },
-    ],
+    ['PUT /pets/2', { name: 'Bello', categoryId: 1 }, { id: 2, name: 'Bello', status: 'available', categoryId: 1 }],
     [
       'PUT /pets/2',
       { name: 'Bello', categoryId: 1, status: null },
@@ -130,11 +112,7 @@ describe('PUT replaces, PATCH changes', () => {
       { id: 4, name: 'Mia', status: 'available', categoryId: 2 },
     ],
     ['POST /categories', { name: 'Birds', description: null }, { id: 3, name: 'Birds' }],
-    [
-      'POST /store/orders',
-      { petId: null, quantity: null, shipDate: null, complete: null },
-      { id: 2, complete: false },
-    ],
+    ['POST /store/orders', { petId: null, quantity: null, shipDate: null, complete: null }, { id: 2, complete: false }],
   ])('%s treats null in an optional field as absent', async (on, body, payload) => {
     expect((await send(gateway, on, body)).json).toStrictEqual(payload);
   });
@@ -183,10 +161,7 @@ describe('identifiers beyond 2^53 are exact', () => {
   beforeEach(async () => {
     const { database } = gateway;
     await database.query(statement('insert into categories (id, name) values ($1, $2)'), [ID, 'Far']);
-    await database.query(statement('insert into pets (id, name, category_id) values ($1, $2, $1)'), [
-      ID,
-      'Max',
-    ]);
+    await database.query(statement('insert into pets (id, name, category_id) values ($1, $2, $1)'), [ID, 'Max']);
   });
 
   test.each<[string, string | undefined, string]>([
@@ -201,11 +176,7 @@ describe('identifiers beyond 2^53 are exact', () => {
       `{"id":4,"name":"Tim","status":"available","categoryId":${ID}}`,
     ],
     ['POST /store/orders', `{"petId": ${ID} }`, `{"id":2,"petId":${ID},"complete":false}`],
-    [
-      `PUT /store/inventory/${ID}`,
-      `{"petId":${ID},"quantity":3}`,
-      `{"petId":${ID},"quantity":3,"status":"available"}`,
-    ],
+    [`PUT /store/inventory/${ID}`, `{"petId":${ID},"quantity":3}`, `{"petId":${ID},"quantity":3,"status":"available"}`],
   ])('%s %s', async (on, body, text) => {
     expect((await send(gateway, on, body)).text).toBe(text);
   });
@@ -236,21 +207,9 @@ describe('the rules of the shop', () => {
       { name: 'Mia', categoryId: 7 },
       { code: 'UNKNOWN_REFERENCE', status: 422, details: [{ path: 'categoryId' }] },
     ],
-    [
-      'PATCH /pets/1',
-      { categoryId: 7 },
-      { code: 'UNKNOWN_REFERENCE', status: 422, details: [{ path: 'categoryId' }] },
-    ],
-    [
-      'POST /store/orders',
-      { petId: 7 },
-      { code: 'UNKNOWN_REFERENCE', status: 422, details: [{ path: 'petId' }] },
-    ],
-    [
-      'PATCH /store/orders/1',
-      { petId: 7 },
-      { code: 'UNKNOWN_REFERENCE', status: 422, details: [{ path: 'petId' }] },
-    ],
+    ['PATCH /pets/1', { categoryId: 7 }, { code: 'UNKNOWN_REFERENCE', status: 422, details: [{ path: 'categoryId' }] }],
+    ['POST /store/orders', { petId: 7 }, { code: 'UNKNOWN_REFERENCE', status: 422, details: [{ path: 'petId' }] }],
+    ['PATCH /store/orders/1', { petId: 7 }, { code: 'UNKNOWN_REFERENCE', status: 422, details: [{ path: 'petId' }] }],
     ['POST /store/orders', { petId: 1, quantity: 4 }, { code: 'INSUFFICIENT_STOCK', status: 409 }],
     ['PATCH /store/orders/1', { quantity: 6 }, { code: 'INSUFFICIENT_STOCK', status: 409 }],
     ['DELETE /categories/1', undefined, { code: 'CATEGORY_NOT_EMPTY', status: 409 }],
@@ -262,32 +221,12 @@ describe('the rules of the shop', () => {
       { code: 'NOT_FOUND', status: 404, message: 'Pet 7 does not exist.' },
     ],
     ['PATCH /pets/7', { name: 'Mia' }, { code: 'NOT_FOUND', status: 404, message: 'Pet 7 does not exist.' }],
-    [
-      'GET /categories/7',
-      undefined,
-      { code: 'NOT_FOUND', status: 404, message: 'Category 7 does not exist.' },
-    ],
-    [
-      'PATCH /categories/7',
-      { name: 'Mia' },
-      { code: 'NOT_FOUND', status: 404, message: 'Category 7 does not exist.' },
-    ],
-    [
-      'GET /store/orders/7',
-      undefined,
-      { code: 'NOT_FOUND', status: 404, message: 'Order 7 does not exist.' },
-    ],
+    ['GET /categories/7', undefined, { code: 'NOT_FOUND', status: 404, message: 'Category 7 does not exist.' }],
+    ['PATCH /categories/7', { name: 'Mia' }, { code: 'NOT_FOUND', status: 404, message: 'Category 7 does not exist.' }],
+    ['GET /store/orders/7', undefined, { code: 'NOT_FOUND', status: 404, message: 'Order 7 does not exist.' }],
     ['PATCH /store/orders/7', {}, { code: 'NOT_FOUND', status: 404, message: 'Order 7 does not exist.' }],
-    [
-      'GET /store/inventory/2',
-      undefined,
-      { code: 'NOT_FOUND', status: 404, message: 'Pet 2 has no inventory entry.' },
-    ],
-    [
-      'PUT /store/inventory/7',
-      { quantity: 1 },
-      { code: 'NOT_FOUND', status: 404, message: 'Pet 7 does not exist.' },
-    ],
+    ['GET /store/inventory/2', undefined, { code: 'NOT_FOUND', status: 404, message: 'Pet 2 has no inventory entry.' }],
+    ['PUT /store/inventory/7', { quantity: 1 }, { code: 'NOT_FOUND', status: 404, message: 'Pet 7 does not exist.' }],
     [
       'DELETE /store/inventory/2',
       undefined,

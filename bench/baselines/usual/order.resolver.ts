@@ -7,10 +7,7 @@ import { NewOrder, Order } from './types';
 @Resolver(() => Order)
 export class OrderResolver {
   @Mutation(() => Order)
-  async placeOrder(
-    @Arg('input', () => NewOrder) input: NewOrder,
-    @Ctx() { prisma }: Context,
-  ): Promise<Order> {
+  async placeOrder(@Arg('input', () => NewOrder) input: NewOrder, @Ctx() { prisma }: Context): Promise<Order> {
     const { quantity, shipDate, complete } = input;
     const petId = input.petId ? BigInt(input.petId) : null;
     const order = await prisma.$transaction(async (tx) => {

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import type { Problem } from '../../graphql/errors';
-import { problemOfStanding } from '../../graphql/limits';
+import type { Problem } from '../../errors/problem';
+import { problemOfStatus } from '../../graphql/charging/charge';
+import type { CountingStore } from '../../rate-limit/counting-store';
 import type { Meter } from '../../rate-limit/meter';
-import type { TallyStore } from '../../rate-limit/tally-store';
 import { problemBody } from '../error-responses';
 import { Tarpit } from './tarpit';
 
@@ -21,13 +21,13 @@ declare module 'fastify' {
 export class BannedCallers {
   private readonly tarpit = new Tarpit();
 
-  constructor(private readonly limits: TallyStore) {}
+  constructor(private readonly limits: CountingStore) {}
 
   /** Counts a request of a banned caller. @returns its refusal, once it may be sent; `undefined` for all other callers. */
   async refuse(meter: Meter): Promise<Problem | undefined> {
     const { id } = meter.subject;
     if (!this.limits.wasBanned(id)) return undefined;
-    const problem = problemOfStanding(await meter.take(1));
+    const problem = problemOfStatus(await meter.take(1));
     if (problem) await new Promise<void>((resolve) => this.tarpit.refuse(id, resolve));
     return problem;
   }

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { type AnonymousAccess, anonymousCaller, type Caller } from '../../access/caller';
 import type { KeyRing } from '../../access/key-ring';
-import { ProblemError } from '../../graphql/errors';
+import { ProblemError } from '../../errors/problem';
 import { subjectOfAddress } from '../../rate-limit/client-address';
+import type { CountingStore } from '../../rate-limit/counting-store';
 import { Meter } from '../../rate-limit/meter';
-import type { TallyStore } from '../../rate-limit/tally-store';
 import { presentedKey, WRONG_KEY } from './presented-key';
 
 declare module 'fastify' {
@@ -27,7 +27,7 @@ declare module 'fastify' {
 
 export interface Recognition {
   readonly keys: KeyRing;
-  readonly limits: TallyStore;
+  readonly limits: CountingStore;
   readonly anonymousAccess: AnonymousAccess;
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ProblemError } from '../../graphql/errors';
+import { ProblemError } from '../../errors/problem';
 
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
 const VERSION = '13';

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { KeyRing } from '../../access/key-ring';
-import type { OperationRequest } from '../../graphql/context';
-import type { DocumentLimits } from '../../graphql/document-limits';
-import { ProblemError } from '../../graphql/errors';
-import type { Executor } from '../../graphql/executor';
-import type { KnownDocuments } from '../../graphql/known-documents';
-import { type Outcome, refusal, refuseDocument } from '../../graphql/outcome';
-import { readDocument } from '../../graphql/read-document';
-import { RunningSubscription } from '../../graphql/running-subscription';
+import { ProblemError } from '../../errors/problem';
+import type { DocumentLimits } from '../../graphql/documents/document-limits';
+import type { KnownDocuments } from '../../graphql/documents/known-documents';
+import { readDocument } from '../../graphql/documents/read-document';
+import type { OperationRequest } from '../../graphql/execution/context';
+import type { Executor } from '../../graphql/execution/executor';
+import { type Outcome, refusal, refuseDocument } from '../../graphql/execution/outcome';
+import { RunningSubscription } from '../../graphql/execution/running-subscription';
 import { PerCaller } from '../callers/per-caller';
 import { type PresentedKey, WRONG_KEY } from '../callers/presented-key';
 import { readLiveRequest } from './live-request';
@@ -69,8 +69,7 @@ export class LiveOperations {
       if (!('kind' in document)) return refuseDocument(document, request);
       const kind = executor.kindOf(document, operationName);
       if (kind === 'mutation' && isSafe) return refusal(notByGet(), { request });
-      if (kind !== 'subscription')
-        return await executor.run(document, operationName, variables ?? {}, request);
+      if (kind !== 'subscription') return await executor.run(document, operationName, variables ?? {}, request);
       result = await executor.subscribe(document, operationName, variables ?? {}, request, (ended) => {
         this.running.delete(ended);
         release();
@@ -132,8 +131,5 @@ export function aboutToEnd(): ProblemError {
 }
 
 export function tooMany(most: number): ProblemError {
-  return new ProblemError(
-    'RATE_LIMITED',
-    `At most ${most} live operations and connections are allowed at once.`,
-  );
+  return new ProblemError('RATE_LIMITED', `At most ${most} live operations and connections are allowed at once.`);
 }

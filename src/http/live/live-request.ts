@@ -1,7 +1,7 @@
-import { withText } from '../../graphql/document-ids';
-import { ProblemError } from '../../graphql/errors';
-import type { KnownDocuments } from '../../graphql/known-documents';
-import type { Variables } from '../../graphql/variables';
+import { ProblemError } from '../../errors/problem';
+import { withText } from '../../graphql/documents/document-ids';
+import type { KnownDocuments } from '../../graphql/documents/known-documents';
+import type { Variables } from '../../graphql/execution/context';
 
 /** Reads the parameters of an operation: of a message, a body or a query string. @throws ProblemError if they are malformed. */
 export function readLiveRequest(sent: unknown, documents: KnownDocuments) {
@@ -9,10 +9,8 @@ export function readLiveRequest(sent: unknown, documents: KnownDocuments) {
   const given = typeof sent === 'object' && sent !== null ? { ...sent } : {};
   const { query, operationName, variables } = withText(given, documents);
   if (typeof query !== 'string') throw malformed('query must be a string, the text of a document');
-  if (operationName != null && typeof operationName !== 'string')
-    throw malformed('operationName must be a string');
-  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables)))
-    throw malformed(VARIABLES);
+  if (operationName != null && typeof operationName !== 'string') throw malformed('operationName must be a string');
+  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables))) throw malformed(VARIABLES);
   return { query, operationName, variables: variables as Variables | null | undefined };
 }
 

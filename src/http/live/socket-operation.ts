@@ -5,14 +5,14 @@ import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../../access/caller';
 import type { KeyRing } from '../../access/key-ring';
-import type { OperationRequest } from '../../graphql/context';
-import { ProblemError } from '../../graphql/errors';
-import { refusalOf } from '../../graphql/limits';
-import { type Outcome, refusal } from '../../graphql/outcome';
-import { RunningSubscription } from '../../graphql/running-subscription';
+import { ProblemError } from '../../errors/problem';
+import { refusalOf } from '../../graphql/charging/charge';
+import type { OperationRequest } from '../../graphql/execution/context';
+import { type Outcome, refusal } from '../../graphql/execution/outcome';
+import { RunningSubscription } from '../../graphql/execution/running-subscription';
+import type { CountingStore } from '../../rate-limit/counting-store';
+import type { Subject } from '../../rate-limit/limit-status';
 import { Meter } from '../../rate-limit/meter';
-import type { Subject } from '../../rate-limit/standing';
-import type { TallyStore } from '../../rate-limit/tally-store';
 import type { BannedCallers } from '../callers/banned-callers';
 import { type PresentedKey, WRONG_KEY } from '../callers/presented-key';
 import type { AccessLog } from '../observation/access-log';
@@ -36,7 +36,7 @@ export interface Client {
 export interface SocketOptions {
   readonly schema: GraphQLSchema;
   readonly keys: KeyRing;
-  readonly limits: TallyStore;
+  readonly limits: CountingStore;
   readonly banned: BannedCallers;
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
@@ -88,10 +88,7 @@ export async function runSocketOperation(
   const status = result instanceof RunningSubscription ? 200 : result.status;
   const ms = performance.now() - started;
   const caller = request.caller.id;
-  accessLog.record(
-    { requestId, method: 'WEBSOCKET', caller, operation, operationName, status, ms },
-    isTurnedAway,
-  );
+  accessLog.record({ requestId, method: 'WEBSOCKET', caller, operation, operationName, status, ms }, isTurnedAway);
   return result;
 }
 

@@ -1,9 +1,9 @@
 import type { Database } from '../../database/database';
-import type { Replicas } from '../../database/replicas';
+import type { Replicas } from '../../database/replicas/replicas';
 import type { Hub } from '../../events/hub';
 import type { RedisRelay } from '../../events/redis-relay';
-import type { Uses } from '../../graphql/uses';
-import type { TallyStore } from '../../rate-limit/tally-store';
+import type { Uses } from '../../graphql/annotations/uses';
+import type { CountingStore } from '../../rate-limit/counting-store';
 import type { LiveOperations } from '../live/live-operations';
 import type { Overload } from '../protection/overload';
 import type { RequestsInProgress } from '../protection/requests-in-progress';
@@ -12,7 +12,7 @@ import { counter, gauge, type Metric } from './metric';
 export interface Observed {
   readonly database: Database;
   readonly replicas?: Replicas;
-  readonly limits: TallyStore;
+  readonly limits: CountingStore;
   readonly requests: RequestsInProgress;
   readonly overload: Overload;
   readonly uses: Uses;
@@ -37,8 +37,7 @@ export const METRICS: readonly Metric<Observed>[] = [
   gauge(
     'limiter_store',
     'Processes by current rate-limit store: memory, redis, or fallback while Redis is unreachable.',
-    ({ limits }) =>
-      ['memory', 'redis', 'fallback'].map((state) => ({ state, value: Number(limits.state === state) })),
+    ({ limits }) => ['memory', 'redis', 'fallback'].map((state) => ({ state, value: Number(limits.state === state) })),
     { labels: ['state'] },
   ),
   counter(
@@ -59,16 +58,11 @@ export const METRICS: readonly Metric<Observed>[] = [
     'Processes that receive events of other instances.',
     ({ relay }) => relay && Number(relay.state === 'connected'),
   ),
-  counter(
-    'events_lost_total',
-    'Changes that could not be sent to other instances.',
-    ({ relay }) => relay?.lost,
-  ),
+  counter('events_lost_total', 'Changes that could not be sent to other instances.', ({ relay }) => relay?.lost),
   gauge(
     'database_connections',
     'Connections in the pool, total and idle.',
-    ({ database: { load } }) =>
-      load && (['total', 'idle'] as const).map((state) => ({ state, value: load[state] })),
+    ({ database: { load } }) => load && (['total', 'idle'] as const).map((state) => ({ state, value: load[state] })),
     { labels: ['state'] },
   ),
   gauge(

@@ -28,11 +28,7 @@ export function counter<S>(name: string, help: string, read: Read<S>, options?: 
   return { type: 'counter', name, help, read, ...options };
 }
 
-export function register<Source>(
-  metrics: readonly Metric<Source>[],
-  source: Source,
-  registry: Registry,
-): void {
+export function register<Source>(metrics: readonly Metric<Source>[], source: Source, registry: Registry): void {
   for (const { type, name, help, labels: labelNames = [], aggregator = 'sum', read } of metrics) {
     if (read(source) === undefined) continue;
     const options = { name: `petstore_${name}`, help, labelNames, aggregator, registers: [registry] };

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { type ErrorCode, ProblemError } from '../../graphql/errors';
-import { refusalOf } from '../../graphql/limits';
+import { type ErrorCode, ProblemError } from '../../errors/problem';
+import { refusalOf } from '../../graphql/charging/charge';
 import { subjectOfAddress } from '../../rate-limit/client-address';
-import { rateLimitHeaders } from '../../rate-limit/headers';
 import { PLANS } from '../../rate-limit/plans';
+import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
 import type { Store } from '../../rate-limit/store';
-import { errorBody } from '../../rest/error-body';
+import { errorBody } from '../../rest/responses/rest-errors';
 import { PROTECTIVE_HEADERS, VARY } from './protective-headers';
 
 const CODES: Readonly<Record<string, [ErrorCode, string]>> = {

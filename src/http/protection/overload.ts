@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { ProblemError } from '../../graphql/errors';
+import { ProblemError } from '../../errors/problem';
 import { EventLoopLag } from './event-loop-lag';
 import type { RequestsInProgress } from './requests-in-progress';
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { ProblemError } from '../../graphql/errors';
+import { ProblemError } from '../../errors/problem';
 
 const MAX_SWEEP_MS = 250;
 

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { problemOfStanding } from '../../graphql/limits';
-import { rateLimitHeaders } from '../../rate-limit/headers';
-import type { Standing } from '../../rate-limit/standing';
+import { problemOfStatus } from '../../graphql/charging/charge';
+import type { LimitStatus } from '../../rate-limit/limit-status';
+import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
 import { problemBody } from '../error-responses';
 import { protect } from './protective-headers';
 
@@ -21,7 +21,7 @@ const CONTENT_HEADERS = ['content-length', 'content-encoding', 'etag', 'last-mod
 export function completeResponses(app: FastifyInstance, now: () => number, mayBeTls: boolean): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     reply.header('x-request-id', request.id);
-    const known = request.meter.standing;
+    const known = request.meter.status;
     if (known) return done(null, complete(reply, payload, known));
     const counted = count(request, reply);
     if (!(counted instanceof Promise)) return done(null, refuseOr(request, reply, payload, counted));
@@ -32,13 +32,8 @@ export function completeResponses(app: FastifyInstance, now: () => number, mayBe
     }, done);
   });
 
-  function refuseOr(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    payload: unknown,
-    standing: Standing,
-  ): unknown {
-    const refusal = problemOfStanding(standing);
+  function refuseOr(request: FastifyRequest, reply: FastifyReply, payload: unknown, standing: LimitStatus): unknown {
+    const refusal = problemOfStatus(standing);
     if (!refusal || request.routeOptions.config.metering === 'unmetered') {
       return complete(reply, payload, standing);
     }
@@ -48,7 +43,7 @@ export function completeResponses(app: FastifyInstance, now: () => number, mayBe
     return complete(reply, JSON.stringify(problemBody(request, refusal)), standing);
   }
 
-  function complete(reply: FastifyReply, payload: unknown, standing: Standing): unknown {
+  function complete(reply: FastifyReply, payload: unknown, standing: LimitStatus): unknown {
     reply.headers(rateLimitHeaders(standing, now()));
     protect(reply, mayBeTls);
     const isUnavailable = reply.statusCode === 503 || reply.request.observation?.isUnavailable;
@@ -58,7 +53,7 @@ export function completeResponses(app: FastifyInstance, now: () => number, mayBe
   }
 }
 
-function count(request: FastifyRequest, reply: FastifyReply): Standing | Promise<Standing> {
+function count(request: FastifyRequest, reply: FastifyReply): LimitStatus | Promise<LimitStatus> {
   const { meter, method, raw, routeOptions } = request;
   const { metering } = routeOptions.config;
   // The socket was ended because the request turned out not to be valid HTTP: it is answered and counted already.

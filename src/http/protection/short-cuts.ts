@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { ProblemError } from '../../graphql/errors';
+import { ProblemError } from '../../errors/problem';
 
 /**
  * Node and Fastify answer some requests themselves, bypassing all hooks, without the headers that every response carries:
@@ -13,10 +13,6 @@ export function answerWhatNodeWould(app: FastifyInstance): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     const isHostless = raw.httpVersion === '1.1' && raw.headers.host === undefined;
-    done(
-      isHostless
-        ? new ProblemError('BAD_REQUEST', 'An HTTP/1.1 request must have a Host header.')
-        : undefined,
-    );
+    done(isHostless ? new ProblemError('BAD_REQUEST', 'An HTTP/1.1 request must have a Host header.') : undefined);
   });
 }

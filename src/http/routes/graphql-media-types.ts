@@ -1,7 +1,7 @@
 import type { FormattedExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
-import type { ErrorCode } from '../../graphql/errors';
+import type { ErrorCode } from '../../errors/problem';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const RESPONSE_TYPE = 'application/graphql-response+json; charset=utf-8';
@@ -41,11 +41,7 @@ export function responseType(accept: string | undefined): string | undefined {
  * section 6.4.1). Everyone else gets the status of the error.
  * @param body as an object or as JSON text.
  */
-export function statusFor(
-  accept: string | undefined,
-  status: number,
-  body: FormattedExecutionResult | string,
-): number {
+export function statusFor(accept: string | undefined, status: number, body: FormattedExecutionResult | string): number {
   if (status !== 400 || accept === undefined || preferred(accept, [RESPONSE_TYPE])) return status;
   const { errors } = typeof body === 'string' ? (JSON.parse(body) as FormattedExecutionResult) : body;
   return errors?.every(({ extensions }) => DOCUMENT_ERRORS.includes(extensions?.code)) ? 200 : status;

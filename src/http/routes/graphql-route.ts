@@ -2,16 +2,16 @@ import type { ApolloServer } from '@apollo/server';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
-import type { OperationRequest } from '../../graphql/context';
-import { withText } from '../../graphql/document-ids';
-import { ProblemError } from '../../graphql/errors';
-import type { Executor } from '../../graphql/executor';
-import { headersOf } from '../../graphql/idempotency-headers';
-import { serialize } from '../../graphql/json-text';
-import type { KnownDocuments } from '../../graphql/known-documents';
+import { ProblemError } from '../../errors/problem';
+import { withText } from '../../graphql/documents/document-ids';
+import type { KnownDocuments } from '../../graphql/documents/known-documents';
+import type { OperationRequest } from '../../graphql/execution/context';
+import type { Executor } from '../../graphql/execution/executor';
+import { serialize } from '../../graphql/execution/json-text';
+import { headersOf } from '../../graphql/idempotency/idempotency-header';
 import { type Page, sendPage } from '../../pages/page';
-import { acceptJsonBodies } from '../../rest/json-body';
-import { answerOtherMethods } from '../../rest/methods';
+import { answerOtherMethods } from '../../rest/other-methods';
+import { acceptJsonBodies } from '../../rest/requests/json-body';
 import { GRAPHQL_PATH } from '../error-responses';
 import type { WebSockets } from '../live/websockets';
 import { prefersPage, responseType, statusFor } from './graphql-media-types';
@@ -32,8 +32,8 @@ export interface GraphQLRouteOptions {
 /**
  * `POST /graphql`, and `GET /graphql` for queries, for browsers and for WebSocket upgrades. Whatever the form of a
  * request, if its document is known it goes straight to the executor. Everything else goes through Apollo, which reads,
- * refuses, registers and parses, and calls the same executor: its pipeline costs several times as much as a small
- * request does (bench/README.md).
+ * refuses, registers and parses, and calls the same executor: its pipeline doubles what a small request costs
+ * (bench/README.md, "The forms of a request").
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
   const { apollo, executor, documents, websockets, sandbox, requestOf } = options;
@@ -50,8 +50,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     const type = responseType(accept);
     // Apollo would refuse it only after running the operation.
     if (!type) throw new ProblemError('NOT_ACCEPTABLE', NOT_ACCEPTABLE);
-    const known =
-      isObject(sent) && (isPost || isSafeGet(request)) ? knownRequest(sent, documents) : undefined;
+    const known = isObject(sent) && (isPost || isSafeGet(request)) ? knownRequest(sent, documents) : undefined;
     if (!known || !(isPost || executor.kindOf(known.document, known.operationName) === 'query'))
       return byApollo.call(this, request, reply, sent);
     const { document, operationName, variables } = known;
@@ -62,12 +61,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
   }
 
   /** Runs the request through Apollo, which knows no HEAD and puts no request id on its own errors. */
-  async function byApollo(
-    this: FastifyInstance,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    sent: unknown,
-  ) {
+  async function byApollo(this: FastifyInstance, request: FastifyRequest, reply: FastifyReply, sent: unknown) {
     const asked = asApolloReads(request, sent);
     const answer = await throughApollo.call(this, asked, reply);
     request.observation = asked.observation;

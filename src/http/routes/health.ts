@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../database/database';
-import type { ErrorDetail } from '../../domain/errors';
-import { ProblemError } from '../../graphql/errors';
+import type { ErrorDetail } from '../../domain/domain-error';
+import { ProblemError } from '../../errors/problem';
 import { inTime } from '../../rate-limit/in-time';
 import type { Store } from '../../rate-limit/store';
-import { answerOtherMethods } from '../../rest/methods';
+import { answerOtherMethods } from '../../rest/other-methods';
 import type { RequestsInProgress } from '../protection/requests-in-progress';
 
 export interface HealthOptions {
@@ -17,10 +17,7 @@ export interface HealthOptions {
  * Probes: `/livez` says whether the process responds, `/readyz` whether it can serve: 503 while the database does not
  * respond, and once the process is shutting down. Limits are only reported: without Redis they continue in memory.
  */
-export async function health(
-  app: FastifyInstance,
-  { database, limits, requests }: HealthOptions,
-): Promise<void> {
+export async function health(app: FastifyInstance, { database, limits, requests }: HealthOptions): Promise<void> {
   app.addHook('onRoute', (route) => {
     if (route.method !== 'OPTIONS')
       route.config = { ...route.config, metering: 'unmetered', isForAnybody: true, operation: 'health' };

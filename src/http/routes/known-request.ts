@@ -1,6 +1,6 @@
 import type { DocumentNode } from 'graphql';
-import type { KnownDocuments } from '../../graphql/known-documents';
-import type { Variables } from '../../graphql/variables';
+import type { KnownDocuments } from '../../graphql/documents/known-documents';
+import type { Variables } from '../../graphql/execution/context';
 
 /** The parameters of a GraphQL request, as sent: values of the body, or texts of the query string. */
 export type Parameters = Readonly<Record<string, unknown>>;

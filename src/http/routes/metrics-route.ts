@@ -1,15 +1,12 @@
 import { BlockList, isIPv6 } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ProblemError } from '../../graphql/errors';
-import { answerOtherMethods } from '../../rest/methods';
+import { ProblemError } from '../../errors/problem';
+import { answerOtherMethods } from '../../rest/other-methods';
 import type { Exposition } from '../observation/metrics';
 import { METRICS_PATH } from './metrics-server';
 
 /** `/metrics` on the main port: for this machine and admin keys only. */
-export async function metricsRoute(
-  app: FastifyInstance,
-  { metrics }: { metrics: Exposition },
-): Promise<void> {
+export async function metricsRoute(app: FastifyInstance, { metrics }: { metrics: Exposition }): Promise<void> {
   app.route({
     method: ['GET', 'HEAD'],
     url: METRICS_PATH,
@@ -28,10 +25,7 @@ function accessProblem(request: FastifyRequest): ProblemError | undefined {
   const { scopes, apiKey } = request.caller;
   if (scopes.has('ADMIN') || isLocal(request)) return undefined;
   return apiKey
-    ? new ProblemError(
-        'FORBIDDEN',
-        'Metrics need an API key with the scope ADMIN; this key does not have it.',
-      )
+    ? new ProblemError('FORBIDDEN', 'Metrics need an API key with the scope ADMIN; this key does not have it.')
     : new ProblemError('UNAUTHENTICATED', 'Metrics need an API key with the scope ADMIN.');
 }
 

@@ -8,8 +8,7 @@ export const METRICS_PATH = '/metrics';
 /** A separate server for `/metrics`, for a port that only monitoring can reach. */
 export function metricsServer(metrics: Exposition): Server {
   return createServer((request, response) => {
-    const isRight =
-      request.url?.split('?', 1)[0] === METRICS_PATH && /^(GET|HEAD)$/.test(request.method ?? '');
+    const isRight = request.url?.split('?', 1)[0] === METRICS_PATH && /^(GET|HEAD)$/.test(request.method ?? '');
     if (!isRight) return response.writeHead(404).end();
     metrics.text().then(
       (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),

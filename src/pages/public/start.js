@@ -105,9 +105,7 @@ async function showHealth() {
     const response = await fetch('/readyz');
     const { checks } = await response.json();
     health.dataset.state = response.ok ? 'ok' : 'down';
-    health.textContent = response.ok
-      ? `Ready · database ${checks.database} · limits in ${checks.limits}`
-      : 'Not ready';
+    health.textContent = response.ok ? `Ready · database ${checks.database} · limits in ${checks.limits}` : 'Not ready';
   } catch {
     health.dataset.state = 'down';
     health.textContent = 'Not responding';

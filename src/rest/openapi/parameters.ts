@@ -1,13 +1,14 @@
-import { type GraphQLInputType, getNamedType, getNullableType, isListType } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
-import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency-key';
-import type { Input } from '../inputs';
-import type { PreparedOperation } from '../prepare';
-import { INT32, INT64, PAGE_SIZE } from './values';
+import { DEFAULT_PAGE } from '../../domain/connection';
+import { PAGE_SIZE } from '../../domain/input-rules';
+import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency/idempotency-header';
+import type { PreparedOperation, Stability } from '../prepared-operation';
+import type { Input } from '../requests/inputs';
+import { INT32 } from '../requests/scalar-formats';
+import { schemaOf } from './values';
 
 /** A parameter and its stability. */
 type Parameter = OpenAPIV3.ParameterObject & { 'x-stability'?: string };
-type Schema = OpenAPIV3.SchemaObject | OpenAPIV3.ReferenceObject;
 
 /** Shared parameters. Without examples, which would be filled into forms. */
 export const PARAMETERS: Readonly<Record<string, Parameter>> = {
@@ -15,7 +16,7 @@ export const PARAMETERS: Readonly<Record<string, Parameter>> = {
     name: 'limit',
     in: 'query',
     description: 'Maximum number of items per page.',
-    schema: PAGE_SIZE,
+    schema: { ...INT32, ...PAGE_SIZE, default: DEFAULT_PAGE },
   },
   cursor: {
     name: 'cursor',
@@ -41,10 +42,10 @@ export const PARAMETERS: Readonly<Record<string, Parameter>> = {
 
 /** The parameters of an operation. */
 export function parametersOf(operation: PreparedOperation): (Parameter | OpenAPIV3.ReferenceObject)[] {
-  const { inputs, method, runsOnce } = operation;
+  const { inputs, method, runsOnce, stability } = operation;
   return [
-    ...[...inputs.path.values()].map((input) => pathParameter(input)),
-    ...[...inputs.query.values()].map((input) => queryParameter(operation, input)),
+    ...[...inputs.path.values()].map(pathParameter),
+    ...[...inputs.query.values()].map((input) => queryParameter(input, stability)),
     ...(method === 'GET' ? [shared('ifNoneMatch')] : []),
     ...(runsOnce ? [shared('idempotencyKey')] : []),
   ];
@@ -54,54 +55,19 @@ function shared(name: string): OpenAPIV3.ReferenceObject {
   return { $ref: `#/components/parameters/${name}` };
 }
 
-function pathParameter({ name, type }: Input): Parameter {
-  const resource = name.replace(/Id$/, '');
-  return {
-    name,
-    in: 'path',
-    required: true,
-    description: `The id of the ${resource}.`,
-    schema: schemaOf(type),
-    example: 1,
-  };
+function pathParameter({ name, element }: Input): Parameter {
+  const description = String(element.description);
+  return { name, in: 'path', required: true, description, schema: schemaOf(element), example: 1 };
 }
 
-function queryParameter({ parameters = {}, stability, id }: PreparedOperation, input: Input) {
-  const { name, type, sorts } = input;
+function queryParameter({ name, element, sorts }: Input, stability: Stability | undefined) {
   if (Object.hasOwn(PARAMETERS, name)) return shared(name);
-  if (sorts) return sortParameter(name, [...sorts.keys()]);
-  const description = parameters[name];
-  if (!description) throw new Error(`REST operation ${id}: parameter ${name} has no description`);
+  const names = sorts && [...sorts.keys()];
   return {
     name,
     in: 'query',
-    description,
-    schema: schemaOf(type),
+    description: `${element.description}${names ? ' A leading `-` sorts in descending order.' : ''}`,
+    schema: names ? { type: 'string', enum: names, default: names[0] } : schemaOf(element),
     ...(stability?.parameter === name && { 'x-stability': stability.level }),
-  };
-}
-
-function sortParameter(name: string, sorts: string[]): Parameter {
-  return {
-    name,
-    in: 'query',
-    description: 'The sort order of the list; a leading `-` sorts in descending order.',
-    schema: { type: 'string', enum: sorts, default: sorts[0] },
-  };
-}
-
-/** How often a parameter may be repeated; no more would fit into a URL. */
-const MAX_VALUES = 4096;
-
-const SCALARS: Readonly<Record<string, Schema>> = {
-  ID: INT64,
-  Int: INT32,
-  String: { type: 'string', maxLength: 255 },
-  Boolean: { type: 'boolean' },
-};
-
-function schemaOf(type: GraphQLInputType): Schema {
-  const { name } = getNamedType(type);
-  const schema = SCALARS[name] ?? { $ref: `#/components/schemas/${name}` };
-  return isListType(getNullableType(type)) ? { type: 'array', items: schema, maxItems: MAX_VALUES } : schema;
+  } satisfies Parameter;
 }

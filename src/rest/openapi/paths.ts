@@ -1,12 +1,14 @@
 import type { OpenAPIV3 } from 'openapi-types';
-import { ERROR_STATUS } from '../../graphql/errors';
-import { PATCH_TYPES } from '../json-body';
-import { documentationOf } from '../markers';
-import type { Method } from '../operation';
-import type { PreparedOperation } from '../prepare';
-import { errorsOf } from './errors';
-import { headersOf, markersOf } from './headers';
+import { ERROR_STATUS } from '../../errors/problem';
+import type { PreparedOperation } from '../prepared-operation';
+import type { Body } from '../requests/body-shape';
+import { PATCH_TYPES } from '../requests/json-body';
+import { documentationOf } from '../responses/annotation-headers';
+import type { Method } from '../rest-operation';
+import { errorsOf } from './error-responses';
 import { parametersOf } from './parameters';
+import { annotationHeaderNames, headersOf } from './response-headers';
+import { ref } from './values';
 
 /** The stability of an operation, and how long it is available. */
 interface Extensions {
@@ -35,7 +37,7 @@ function operationObject(operation: PreparedOperation): OpenAPIV3.OperationObjec
     summary,
     description: descriptionOf(operation),
     parameters: parametersOf(operation),
-    ...(body && { requestBody: requestBody(operation, body) }),
+    ...(body && { requestBody: requestBody(body) }),
     responses: { ...successOf(operation), ...errorsOf(operation) },
     ...(deprecation && {
       deprecated: true,
@@ -46,36 +48,38 @@ function operationObject(operation: PreparedOperation): OpenAPIV3.OperationObjec
   };
 }
 
-function descriptionOf({ description, errors = [], scope }: PreparedOperation): string {
+function descriptionOf({ description, payload, errors = [], scope }: PreparedOperation): string {
   const needs = scope && `Requires the scope \`${scope}\`.`;
   const own = errors.map((code) => `\`${code}\` (${ERROR_STATUS[code]})`).join(', ');
-  return [description, needs, own && `Specific errors: ${own}.`].filter(Boolean).join('\n\n');
+  const filters = payload.isPage && 'Filters combine: each item matches all that are given.';
+  return [description, filters, needs, own && `Specific errors: ${own}.`].filter(Boolean).join('\n\n');
 }
 
-function requestBody({ method }: PreparedOperation, schema: string): OpenAPIV3.RequestBodyObject {
-  const types = method === 'PATCH' ? PATCH_TYPES : (['application/json'] as const);
-  const content = { schema: { $ref: `#/components/schemas/${schema}` } };
+function requestBody({ type, isPatch }: Body): OpenAPIV3.RequestBodyObject {
+  const types = isPatch ? PATCH_TYPES : (['application/json'] as const);
+  const content = { schema: ref(type.name) };
   return {
-    description: method === 'PATCH' ? 'The fields to change.' : 'The whole resource, without its id.',
+    description: isPatch
+      ? 'The fields to change: a JSON merge patch (RFC 7396).'
+      : 'The whole resource, without its id.',
     required: true,
-    content: Object.fromEntries(types.map((type) => [type, content])),
+    content: Object.fromEntries(types.map((media) => [media, content])),
   };
 }
 
 function successOf(operation: PreparedOperation): OpenAPIV3.ResponsesObject {
-  const { ok, method, runsOnce, isPage } = operation;
-  const [status, payload] = ok;
+  const { ok, method, runsOnce, payload } = operation;
   const headers = headersOf(
     ...(method === 'GET' ? (['ETag', 'Cache-Control'] as const) : []),
-    ...(status === 201 ? (['Location'] as const) : []),
-    ...(isPage ? (['Link'] as const) : []),
+    ...(ok === 201 ? (['Location'] as const) : []),
+    ...(payload.isPage ? (['Link'] as const) : []),
     ...(runsOnce ? (['Idempotent-Replayed'] as const) : []),
-    ...markersOf(operation),
+    ...annotationHeaderNames(operation),
   );
-  if (!payload) return { [status]: { description: SUCCESS[method], headers } };
-  const content = { 'application/json': { schema: { $ref: `#/components/schemas/${payload}` } } };
+  if (ok === 204) return { [ok]: { description: SUCCESS[method], headers } };
+  const content = { 'application/json': { schema: ref(payload.name) } };
   return {
-    [status]: { description: SUCCESS[method], headers, content },
+    [ok]: { description: SUCCESS[method], headers, content },
     ...(method === 'GET' && {
       304: { description: "The client's copy is current.", headers },
     }),

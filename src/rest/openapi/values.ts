@@ -1,33 +1,32 @@
+import { getNamedType, getNullableType, isListType } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
-import { DEFAULT_PAGE, MAX_PAGE } from '../../domain/connection';
+import { type Element, ruleOf } from '../../graphql/directives/json-schema';
+import { SCALARS } from '../requests/scalar-formats';
 
 export type Schema = OpenAPIV3.SchemaObject;
+export type Ref = OpenAPIV3.ReferenceObject;
 
-/** The largest int64; only a bigint holds it exactly. Writers of JSON and YAML must support bigints. */
-const MAX_INT64 = 9223372036854775807n as unknown as number;
-const MAX_INT32 = 2147483647;
-
-export const INT64: Schema = { type: 'integer', format: 'int64', minimum: 1, maximum: MAX_INT64 };
-export const INT32: Schema = {
-  type: 'integer',
-  format: 'int32',
-  minimum: -MAX_INT32 - 1,
-  maximum: MAX_INT32,
-};
-export const PAGE_SIZE: Schema = {
-  type: 'integer',
-  format: 'int32',
-  minimum: 1,
-  maximum: MAX_PAGE,
-  default: DEFAULT_PAGE,
-};
 export const REQUEST_ID: Schema = { type: 'string', pattern: '^[\\w.:-]{1,128}$', maxLength: 128 };
 /** The longest body, in characters: no text about a request is longer. */
 export const MAX_TEXT = 131_072;
-export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+export const ref = (name: string): Ref => ({ $ref: `#/components/schemas/${name}` });
 export const arrayOf = (name: string, maxItems = 100): Schema => ({
   type: 'array',
   items: ref(name),
   maxItems,
 });
-export const MOMENT: Schema = { type: 'string', format: 'date-time', maxLength: 64 };
+
+/** How often a parameter may be repeated; no more would fit into a URL. */
+const MAX_VALUES = 4096;
+
+/** The schema of a value: its type, with the bounds of its rule. Types other than scalars have schemas of their own. */
+export function schemaOf(element: Element): Schema | Ref {
+  const { nullable, trimmed, ...bounds } = ruleOf(element);
+  const { name } = getNamedType(element.type);
+  const scalar = SCALARS[name]?.schema;
+  // A text that is trimmed must have something else than white space.
+  const pattern = trimmed && bounds.minLength && { pattern: '\\S' };
+  const schema = scalar ? { ...scalar, ...bounds, ...pattern } : ref(name);
+  if (!isListType(getNullableType(element.type))) return schema;
+  return { type: 'array', items: schema, maxItems: MAX_VALUES };
+}

@@ -10,7 +10,7 @@ import {
   PetsDocument,
   PlaceOrderDocument,
   RenamePetDocument,
-} from './generated/graphql.js';
+} from '../../../src/database/generated/graphql.js';
 import { patientFetch } from './patient-fetch.js';
 import { key, report, url } from './run.js';
 
@@ -19,8 +19,7 @@ const sent: string[] = [];
 const { fetch: plainFetch } = globalThis;
 globalThis.fetch = (input, init) => {
   const { method, body } = init ?? {};
-  const text =
-    method === 'GET' ? new URL(String(input)).searchParams.get('query') : JSON.parse(String(body)).query;
+  const text = method === 'GET' ? new URL(String(input)).searchParams.get('query') : JSON.parse(String(body)).query;
   sent.push(`${method} ${text ? 'text' : 'hash'}`);
   return plainFetch(input, init);
 };

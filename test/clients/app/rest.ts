@@ -1,5 +1,5 @@
 import createClient from 'openapi-fetch';
-import type { components, paths } from './generated/openapi.js';
+import type { components, paths } from '../../../src/database/generated/openapi-document.js';
 import { patientFetch } from './patient-fetch.js';
 import { key, report, url } from './run.js';
 
@@ -29,8 +29,7 @@ async function order(petId: number, quantity: number, idempotencyKey = crypto.ra
     body: { petId, quantity },
   });
   if (error?.code === 'INSUFFICIENT_STOCK') return 'sold out';
-  if (error)
-    throw new Error(`${error.code}: ${error.message} (request ${response.headers.get('x-request-id')})`);
+  if (error) throw new Error(`${error.code}: ${error.message} (request ${response.headers.get('x-request-id')})`);
   return data.id;
 }
 

@@ -1,5 +1,5 @@
 import { Client, cacheExchange, fetchExchange } from '@urql/core';
-import { PetsDocument, PlaceOrderDocument } from './generated/graphql.js';
+import { PetsDocument, PlaceOrderDocument } from '../../../src/database/generated/graphql.js';
 import { patientFetch } from './patient-fetch.js';
 import { key, report, url } from './run.js';
 
@@ -11,8 +11,7 @@ const client = new Client({
   fetchOptions: { headers: { 'x-api-key': key } },
 });
 
-const page = async (after?: string | null) =>
-  (await client.query(PetsDocument, { first: 2, after })).data?.pets;
+const page = async (after?: string | null) => (await client.query(PetsDocument, { first: 2, after })).data?.pets;
 const first = await page();
 const second = await page(first?.pageInfo.endCursor);
 

@@ -116,8 +116,7 @@ describe('a caller that continues after 20 refusals within a window', () => {
 
   test('leaves no file open, and learns nothing about the file', async () => {
     const openFiles = () => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0);
-    const script = () =>
-      gateway.app.inject({ url: '/docs/static/swagger-ui-bundle.js', headers: key.headers });
+    const script = () => gateway.app.inject({ url: '/docs/static/swagger-ui-bundle.js', headers: key.headers });
     const before = openFiles();
     const responses = await Promise.all(Array.from({ length: 50 }, script));
     await until(async () => openFiles() - before < 10);
@@ -146,9 +145,7 @@ test('each further ban within a day lasts twice as long, up to an hour; after a 
     lengths.push([code, retryAfter]);
     clock += Number(retryAfter) * 1000;
   }
-  expect(lengths).toEqual(
-    [60, 120, 240, 480, 960, 1920, 3600, 3600].map((seconds) => ['KEY_BANNED', seconds]),
-  );
+  expect(lengths).toEqual([60, 120, 240, 480, 960, 1920, 3600, 3600].map((seconds) => ['KEY_BANNED', seconds]));
   clock += DAY;
   await ban(headers, 1);
   expect(await ask(headers)).toMatchObject({ code: 'KEY_BANNED', retryAfter: 60 });
@@ -246,8 +243,7 @@ test('the thresholds are configurable', async () => {
   const strict = await gateway.another(environment, () => clock);
   for (const seconds of [5, 8, 8]) {
     const statuses: number[] = [];
-    for (let i = 0; i < 3; i++)
-      statuses.push((await strict.server.inject({ url: '/pets', headers })).statusCode);
+    for (let i = 0; i < 3; i++) statuses.push((await strict.server.inject({ url: '/pets', headers })).statusCode);
     expect(statuses).toEqual([200, 429, 429]);
     expect(await bannedUntil(id, strict)).toBe(new Date(clock + seconds * 1000).toISOString());
     clock += 60_000;

@@ -39,30 +39,22 @@ test.each<[string, Request[], number[]]>([
     [['2001:db8:1:2::1'], ['2001:db8:1:2::2'], ['2001:db8:1:2:ffff:ffff:ffff:ffff']],
     SHARED,
   ],
-  [
-    'several IPv6 /64s are several callers',
-    [['2001:db8:1:1::1'], ['2001:db8:1:2::1'], ['2001:db8:2:1::1']],
-    APART,
-  ],
+  ['several IPv6 /64s are several callers', [['2001:db8:1:1::1'], ['2001:db8:1:2::1'], ['2001:db8:2:1::1']], APART],
 ])('without a key, %s', async (_name, requests, expected) => {
   expect(await remaining({}, requests)).toEqual(expected);
 });
 
 describe('without TRUST_PROXY no claim of a client about its address is trusted', () => {
-  test.each([
-    'x-forwarded-for',
-    'x-real-ip',
-    'forwarded',
-    'x-client-ip',
-    'cf-connecting-ip',
-    'true-client-ip',
-  ])('%s', async (name) => {
-    const says = (address: string): Request => [
-      '203.0.113.7',
-      { [name]: name === 'forwarded' ? `for=${address}` : address },
-    ];
-    expect(await remaining({}, ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(says))).toEqual(SHARED);
-  });
+  test.each(['x-forwarded-for', 'x-real-ip', 'forwarded', 'x-client-ip', 'cf-connecting-ip', 'true-client-ip'])(
+    '%s',
+    async (name) => {
+      const says = (address: string): Request => [
+        '203.0.113.7',
+        { [name]: name === 'forwarded' ? `for=${address}` : address },
+      ];
+      expect(await remaining({}, ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(says))).toEqual(SHARED);
+    },
+  );
 });
 
 describe('with TRUST_PROXY', () => {
@@ -75,12 +67,7 @@ describe('with TRUST_PROXY', () => {
       from('192.0.2.1', '198.51.100.1, 192.0.2.1', '198.51.100.2, 198.51.100.3,192.0.2.1'),
       SHARED,
     ],
-    [
-      '2',
-      'two hops',
-      from('192.0.2.1, 10.0.0.2', '192.0.2.2, 10.0.0.2', '9.9.9.9, 192.0.2.3, 10.0.0.2'),
-      APART,
-    ],
+    ['2', 'two hops', from('192.0.2.1, 10.0.0.2', '192.0.2.2, 10.0.0.2', '9.9.9.9, 192.0.2.3, 10.0.0.2'), APART],
     [
       '2',
       'spoofing behind two hops',
@@ -95,12 +82,7 @@ describe('with TRUST_PROXY', () => {
       from('1.1.1.1, 192.0.2.1, 10.9.9.9', '2.2.2.2, 192.0.2.1', '192.0.2.1, 10.3.3.3, 10.4.4.4'),
       SHARED,
     ],
-    [
-      '172.16.0.0/12, fd00::/8',
-      'other senders are not trusted',
-      from('192.0.2.1', '192.0.2.2', '192.0.2.3'),
-      SHARED,
-    ],
+    ['172.16.0.0/12, fd00::/8', 'other senders are not trusted', from('192.0.2.1', '192.0.2.2', '192.0.2.3'), SHARED],
     [
       'fd00::/8',
       'an IPv6 proxy',

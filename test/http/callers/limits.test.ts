@@ -241,11 +241,7 @@ describe('a request that fails before it reaches a counted field counts as one, 
     [400, 'a document that does not parse', graphql('{')],
     [400, 'a document that is not valid', graphql('{ nothing }')],
     [400, 'a free query that is not valid', graphql('{ viewer { nothing } }')],
-    [
-      400,
-      'an unknown operation name',
-      post('/graphql', '{"query":"{ __typename }","operationName":"other"}'),
-    ],
+    [400, 'an unknown operation name', post('/graphql', '{"query":"{ __typename }","operationName":"other"}')],
     [400, 'invalid variables', graphql('query ($id: ID!) { pet(id: $id) { id } }', { id: 'x' })],
     [
       400,
@@ -264,11 +260,7 @@ describe('a request that fails before it reaches a counted field counts as one, 
       'a directive with an invalid variable',
       graphql('query ($on: Boolean!) { pets @include(if: $on) { totalCount } }', { on: 'yes' }),
     ],
-    [
-      400,
-      'invalid variables for a free query',
-      graphql('query ($on: Boolean!) { viewer @include(if: $on) { plan } }'),
-    ],
+    [400, 'invalid variables for a free query', graphql('query ($on: Boolean!) { viewer @include(if: $on) { plan } }')],
     [400, 'a missing variable', graphql('query ($id: ID!) { pet(id: $id) { id } }')],
     [400, 'a list of operations', post('/graphql', '[{"query":"{ pets { totalCount } }"}]')],
     [400, 'a possible CSRF request', rest('/graphql?query={pets{totalCount}}', { headers: crossSite })],
@@ -343,8 +335,8 @@ describe('a request that fails before it reaches a counted field counts as one, 
       clock += 86_400_000;
 
       const minute = async () =>
-        (await from('127.0.0.1', {}, '{ rateLimit { windows { remaining } } }')).json().data.rateLimit
-          .windows[0].remaining;
+        (await from('127.0.0.1', {}, '{ rateLimit { windows { remaining } } }')).json().data.rateLimit.windows[0]
+          .remaining;
       expect(await minute()).toBe(60);
       expect(await exchange(url, text)).toMatch(/^HTTP\/1\.1 4(00|31) /);
       expect(await minute()).toBe(59);
@@ -418,13 +410,10 @@ describe('windows', () => {
   test('a change of plan applies from the next request on, also to what has been used', async () => {
     const key = await keyWith(0);
     const change = (plan: string) =>
-      gateway.data(
-        'mutation ($id: ID!, $input: ApiKeyUpdate!) { updateApiKey(id: $id, input: $input) { id } }',
-        {
-          id: key.id,
-          input: { plan },
-        },
-      );
+      gateway.data('mutation ($id: ID!, $input: ApiKeyUpdate!) { updateApiKey(id: $id, input: $input) { id } }', {
+        id: key.id,
+        input: { plan },
+      });
     expect((await told(key)).status).toBe(429);
     await change('PRO');
     expect(await told(key)).toMatchObject({ status: 200, limit: 300, remaining: 239 });

@@ -43,10 +43,7 @@ const codeOf = (error: unknown) =>
   (error as { extensions: { code: string } }[])[0]?.extensions?.code ?? (error as { code?: number }).code;
 
 /** Opens a plain WebSocket. */
-function socket(
-  headers: Record<string, string> = {},
-  protocol: string[] = [GRAPHQL_TRANSPORT_WS_PROTOCOL],
-): WebSocket {
+function socket(headers: Record<string, string> = {}, protocol: string[] = [GRAPHQL_TRANSPORT_WS_PROTOCOL]): WebSocket {
   const opened = new WebSocket(`${url.replace('http', 'ws')}/graphql`, protocol, { headers });
   // Refused ones emit another error when they are dropped.
   opened.on('error', () => undefined);
@@ -116,14 +113,10 @@ test('documents have the usual limits, and errors in them are reported and count
   const code = async (query: string) => codeOf((await client.subscribe(query).untilOver()).error);
   expect(await code('subscription {')).toBe('GRAPHQL_PARSE_FAILED');
   expect(await code('subscription { petChanged { nothing } }')).toBe('GRAPHQL_VALIDATION_FAILED');
-  expect(await code('subscription { petChanged { id } orderChanged { id } }')).toBe(
-    'GRAPHQL_VALIDATION_FAILED',
-  );
+  expect(await code('subscription { petChanged { id } orderChanged { id } }')).toBe('GRAPHQL_VALIDATION_FAILED');
   expect(await code(`subscription { petChanged { ${'id '.repeat(2001)} } }`)).toBe('OPERATION_TOO_COMPLEX');
   expect(await code('subscription { petChanged(filter: { ids: ["0"] }) { id } }')).toBe('BAD_USER_INPUT');
-  expect(await code('subscription { petChanged(filter: { ids: ["abcdefghij12"] }) { id } }')).toBe(
-    'BAD_USER_INPUT',
-  );
+  expect(await code('subscription { petChanged(filter: { ids: ["abcdefghij12"] }) { id } }')).toBe('BAD_USER_INPUT');
   const variables = 'subscription ($ids: [ID!]) { petChanged(filter: { ids: $ids }) { id } }';
   const { error } = await client.subscribe(variables, { ids: ['x'] }).untilOver();
   expect(error).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', details: [{ path: 'ids.0' }] } }]);

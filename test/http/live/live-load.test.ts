@@ -21,10 +21,7 @@ beforeAll(async () => {
   url = await gateway.listen();
   await gateway.data('mutation { createCategory(input: { name: "Dogs" }) { id } }');
   const name = '🐕'.repeat(255);
-  await gateway.data(
-    'mutation ($name: String!) { createPet(input: { name: $name, categoryId: 1 }) { id } }',
-    { name },
-  );
+  await gateway.data('mutation ($name: String!) { createPet(input: { name: $name, categoryId: 1 }) { id } }', { name });
 });
 afterAll(async () => {
   gateway.server.server.closeAllConnections();

@@ -31,11 +31,7 @@ const open = (client: Subscriber): Subscriber => {
 };
 
 /** Subscribes, and waits until the subscription is running. */
-async function subscribe(
-  client: Subscriber,
-  query: string,
-  variables?: Record<string, unknown>,
-): Promise<Received> {
+async function subscribe(client: Subscriber, query: string, variables?: Record<string, unknown>): Promise<Received> {
   const before = await running(gateway);
   const received = client.subscribe(query, variables);
   await until(async () => (await running(gateway)) > before);
@@ -55,9 +51,7 @@ describe.each([
 ])('over %s', (_name, client) => {
   test('pets are reported as they are created, changed and deleted', async () => {
     const received = await subscribe(client(), PETS);
-    const { createPet } = await gateway.data(
-      'mutation { createPet(input: { name: "Luna", categoryId: 1 }) { id } }',
-    );
+    const { createPet } = await gateway.data('mutation { createPet(input: { name: "Luna", categoryId: 1 }) { id } }');
     await received.until(1);
     await gateway.app.inject({
       method: 'PATCH',
@@ -82,14 +76,9 @@ describe.each([
     const stock = await subscribe(client(), STOCK);
     await gateway.data('mutation { setInventory(petId: 1, input: { quantity: 5 }) { quantity } }');
     await stock.until(1);
-    const { placeOrder } = await gateway.data(
-      'mutation { placeOrder(input: { petId: 1, quantity: 2 }) { id } }',
-    );
+    const { placeOrder } = await gateway.data('mutation { placeOrder(input: { petId: 1, quantity: 2 }) { id } }');
     await stock.until(2);
-    await gateway.data(
-      'mutation ($id: ID!) { updateOrder(id: $id, input: { quantity: 3 }) { id } }',
-      placeOrder,
-    );
+    await gateway.data('mutation ($id: ID!) { updateOrder(id: $id, input: { quantity: 3 }) { id } }', placeOrder);
     await stock.until(3);
     await gateway.data('mutation ($id: ID!) { cancelOrder(id: $id) { id } }', placeOrder);
     const items = await stock.until(4);
@@ -104,12 +93,8 @@ describe.each([
   test('a query and a mutation get one response each, and errors are reported', async () => {
     const live = client();
     const query = await live.subscribe('{ pet(id: 1) { name } }').untilOver();
-    expect(query.answers).toMatchObject([
-      { data: { pet: { name: 'Rex' } }, extensions: { cost: { operation: 1 } } },
-    ]);
-    const mutation = await live
-      .subscribe('mutation { updatePet(id: 99, input: { name: "a" }) { id } }')
-      .untilOver();
+    expect(query.answers).toMatchObject([{ data: { pet: { name: 'Rex' } }, extensions: { cost: { operation: 1 } } }]);
+    const mutation = await live.subscribe('mutation { updatePet(id: 99, input: { name: "a" }) { id } }').untilOver();
     expect(mutation.answers).toMatchObject([{ errors: [{ extensions: { code: 'NOT_FOUND' } }] }]);
   });
 });
@@ -135,10 +120,7 @@ test('an idempotency key applies to a mutation over an event stream too', async 
   const headers = { ...key, 'idempotency-key': 'streamed' };
   const client = open(streamClient(url, headers));
   const create = 'mutation { createCategory(input: { name: "Fish" }) { id } }';
-  const [first, second] = [
-    await client.subscribe(create).untilOver(),
-    await client.subscribe(create).untilOver(),
-  ];
+  const [first, second] = [await client.subscribe(create).untilOver(), await client.subscribe(create).untilOver()];
   expect(second.answers[0]?.data).toEqual(first.answers[0]?.data);
   expect(await gateway.data('{ categories { totalCount } }')).toEqual({ categories: { totalCount: 3 } });
 });
@@ -146,10 +128,7 @@ test('an idempotency key applies to a mutation over an event stream too', async 
 test('a deleted row is reported as it was, even if all that it belonged to is deleted too', async () => {
   const client = open(socketClient(url, key));
   const belongings = 'pet { name category { name } }';
-  const stock = await subscribe(
-    client,
-    `subscription { inventoryChanged { kind item { quantity ${belongings} } } }`,
-  );
+  const stock = await subscribe(client, `subscription { inventoryChanged { kind item { quantity ${belongings} } } }`);
   const pets = await subscribe(client, `subscription { petChanged { kind ${belongings} } }`);
   await gateway.data(`mutation {
     updatePet(id: 3, input: { categoryId: 1 }) { id }
@@ -278,10 +257,7 @@ describe('no event is sent', () => {
   test('for a change whose response cannot be stored', async () => {
     const pets = Array.from({ length: 1200 }, (_, i) => `f${i}: name`).join(' ');
     const name = '🐕'.repeat(255);
-    const { errors } = await keyed(
-      `mutation { updatePet(id: 1, input: { name: "${name}" }) { ${pets} } }`,
-      'large',
-    );
+    const { errors } = await keyed(`mutation { updatePet(id: 1, input: { name: "${name}" }) { ${pets} } }`, 'large');
     expect(errors[0]?.extensions?.code).toBe('OPERATION_TOO_COMPLEX');
     expect(await mark()).toEqual([]);
   });

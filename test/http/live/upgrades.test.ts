@@ -59,10 +59,7 @@ test('offers sent without waiting for a response are answered in order', async (
   const warn = (warning: Error) => warnings.push(warning);
   process.on('warning', warn);
   const names = Array.from({ length: 30 }, (_, i) => `n${i}`);
-  const requests = names.flatMap((name) => [
-    post(name).join(''),
-    `GET /categories?limit=1 HTTP/1.1\r\n${HOST}\r\n`,
-  ]);
+  const requests = names.flatMap((name) => [post(name).join(''), `GET /categories?limit=1 HTTP/1.1\r\n${HOST}\r\n`]);
   const received = await exchange([requests.join('')], (text) => text.split('HTTP/1.1 ').length > 60);
   const created = [...received.matchAll(/"name":"(n\d+)"\}(?!\])/g)].map(([, name]) => name);
   expect(created).toEqual(names);
@@ -74,11 +71,7 @@ test('an upgrade to WebSocket waits for the responses before it', async () => {
   const request = `GET /graphql HTTP/1.1\r\n${WEBSOCKET}${KEY}\r\n`;
   const pets = `GET /pets HTTP/1.1\r\n${HOST}\r\n`;
   const received = await exchange([pets + pets + request], (text) => text.includes('Sec-WebSocket-Accept'));
-  expect([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual([
-    '200',
-    '200',
-    '101',
-  ]);
+  expect([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '200', '101']);
 });
 
 const WEBSOCKET = `${HOST}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n`;
@@ -90,13 +83,11 @@ test.each<[string, string, string]>([
   ['with another method is an ordinary request', `DELETE /graphql HTTP/1.1\r\n${WEBSOCKET}${KEY}`, '405'],
   ['without its key is refused', `GET /graphql HTTP/1.1\r\n${WEBSOCKET}`, '400'],
   ['of another version is refused', `GET /graphql HTTP/1.1\r\n${WEBSOCKET.replace('13', '7')}${KEY}`, '400'],
-  ...['a,,b', 'a,', ',a', '', 'a b', 'a;b', 'a/b', '"a"', 'a, a', 'é'].map(
-    (protocols): [string, string, string] => [
-      `with the protocols '${protocols}' is refused`,
-      `GET /graphql HTTP/1.1\r\n${WEBSOCKET}${KEY}Sec-WebSocket-Protocol: ${protocols}\r\n`,
-      '400',
-    ],
-  ),
+  ...['a,,b', 'a,', ',a', '', 'a b', 'a;b', 'a/b', '"a"', 'a, a', 'é'].map((protocols): [string, string, string] => [
+    `with the protocols '${protocols}' is refused`,
+    `GET /graphql HTTP/1.1\r\n${WEBSOCKET}${KEY}Sec-WebSocket-Protocol: ${protocols}\r\n`,
+    '400',
+  ]),
 ])('a WebSocket request %s', async (_name, head, status) => {
   const received = await exchange([`${head}\r\n`], (text) => text.includes('\r\n\r\n'));
   expect(received.slice(9, 12)).toBe(status);

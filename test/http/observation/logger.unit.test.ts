@@ -37,8 +37,7 @@ test('processes that share a pipe write whole lines, however slow its reader is'
 
 test('a silent log writes nothing', () => {
   const write = `require(${JSON.stringify(LOGGER)}).createLogger(process.argv[1]).fatal('heard')`;
-  const written = (level: string) =>
-    execFileSync(NODE, [...OPTIONS, '-e', write, level], { encoding: 'utf8' });
+  const written = (level: string) => execFileSync(NODE, [...OPTIONS, '-e', write, level], { encoding: 'utf8' });
   expect(written('fatal')).toContain('heard');
   expect(written('silent')).toBe('');
 });

@@ -25,9 +25,7 @@ async function samples(): Promise<Record<string, number>> {
 /** By how much the samples have grown since `before`. */
 async function gainedSince(before: Record<string, number>): Promise<Record<string, number>> {
   const after = await samples();
-  return Object.fromEntries(
-    Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)]),
-  );
+  return Object.fromEntries(Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)]));
 }
 
 const count = (operation: string, status: string) =>

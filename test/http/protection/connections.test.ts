@@ -38,8 +38,7 @@ function open(): { socket: Socket; closed: Promise<string> } {
 }
 
 const GET = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
-const statusesOf = (text: string) =>
-  [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+const statusesOf = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
 
 describe('a connection is closed', () => {
   test('that never sends anything', async () => {
@@ -62,9 +61,7 @@ describe('a connection is closed', () => {
 
   test('whose request body never ends, even if it keeps sending', async () => {
     const { socket, closed } = open();
-    socket.write(
-      'POST /pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n',
-    );
+    socket.write('POST /pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n');
     const drip = setInterval(() => socket.write(' '), 50);
     const response = parseResponse(await closed);
     clearInterval(drip);

@@ -25,9 +25,7 @@ beforeAll(async () => {
 afterEach(() => jest.restoreAllMocks());
 afterAll(() => gateway.close());
 
-const bug = new Error(
-  'relation "pets" does not exist at /srv/petstore/src/database/select.ts:7 (select secret)',
-);
+const bug = new Error('relation "pets" does not exist at /srv/petstore/src/database/select.ts:7 (select secret)');
 const gone = Object.assign(new Error('connect ECONNREFUSED 10.0.0.5:5432'), { code: 'ECONNREFUSED' });
 
 describe('the headers are on the response to', () => {
@@ -73,19 +71,9 @@ describe('the headers are on the response to what the HTTP parser refuses, or wo
       400,
       'BAD_REQUEST',
     ],
-    [
-      'a head of 20,000 characters',
-      `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
-      431,
-      'HEADERS_TOO_LARGE',
-    ],
+    ['a head of 20,000 characters', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
     ['no Host', 'GET /openapi.json HTTP/1.1\r\n\r\n', 400, 'BAD_REQUEST'],
-    [
-      'an unknown expectation',
-      'GET /openapi.json HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n',
-      200,
-      undefined,
-    ],
+    ['an unknown expectation', 'GET /openapi.json HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n', 200, undefined],
     ['HTTP/1.0, without a Host', 'GET /openapi.json HTTP/1.0\r\n\r\n', 200, undefined],
   ];
   test.each(requests)('%s', async (_name, text, status, code) => {
@@ -157,11 +145,7 @@ test('CORS_ORIGINS lists the origins that a browser may call from', async () => 
     ['https://shop.example.evil.example', undefined],
     ['null', undefined],
   ]) {
-    for (const request of [
-      { method: 'OPTIONS' as const, url: '/graphql' },
-      { url: '/pets' },
-      { url: '/nothing' },
-    ]) {
+    for (const request of [{ method: 'OPTIONS' as const, url: '/graphql' }, { url: '/pets' }, { url: '/nothing' }]) {
       const { headers } = await instance.app.inject({
         ...request,
         headers: {
@@ -239,19 +223,14 @@ async function prepare({ before }: Request): Promise<void> {
 }
 
 function failWith(error: Error): void {
-  for (const method of ['query', 'transaction'] as const)
-    jest.spyOn(gateway.database, method).mockRejectedValue(error);
+  for (const method of ['query', 'transaction'] as const) jest.spyOn(gateway.database, method).mockRejectedValue(error);
 }
 
 async function filled(path: string): Promise<string> {
-  return path
-    .replace('{dogs}', dogs)
-    .replace('{empty}', path.includes('{empty}') ? await createCategory() : '');
+  return path.replace('{dogs}', dogs).replace('{empty}', path.includes('{empty}') ? await createCategory() : '');
 }
 
 async function createCategory(): Promise<string> {
-  const { createCategory } = await gateway.data(
-    'mutation { createCategory(input: { name: "Dogs" }) { id } }',
-  );
+  const { createCategory } = await gateway.data('mutation { createCategory(input: { name: "Dogs" }) { id } }');
   return String(createCategory?.id);
 }

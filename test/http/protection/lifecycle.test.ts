@@ -1,5 +1,5 @@
 import { type GraphQLSchema, isEnumType, isInputObjectType, isObjectType, Kind, parse } from 'graphql';
-import * as schemas from '../../../src/graphql/schema';
+import * as schemas from '../../../src/schema/schema';
 import { emptyDatabase } from '../../helper/database';
 import { ADMIN_KEY, type Gateway, type Json, startGateway } from '../../helper/gateway';
 
@@ -7,17 +7,13 @@ const { buildSchema } = schemas;
 
 function deprecateSome(schema: GraphQLSchema): GraphQLSchema {
   const [pet, filter, status] = ['Pet', 'PetFilter', 'PetStatus'].map((name) => schema.getType(name));
-  if (!isObjectType(pet) || !isInputObjectType(filter) || !isEnumType(status))
-    throw new Error('misses types');
+  if (!isObjectType(pet) || !isInputObjectType(filter) || !isEnumType(status)) throw new Error('misses types');
   const pets = schema.getQueryType()?.getFields().pets;
   mark(
     pet.getFields().categoryId,
     '@deprecated(reason: "Ask for the category.") @sunset(since: "2026-11-01", on: "2027-11-01", replacement: "Pet.category")',
   );
-  mark(
-    filter.getFields().name,
-    '@deprecated(reason: "Too slow.") @sunset(since: "2026-10-01", on: "2028-01-01")',
-  );
+  mark(filter.getFields().name, '@deprecated(reason: "Too slow.") @sunset(since: "2026-10-01", on: "2028-01-01")');
   mark(
     pets?.args.find(({ name }) => name === 'before'),
     '@deprecated(reason: "Go forward.")',
@@ -28,8 +24,7 @@ function deprecateSome(schema: GraphQLSchema): GraphQLSchema {
 
 function mark(element: { astNode?: unknown } | undefined, directives: string): void {
   const [definition] = parse(`type T { f: Int ${directives} }`).definitions;
-  if (!element || definition?.kind !== Kind.OBJECT_TYPE_DEFINITION)
-    throw new Error(`nothing to mark ${directives}`);
+  if (!element || definition?.kind !== Kind.OBJECT_TYPE_DEFINITION) throw new Error(`nothing to mark ${directives}`);
   element.astNode = definition.fields?.[0];
 }
 
@@ -67,11 +62,7 @@ describe('the deprecated elements that an operation uses are named', () => {
     ['{ pets { nodes { id } } }', undefined, []],
     ['{ pets { nodes { id categoryId a: categoryId } } }', undefined, [CATEGORY_ID]],
     ['{ pet(id: 1) { ...F } } fragment F on Pet { ... on Pet { categoryId } }', undefined, [CATEGORY_ID]],
-    [
-      'query ($no: Boolean = false) { pet(id: 1) { id categoryId @include(if: $no) } }',
-      undefined,
-      [CATEGORY_ID],
-    ],
+    ['query ($no: Boolean = false) { pet(id: 1) { id categoryId @include(if: $no) } }', undefined, [CATEGORY_ID]],
     ['{ pets(filter: { name: "R" }) { totalCount } }', undefined, [NAME]],
     ['{ pets(last: 1, before: null) { totalCount } }', undefined, [BEFORE]],
     ['{ pets(filter: { status: [available, sold] }) { totalCount } }', undefined, [SOLD]],
@@ -81,11 +72,7 @@ describe('the deprecated elements that an operation uses are named', () => {
     ['query ($f: PetFilter) { pets(filter: $f) { totalCount } }', {}, []],
     ['query ($f: PetFilter) { pets(filter: $f) { totalCount } }', { f: null }, []],
     ['query ($f: PetFilter) { pets(filter: $f) { totalCount } }', { f: { status: 'pending' } }, []],
-    [
-      'query ($f: PetFilter) { pets(filter: $f) { totalCount } }',
-      { f: { status: 'sold', name: 'R' } },
-      [SOLD, NAME],
-    ],
+    ['query ($f: PetFilter) { pets(filter: $f) { totalCount } }', { f: { status: 'sold', name: 'R' } }, [SOLD, NAME]],
     [
       'query ($s: [PetStatus!]) { pets(filter: { status: $s }) { nodes { categoryId } } }',
       { s: ['sold'] },
@@ -104,8 +91,7 @@ describe('the deprecated elements that an operation uses are named', () => {
 });
 
 test('each of two operations in a document reports its own', async () => {
-  const query =
-    'query A { pet(id: 1) { ...F } } query B { pet(id: 1) { id } } fragment F on Pet { categoryId }';
+  const query = 'query A { pet(id: 1) { ...F } } query B { pet(id: 1) { id } } fragment F on Pet { categoryId }';
   const run = async (operationName: string) => {
     const answer = await gateway.app.inject({
       method: 'POST',

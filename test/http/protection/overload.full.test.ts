@@ -42,10 +42,7 @@ test('a lagging process refuses further work, still reports its state, and recov
   expect(refused.headers['access-control-allow-origin']).toBe('*');
   expect([live.statusCode, ready.statusCode, metrics.statusCode]).toEqual([200, 200, 200]);
   expect(metrics.body).toMatch(/petstore_requests_shed_total [12]\n/);
-  expect([graphql.status, graphql.errors[0]?.extensions]).toMatchObject([
-    503,
-    { code: 'SERVICE_UNAVAILABLE' },
-  ]);
+  expect([graphql.status, graphql.errors[0]?.extensions]).toMatchObject([503, { code: 'SERVICE_UNAVAILABLE' }]);
   await sleep(2000);
   expect((await get('/pets')).statusCode).toBe(200);
   await small.server.close();

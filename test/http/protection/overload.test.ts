@@ -13,8 +13,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 /** A request with an incomplete body. */
-const UNFINISHED =
-  'POST /pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{';
+const UNFINISHED = 'POST /pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{';
 
 test('requests above the limit in progress are refused at once; the others are answered', async () => {
   const small = await gateway.another({ MAX_REQUESTS_IN_PROGRESS: '3' });
@@ -22,10 +21,7 @@ test('requests above the limit in progress are refused at once; the others are a
   const held = Array.from({ length: 3 }, () => exchange(url, UNFINISHED));
   await sleep(100);
   const refused = await ask(url, { path: '/pets' });
-  expect([refused.status, JSON.parse(refused.body ?? '')]).toMatchObject([
-    503,
-    { code: 'SERVICE_UNAVAILABLE' },
-  ]);
+  expect([refused.status, JSON.parse(refused.body ?? '')]).toMatchObject([503, { code: 'SERVICE_UNAVAILABLE' }]);
   expect(refused.took).toBeLessThan(300);
   expect((await ask(url, { path: '/livez' })).status).toBe(200);
   await Promise.all(held);

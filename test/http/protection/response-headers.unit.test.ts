@@ -10,11 +10,7 @@ const app = fastify();
 afterAll(() => app.close());
 
 test('a second response is dropped while the first is being counted: a client gets one per request', async () => {
-  const standing = new MemoryStore({ bans: BANS, now: Date.now }).take(
-    { id: 'a', quota: PLANS.FREE },
-    1,
-    'counted',
-  );
+  const standing = new MemoryStore({ bans: BANS, now: Date.now }).take({ id: 'a', quota: PLANS.FREE }, 1, 'counted');
   const take = () => new Promise((resolve) => setTimeout(resolve, 10, standing));
   app.addHook('onRequest', (request, _reply, done) => {
     Object.assign(request, { meter: { take } });

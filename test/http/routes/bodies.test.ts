@@ -59,13 +59,7 @@ describe.each([
       415,
       'The body must be in UTF-8.',
     ],
-    [
-      'that is compressed',
-      gzipSync(text),
-      { 'content-encoding': 'gzip' },
-      415,
-      'The body must not be compressed.',
-    ],
+    ['that is compressed', gzipSync(text), { 'content-encoding': 'gzip' }, 415, 'The body must not be compressed.'],
     ['of XML', text, { 'content-type': 'text/xml' }, 415, 'The body must be application/json.'],
     ['that is empty', '', {}, 400, 'The body must not be empty.'],
   ])('refuses a body %s', async (_what, payload, headers, status, message) => {

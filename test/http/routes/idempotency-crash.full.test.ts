@@ -161,12 +161,7 @@ describe('kill -9 during requests with keys', () => {
       const waiting = keys.filter((key) => !answered.has(key));
       const worker = async () => {
         for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) {
-          const { status, text } = await insist(
-            gateway,
-            'POST /store/orders',
-            { petId: 1, quantity: 2 },
-            key,
-          );
+          const { status, text } = await insist(gateway, 'POST /store/orders', { petId: 1, quantity: 2 }, key);
           expect(status).toBe(201);
           answered.set(key, text);
           if (answered.size >= enough) void gateway.stop('SIGKILL');

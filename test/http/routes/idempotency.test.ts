@@ -44,10 +44,7 @@ const code = ({ json }: Answer) => (json as { code?: string }).code;
 const codes = ({ json }: Answer) =>
   (json as { errors?: { extensions: { code: string } }[] }).errors?.map(({ extensions }) => extensions.code);
 const count = async (table: string) => {
-  const [row] = await gateway.database.query<{ n: number }>(
-    statement(`select count(*)::int as n from ${table}`),
-    [],
-  );
+  const [row] = await gateway.database.query<{ n: number }>(statement(`select count(*)::int as n from ${table}`), []);
   return row?.n;
 };
 
@@ -125,12 +122,7 @@ describe('the same request with the same key gets the same response, and changes
 
   test('how the body is formatted does not matter', async () => {
     const first = await send(gateway, 'POST /pets', '{"name":"A","categoryId":1}', keyed('k'));
-    const second = await send(
-      gateway,
-      'POST /pets',
-      '{ "categoryId": 1, "status": null, "name": "A" }',
-      keyed('"k"'),
-    );
+    const second = await send(gateway, 'POST /pets', '{ "categoryId": 1, "status": null, "name": "A" }', keyed('"k"'));
     expect([second.text, replayed(second)]).toEqual([first.text, 'true']);
     expect(await count('pets')).toBe(4);
   });
@@ -138,8 +130,7 @@ describe('the same request with the same key gets the same response, and changes
   test('a replay counts as a request like any other', async () => {
     const { headers } = await gateway.createKey();
     const left = async () =>
-      toldBy((await send(gateway, 'POST /pets', { name: 'A', categoryId: 1 }, keyed('k', headers))).headers)
-        .remaining;
+      toldBy((await send(gateway, 'POST /pets', { name: 'A', categoryId: 1 }, keyed('k', headers))).headers).remaining;
     expect([await left(), await left(), await left()]).toEqual([59, 58, 57]);
   });
 
@@ -211,12 +202,7 @@ describe('keys belong to their caller', () => {
     const callers = [one.headers, other.headers, { 'x-api-key': undefined }];
     const ids = [];
     for (const headers of callers) {
-      const { status, json } = await send(
-        gateway,
-        'POST /pets',
-        { name: 'A', categoryId: 1 },
-        keyed('same', headers),
-      );
+      const { status, json } = await send(gateway, 'POST /pets', { name: 'A', categoryId: 1 }, keyed('same', headers));
       ids.push([status, (json as { id: number }).id]);
     }
     expect(ids).toEqual([
@@ -366,9 +352,7 @@ describe('while the first is running', () => {
 
   test('different keys do not block each other', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, i) =>
-        send(gateway, 'POST /store/orders', { quantity: 1 }, keyed(`k${i}`)),
-      ),
+      Array.from({ length: 20 }, (_, i) => send(gateway, 'POST /store/orders', { quantity: 1 }, keyed(`k${i}`))),
     );
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(201));
     expect(await count('orders')).toBe(21);
@@ -378,58 +362,49 @@ describe('while the first is running', () => {
     ['order', (pet) => `p${pet}: placeOrder(input: { petId: ${pet}, quantity: 1 }) { id }`],
     ['change', (pet) => `p${pet}: updatePet(id: ${pet}, input: { name: "A" }) { id }`],
     ['set the stock of', (pet) => `p${pet}: setInventory(petId: ${pet}, input: { quantity: 80 }) { petId }`],
-  ])(
-    'mutations that %s the same pets in opposite orders all succeed, and block nobody',
-    async (what, field) => {
-      for (const pet of [1, 2]) await send(gateway, `PUT /store/inventory/${pet}`, { quantity: 100 });
-      const before = await deadlocks();
-      const several = Array.from({ length: 20 }, (_, i) => {
-        const fields = (i % 2 ? [1, 2] : [2, 1]).map(field);
-        return post(`mutation { ${fields.join(' ')} }`, undefined, keyed(`several-${i}`));
-      });
-      const others = Array.from({ length: 20 }, (_, i) =>
-        send(gateway, 'PATCH /pets/3', { name: `P${i}` }, i % 2 ? keyed(`one-${i}`) : {}),
-      );
-      expect((await Promise.all(others)).map(({ status }) => status)).toEqual(Array(20).fill(200));
-      const answers = await Promise.all(several);
-      expect(answers.map((each) => [each.status, codes(each)])).toEqual(Array(20).fill([200, undefined]));
-      expect(await deadlocks()).toBe(before);
-      if (what === 'order') expect(await count('orders')).toBe(41);
-      const left = await gateway.database.query(
-        statement('select quantity from inventory order by pet_id'),
-        [],
-      );
-      expect(left).toEqual(Array(2).fill({ quantity: what === 'change' ? 100 : 80 }));
-    },
-  );
+  ])('mutations that %s the same pets in opposite orders all succeed, and block nobody', async (what, field) => {
+    for (const pet of [1, 2]) await send(gateway, `PUT /store/inventory/${pet}`, { quantity: 100 });
+    const before = await deadlocks();
+    const several = Array.from({ length: 20 }, (_, i) => {
+      const fields = (i % 2 ? [1, 2] : [2, 1]).map(field);
+      return post(`mutation { ${fields.join(' ')} }`, undefined, keyed(`several-${i}`));
+    });
+    const others = Array.from({ length: 20 }, (_, i) =>
+      send(gateway, 'PATCH /pets/3', { name: `P${i}` }, i % 2 ? keyed(`one-${i}`) : {}),
+    );
+    expect((await Promise.all(others)).map(({ status }) => status)).toEqual(Array(20).fill(200));
+    const answers = await Promise.all(several);
+    expect(answers.map((each) => [each.status, codes(each)])).toEqual(Array(20).fill([200, undefined]));
+    expect(await deadlocks()).toBe(before);
+    if (what === 'order') expect(await count('orders')).toBe(41);
+    const left = await gateway.database.query(statement('select quantity from inventory order by pet_id'), []);
+    expect(left).toEqual(Array(2).fill({ quantity: what === 'change' ? 100 : 80 }));
+  });
 
-  onPostgres(
-    'mutations of several fields run one at a time on all instances; few connections wait',
-    async () => {
-      const instances = [gateway, await gateway.another()];
-      const before = await deadlocks();
-      const rename = (pet: number) => `p${pet}: updatePet(id: ${pet}, input: { name: "A" }) { id }`;
-      let several: Promise<Answer>[] = [];
-      await gateway.database.transaction(async (transaction) => {
-        await transaction.query(statement('select from pets where id = 3 for update'), []);
-        several = Array.from({ length: 20 }, (_, i) => {
-          const fields = (i % 2 ? [1, 3, 2] : [2, 3, 1]).map(rename);
-          const query = `mutation { ${fields.join(' ')} }`;
-          return send(instances[i % 2] as Gateway, 'POST /graphql', { query }, keyed(`several-${i}`));
-        });
-        await until(async () => (await waiting()) === 2);
-        const others = Array.from({ length: 20 }, (_, i) =>
-          send(gateway, 'POST /pets', { name: 'A', categoryId: 1 }, keyed(`one-${i}`)),
-        );
-        expect((await Promise.all(others)).map(({ status }) => status)).toEqual(Array(20).fill(201));
-        expect(await waiting()).toBe(2);
+  onPostgres('mutations of several fields run one at a time on all instances; few connections wait', async () => {
+    const instances = [gateway, await gateway.another()];
+    const before = await deadlocks();
+    const rename = (pet: number) => `p${pet}: updatePet(id: ${pet}, input: { name: "A" }) { id }`;
+    let several: Promise<Answer>[] = [];
+    await gateway.database.transaction(async (transaction) => {
+      await transaction.query(statement('select from pets where id = 3 for update'), []);
+      several = Array.from({ length: 20 }, (_, i) => {
+        const fields = (i % 2 ? [1, 3, 2] : [2, 3, 1]).map(rename);
+        const query = `mutation { ${fields.join(' ')} }`;
+        return send(instances[i % 2] as Gateway, 'POST /graphql', { query }, keyed(`several-${i}`));
       });
-      const answers = await Promise.all(several);
-      await instances[1]?.close();
-      expect(answers.map((each) => [each.status, codes(each)])).toEqual(Array(20).fill([200, undefined]));
-      expect(await deadlocks()).toBe(before);
-    },
-  );
+      await until(async () => (await waiting()) === 2);
+      const others = Array.from({ length: 20 }, (_, i) =>
+        send(gateway, 'POST /pets', { name: 'A', categoryId: 1 }, keyed(`one-${i}`)),
+      );
+      expect((await Promise.all(others)).map(({ status }) => status)).toEqual(Array(20).fill(201));
+      expect(await waiting()).toBe(2);
+    });
+    const answers = await Promise.all(several);
+    await instances[1]?.close();
+    expect(answers.map((each) => [each.status, codes(each)])).toEqual(Array(20).fill([200, undefined]));
+    expect(await deadlocks()).toBe(before);
+  });
 
   test('reads, and writes without a key, are not blocked', async () => {
     const on = ['POST /pets', 'GET /pets', 'POST /pets', 'GET /categories'];
@@ -508,18 +483,15 @@ describe('after 24 hours', () => {
 describe('the header', () => {
   const ask = (key: string) => send(gateway, 'POST /pets', { name: 'A', categoryId: 1 }, keyed(key));
 
-  test.each([
-    'a',
-    'x'.repeat(255),
-    '8e03978e-40d5-43dd-bc93-6894a57f9324',
-    "!#$%&'()*+,-./:;<=>?@[]^_`{|}~",
-    'a"b',
-  ])('%s is accepted, with or without quotes', async (key) => {
-    expect((await ask(key)).status).toBe(201);
-    const quoted = await ask(`"${key.replace(/["\\]/g, '\\$&')}"`);
-    expect([quoted.status, replayed(quoted)]).toEqual([201, 'true']);
-    expect(await count('pets')).toBe(4);
-  });
+  test.each(['a', 'x'.repeat(255), '8e03978e-40d5-43dd-bc93-6894a57f9324', "!#$%&'()*+,-./:;<=>?@[]^_`{|}~", 'a"b'])(
+    '%s is accepted, with or without quotes',
+    async (key) => {
+      expect((await ask(key)).status).toBe(201);
+      const quoted = await ask(`"${key.replace(/["\\]/g, '\\$&')}"`);
+      expect([quoted.status, replayed(quoted)]).toEqual([201, 'true']);
+      expect(await count('pets')).toBe(4);
+    },
+  );
 
   test.each([
     '',
@@ -556,11 +528,7 @@ describe('the header', () => {
   });
 
   test('is refused by mutations of the scope ADMIN: no secret is stored', async () => {
-    const refused = await post(
-      'mutation { createApiKey(input: { name: "n" }) { secret } }',
-      undefined,
-      keyed('k'),
-    );
+    const refused = await post('mutation { createApiKey(input: { name: "n" }) { secret } }', undefined, keyed('k'));
     expect([refused.status, codes(refused)]).toEqual([400, ['BAD_USER_INPUT']]);
     expect(await count('idempotency_keys')).toBe(0);
   });

@@ -6,8 +6,8 @@ import { createClient as createSocketClient, type SubscribePayload } from 'graph
 import { WebSocket } from 'ws';
 import { createApp } from '../../../src/app';
 import { readConfig } from '../../../src/config';
-import { buildSchema, type Services } from '../../../src/graphql/schema';
-import { TrustedDocuments } from '../../../src/graphql/trusted-documents';
+import { TrustedDocuments } from '../../../src/graphql/documents/trusted-documents';
+import { buildSchema, type Services } from '../../../src/schema/schema';
 import { emptyDatabase } from '../../helper/database';
 import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../../helper/gateway';
 import { Received, running } from '../../helper/live';
@@ -38,11 +38,7 @@ function written(content: object | string): string {
   return file;
 }
 const LIST = written(
-  manifest(
-    ['query', 'Pet', PET],
-    ['mutation', 'Rename', RENAME],
-    ['subscription', 'Changes', CHANGES, 'changes'],
-  ),
+  manifest(['query', 'Pet', PET], ['mutation', 'Rename', RENAME], ['subscription', 'Changes', CHANGES, 'changes']),
 );
 
 let plain: Gateway;
@@ -67,11 +63,7 @@ afterAll(async () => {
   for (const gateway of [closed, open, plain]) await gateway.close();
 });
 
-async function post(
-  gateway: Gateway,
-  payload: object,
-  more: { path?: string; headers?: Record<string, string> } = {},
-) {
+async function post(gateway: Gateway, payload: object, more: { path?: string; headers?: Record<string, string> } = {}) {
   const answer = await gateway.app.inject({
     method: 'POST',
     url: more.path ?? '/graphql',
@@ -113,8 +105,7 @@ describe.each([
     [
       'in full, formatted differently',
       {
-        query:
-          'fragment Named on Pet { name } # that\n query Pet($id: ID!) { pet(id: $id) { ...Named __typename } }',
+        query: 'fragment Named on Pet { name } # that\n query Pet($id: ID!) { pet(id: $id) { ...Named __typename } }',
       },
     ],
   ])('run %s', async (_how, request) => {
@@ -131,10 +122,7 @@ describe.each([
       { extensions: JSON.stringify(apollo(sha256(PET))) },
     ];
     for (const way of ways) {
-      const read = await get(gateway(), { ...way, variables: JSON.stringify(variables) } as Record<
-        string,
-        string
-      >);
+      const read = await get(gateway(), { ...way, variables: JSON.stringify(variables) } as Record<string, string>);
       expect([read.statusCode, read.body]).toEqual([200, expect.stringContaining(REX)]);
     }
     const write = { documentId: sha256(RENAME), variables: '{"id":1,"name":"Max"}' };
@@ -149,8 +137,7 @@ describe.each([
 
   test('stay known, whatever else is sent', async () => {
     const admin = { 'x-api-key': undefined as never };
-    for (let i = 0; i < 30; i++)
-      await gateway().graphql(`# ${'x'.repeat(90_000)} ${i}\n${UNLISTED}`, undefined, admin);
+    for (let i = 0; i < 30; i++) await gateway().graphql(`# ${'x'.repeat(90_000)} ${i}\n${UNLISTED}`, undefined, admin);
     expect((await post(gateway(), { documentId: sha256(PET), variables })).body).toContain(REX);
   });
 
@@ -191,15 +178,12 @@ describe('automatic persisted queries', () => {
     expect((await post(open, { extensions: apollo(sha256(text)) })).body).toContain('"status":"available"');
   });
 
-  test.each([sha256(text), sha256(PET), 'changes'])(
-    'store no text under the hash of another: %s',
-    async (hash) => {
-      const other = '{ pet(id: 1) { id } }';
-      expect((await post(open, { query: other, extensions: apollo(hash) })).status).toBe(400);
-      const { body } = await post(open, { extensions: apollo(hash), variables });
-      expect(body).not.toContain('"pet":{"id"');
-    },
-  );
+  test.each([sha256(text), sha256(PET), 'changes'])('store no text under the hash of another: %s', async (hash) => {
+    const other = '{ pet(id: 1) { id } }';
+    expect((await post(open, { query: other, extensions: apollo(hash) })).status).toBe(400);
+    const { body } = await post(open, { extensions: apollo(hash), variables });
+    expect(body).not.toContain('"pet":{"id"');
+  });
 
   test('are off where only trusted documents run', async () => {
     const unknown = await post(closed, { extensions: apollo(sha256(text)) });
@@ -265,9 +249,7 @@ describe('where only trusted documents run', () => {
     const refused = await ask({ query: UNLISTED }).untilOver();
     expect(refused.error).toMatchObject([{ extensions: { code: 'QUERY_NOT_IN_SAFELIST', status: 403 } }]);
     const unknown = await ask({ query: '', extensions: apollo('nobody') }).untilOver();
-    expect(unknown.error).toMatchObject([
-      { extensions: { code: 'PERSISTED_QUERY_NOT_IN_LIST', status: 404 } },
-    ]);
+    expect(unknown.error).toMatchObject([{ extensions: { code: 'PERSISTED_QUERY_NOT_IN_LIST', status: 404 } }]);
 
     const changes = ask({ query: '', extensions: apollo('changes') });
     await until(async () => (await running(closed)) === 1);
@@ -293,7 +275,7 @@ const BOUNDS = {
     directivesAtOnce: 5,
     errors: 20,
   },
-  costs: { answer: 50_000, event: 1000 },
+  costs: { query: 50_000, mutation: 50_000, subscription: 1000 },
 };
 
 describe('a start with a manifest', () => {
@@ -336,12 +318,7 @@ describe('a start with a manifest', () => {
     ],
     [
       'over a limit',
-      manifest([
-        'query',
-        'A',
-        `query A { ${'pets { nodes { category { '.repeat(8)} id ${'} } }'.repeat(8)} }`,
-        '1',
-      ]),
+      manifest(['query', 'A', `query A { ${'pets { nodes { category { '.repeat(8)} id ${'} } }'.repeat(8)} }`, '1']),
       'query A (1): The operation is',
     ],
     [
@@ -367,9 +344,7 @@ describe('a start with a manifest', () => {
   ])('%s is refused in one line', (_what, content, reason) => {
     const file = written(content);
     expect(() => TrustedDocuments.read(file, BOUNDS)).toThrow(reason);
-    expect(() => TrustedDocuments.read(file, BOUNDS)).toThrow(
-      new RegExp(`^TRUSTED_DOCUMENTS ${file}: [^\n]+$`),
-    );
+    expect(() => TrustedDocuments.read(file, BOUNDS)).toThrow(new RegExp(`^TRUSTED_DOCUMENTS ${file}: [^\n]+$`));
   });
 
   // main.full.test.ts has the same for the process.

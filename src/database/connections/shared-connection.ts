@@ -1,0 +1,87 @@
+import { Client, type ClientConfig } from 'pg';
+import type { Statement } from '../database';
+import { runPrepared } from './prepared-query';
+
+/**
+ * A connection that has been silent for this long, in milliseconds, gets no more reads: they would wait behind a slow
+ * one.
+ */
+const SLOW_MS = 20;
+/** Maximum number of reads waiting for one connection. */
+const MOST_WAITING = 100;
+
+/** One of the {@link SharedConnections}. */
+export class SharedConnection {
+  isOpen = false;
+  /** Whether reads are collected, to be sent at the end of this turn of the event loop. */
+  isGathering = false;
+  /** Whether a read took so long that the server may still be running it. */
+  isGivenUp = false;
+  /** Number of reads without a result yet. */
+  waiting = 0;
+  /** When the server last responded, or, if nothing was outstanding, was last sent something. */
+  private heardAt = 0;
+  private readonly client: Client;
+  private readonly opened: Promise<void>;
+
+  constructor(config: ClientConfig, settings: string, onEnd: () => void) {
+    this.client = new Client(config);
+    // node-postgres rejects the waiting reads; without a listener the event would crash the process.
+    this.client.on('error', () => this.retire());
+    this.client.on('end', () => this.retire()).on('end', onEnd);
+    this.opened = this.open(settings);
+  }
+
+  isReady(now: number): boolean {
+    const isSlow = this.waiting > 0 && now - this.heardAt > SLOW_MS;
+    return this.isOpen && !isSlow && this.waiting < MOST_WAITING;
+  }
+
+  query<Row>(statement: Statement, values: unknown[], now: number): Promise<Row[]> {
+    if (this.waiting === 0) this.heardAt = now;
+    this.waiting++;
+    this.gather();
+    return runPrepared<Row>(this.client, statement, values, (isSpent, failure) => {
+      this.waiting--;
+      this.heardAt = performance.now();
+      if (failure === 'timeout') this.isGivenUp = true;
+      if (isSpent) this.retire();
+    });
+  }
+
+  /** Waits for outstanding reads. */
+  async close(): Promise<void> {
+    await this.opened;
+    this.isOpen = false;
+    await this.client.end();
+  }
+
+  private async open(settings: string): Promise<void> {
+    try {
+      await this.client.connect();
+      await this.client.query(settings);
+      this.isOpen = true;
+    } catch {
+      void this.client.end();
+    }
+  }
+
+  /** Takes no more reads, and ends after the outstanding ones. */
+  private retire(): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    void this.client.end();
+  }
+
+  /** One write costs less than several. With TLS, what is written to is not the socket that the `stream` option makes. */
+  private gather(): void {
+    if (this.isGathering) return;
+    this.isGathering = true;
+    const { stream } = this.client.connection;
+    stream.cork();
+    setImmediate(() => {
+      this.isGathering = false;
+      stream.uncork();
+    });
+  }
+}

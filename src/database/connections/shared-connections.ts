@@ -1,0 +1,79 @@
+import type { ClientConfig } from 'pg';
+import type { Statement } from '../database';
+import { sessionOf } from './connection-settings';
+import { SharedConnection } from './shared-connection';
+
+/** A lost connection is replaced by the first read after this time, in milliseconds. */
+const RECONNECT_MS = 1_000;
+
+export interface SharedConnectionsOptions {
+  readonly size: number;
+  /** How long a read may take here, in milliseconds, before its connection is given up. */
+  readonly readMs: number;
+  /** How long the server goes on with a statement whose connection was given up, in milliseconds. */
+  readonly statementMs: number;
+}
+
+/**
+ * Connections that many short reads share: node-postgres sends each without waiting for the results of those before it
+ * (its `pipeline` option), and each still succeeds or fails alone. For a process that serves thousands of small
+ * requests, the socket write costs more than everything else it does for a read.
+ *
+ * Nothing depends on these connections: if none is ready, or all have enough or something slow to do, {@link query}
+ * declines, and the read takes a connection of its own. The same is to be done if it fails here: the reason may be
+ * another read, which was too slow, or a lost connection.
+ *
+ * The time limit of reads is the client's, not the server's `statement_timeout`: a pooler in between would pass such a
+ * setting on to other statements.
+ */
+export class SharedConnections {
+  private readonly connections = new Set<SharedConnection>();
+  /** When a connection may be opened again. */
+  private reopensAt = 0;
+  private isClosed = false;
+
+  constructor(
+    private readonly config: ClientConfig,
+    private readonly options: SharedConnectionsOptions,
+  ) {}
+
+  /** The number of connections, and of those with no outstanding reads. */
+  get load(): { total: number; idle: number } {
+    const idle = [...this.connections].filter(({ isOpen, waiting }) => isOpen && waiting === 0);
+    return { total: this.connections.size, idle: idle.length };
+  }
+
+  /** Returns the rows of a short read; `undefined` if it should take a connection of its own. */
+  query<Row>(statement: Statement, values: unknown[]): Promise<Row[]> | undefined {
+    const now = performance.now();
+    if (this.connections.size < this.options.size && now >= this.reopensAt && !this.isClosed) this.open();
+    return this.least(now)?.query(statement, values, now);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await Promise.all([...this.connections].map((connection) => connection.close()));
+  }
+
+  /** The connection that is about to send others, otherwise the one with the fewest outstanding reads. */
+  private least(now: number): SharedConnection | undefined {
+    let least: SharedConnection | undefined;
+    for (const connection of this.connections) {
+      if (!connection.isReady(now)) continue;
+      if (connection.isGathering) return connection;
+      if (!least || connection.waiting < least.waiting) least = connection;
+    }
+    return least;
+  }
+
+  private open(): void {
+    const { readMs, statementMs } = this.options;
+    const config = { ...this.config, pipeline: true, query_timeout: readMs };
+    const connection = new SharedConnection(config, sessionOf(statementMs).settings, () => {
+      this.connections.delete(connection);
+      const pause = connection.isGivenUp ? statementMs : RECONNECT_MS;
+      this.reopensAt = Math.max(this.reopensAt, performance.now() + pause);
+    });
+    this.connections.add(connection);
+  }
+}

@@ -1,0 +1,72 @@
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { PGlite } from '@electric-sql/pglite';
+import { reasonOf } from '../failures';
+
+/** PGlite 0.4 is PostgreSQL 17; it cannot open a directory of another major version. */
+export const MAJOR_VERSION = '17';
+
+/**
+ * Starts the embedded PostgreSQL on the files in `directory`, and creates them if they do not exist.
+ * @throws Error with a one-line message if they are from another PostgreSQL version or unreadable as a database.
+ */
+export async function openCluster(directory: string): Promise<PGlite> {
+  const version = versionOf(directory);
+  if (version !== undefined && version !== MAJOR_VERSION) {
+    throw new Error(
+      `${directory} holds a PostgreSQL ${version} database; this version of the gateway reads PostgreSQL ${MAJOR_VERSION}. ` +
+        'Move it away, or dump it with the version that created it.',
+    );
+  }
+  try {
+    if (version === undefined) await createCluster(directory);
+    return await startEngine(directory);
+  } catch (error) {
+    throw new Error(`${directory} cannot be opened as a database: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** Creates the cluster in a sibling directory and renames it once complete, so a killed first start does no damage. */
+async function createCluster(directory: string): Promise<void> {
+  const unfinished = `${directory}.unfinished`;
+  rmSync(unfinished, { recursive: true, force: true });
+  const engine = await startEngine(unfinished);
+  await engine.close();
+  renameSync(unfinished, directory);
+  sync(dirname(directory));
+}
+
+/** Makes a directory's entries survive a power loss, where the system supports it. */
+function sync(directory: string): void {
+  try {
+    const descriptor = openSync(directory, 'r');
+    fsyncSync(descriptor);
+    closeSync(descriptor);
+  } catch {
+    // Windows cannot open directories.
+  }
+}
+
+function versionOf(directory: string): string | undefined {
+  try {
+    return readFileSync(join(directory, 'PG_VERSION'), 'utf8').trim();
+  } catch {
+    return undefined; // a new directory
+  }
+}
+
+/**
+ * Starts PGlite with the extensions that the migrations need; in memory if no directory is given.
+ * @param image the data directory to start from, as dumped by PGlite.
+ */
+export async function startEngine(directory?: string, image?: Blob): Promise<PGlite> {
+  // Loaded only if it is used.
+  const { PGlite }: typeof import('@electric-sql/pglite') = require('@electric-sql/pglite');
+  const {
+    pg_trgm,
+  }: typeof import('@electric-sql/pglite/contrib/pg_trgm') = require('@electric-sql/pglite/contrib/pg_trgm');
+  const engine = await PGlite.create({ dataDir: directory, loadDataDir: image, extensions: { pg_trgm } });
+  // Prisma writes and reads timestamps as if every session were in UTC; PGlite defaults to this process's time zone.
+  await engine.exec("set timezone to 'UTC'");
+  return engine;
+}

@@ -1,0 +1,92 @@
+import { linkSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { identityOf, isRunning } from './process-identity';
+
+const LOCK = /^lock\.([1-9][0-9]*)$/;
+const ATTEMPTS = 100;
+
+/** The locks held by this process: an identity with its own pid may be left over from an earlier process. */
+const held = new Map<string, number>();
+
+/**
+ * Locks `directory` for this process: PGlite does not, and two processes that have it open lose each other's committed
+ * rows.
+ *
+ * The lock is a numbered file, `lock.7`, that identifies its owner; the highest number counts. A process that finds the
+ * owner gone creates the next number, which appears complete and for only one contender (link is atomic). Numbers never
+ * restart, so a contender with a stale listing creates a number that has been superseded, and notices that.
+ * @returns a function that releases the lock.
+ * @throws Error naming the owner if it is a live process.
+ */
+export function lockDirectory(directory: string): () => void {
+  const path = realpathSync(directory);
+  const mine = join(path, `owner.${process.pid}`);
+  rmSync(mine, { force: true });
+  writeFileSync(mine, identityOf(process.pid));
+  try {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const current = newestIn(path);
+      refuseIfOwned(path, current);
+      const next = current + 1;
+      if (!tryLink(mine, lockFile(path, next))) continue;
+      if (newestIn(path) === next) return hold(path, next);
+      rmSync(lockFile(path, next), { force: true });
+    }
+    throw new Error(`${directory} could not be locked: other processes keep trying to take it.`);
+  } finally {
+    rmSync(mine, { force: true });
+  }
+}
+
+function hold(path: string, number: number): () => void {
+  for (const older of locksIn(path)) {
+    if (older < number) rmSync(lockFile(path, older), { force: true });
+  }
+  held.set(path, number);
+  return () => {
+    if (held.get(path) !== number) return;
+    held.delete(path);
+    // The number remains, without an owner.
+    writeFileSync(lockFile(path, number), '');
+  };
+}
+
+function refuseIfOwned(path: string, number: number): void {
+  const identity = number ? read(lockFile(path, number)) : '';
+  const pid = Number.parseInt(identity, 10);
+  if (Number.isNaN(pid) || !(pid === process.pid ? held.has(path) : isRunning(identity))) return;
+  throw new Error(`${path} is in use by process ${pid}. Stop it, or set DATA_DIR to another directory.`);
+}
+
+function lockFile(path: string, number: number): string {
+  return join(path, `lock.${number}`);
+}
+
+function locksIn(path: string): number[] {
+  return readdirSync(path)
+    .map((name) => Number(LOCK.exec(name)?.[1] ?? 0))
+    .filter(Boolean);
+}
+
+/** The current lock number; 0 if the directory was never locked. */
+function newestIn(path: string): number {
+  return Math.max(0, ...locksIn(path));
+}
+
+function tryLink(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return ''; // superseded in the meantime
+  }
+}

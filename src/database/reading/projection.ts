@@ -1,0 +1,97 @@
+import { jsonOf } from './row-json';
+import { NOTHING, type Selection } from './selection';
+import { columnOf, fromOf, type Table } from './table';
+
+/** How a selection is read from a table: the columns, the joins, and how a joined row becomes a row of the table. */
+export interface Projection {
+  readonly columns: string;
+  readonly from: string;
+  /** Whether rows are returned as JSON. */
+  readonly isJson: boolean;
+  /** Moves joined columns to their place: `category.name` under `category`. Modifies and returns `rows`. */
+  shape<Row>(rows: Row[]): Row[];
+}
+
+/** A document has the same selections in every run, so projections are cached by them. */
+const projections = new WeakMap<Selection, Map<string, Projection>>();
+const EVERYTHING: Selection = { fields: new Map() };
+
+/**
+ * Reads the selection (all columns if undefined), plus the id and `needed`. A relation to one other row is joined, with its
+ * own columns only; anything nested deeper is left to loaders.
+ */
+export function projectionOf<Row>(table: Table<Row>, selection = EVERYTHING, ...needed: readonly string[]): Projection {
+  const key = `${table.name} ${needed.join(' ')}`;
+  let known = projections.get(selection);
+  if (!known) {
+    known = new Map();
+    projections.set(selection, known);
+  }
+  let projection = known.get(key);
+  if (!projection) {
+    projection = project(table, selection, needed);
+    known.set(key, projection);
+  }
+  return projection;
+}
+
+function project<Row>(table: Table<Row>, selection: Selection, needed: readonly string[]): Projection {
+  const json = selection.json && jsonOf(table, selection.json);
+  if (json) {
+    const columns = columnsOf(table, fieldsOf(table, NOTHING, needed));
+    return {
+      columns: [...columns, `${json.text} as "$json"`].join(', '),
+      from: fromOf(table, json.relations),
+      isJson: true,
+      shape: (rows) => rows,
+    };
+  }
+  const joined = Object.keys(table.relations).filter((name) => selection.fields.has(name));
+  const columns = columnsOf(table, fieldsOf(table, selection, needed));
+  const nests = joined.map((name) => {
+    const other = table.relations[name]?.table() as Table<object>;
+    const fields = fieldsOf(other, selection.fields.get(name));
+    columns.push(...columnsOf(other, fields, `${name}.`));
+    return nest(name, other.idField, fields);
+  });
+  return {
+    columns: columns.join(', '),
+    from: fromOf(table, joined),
+    isJson: false,
+    shape: (rows) => {
+      if (nests.length) for (const row of rows) for (const each of nests) each(row as Record<string, unknown>);
+      return rows;
+    },
+  };
+}
+
+function columnsOf<Row>(table: Table<Row>, fields: readonly string[], prefix = ''): string[] {
+  return fields.map((field) => `${columnOf(table, field)} as "${prefix}${field}"`);
+}
+
+/** Collects `name.field` columns into an object under `name`: null if the joined row does not exist. */
+function nest(name: string, idField: string, fields: readonly string[]) {
+  const columns = fields.map((field) => [field, `${name}.${field}`] as const);
+  return (row: Record<string, unknown>) => {
+    if (row[`${name}.${idField}`] === null) {
+      row[name] = null;
+      return;
+    }
+    const inner: Record<string, unknown> = {};
+    for (const [field, column] of columns) inner[field] = row[column];
+    row[name] = inner;
+  };
+}
+
+/** The fields to read: the requested ones, the id, the keys of relations, and `needed`. */
+function fieldsOf<Row>(
+  table: Table<Row>,
+  { fields }: Selection = EVERYTHING,
+  needed: readonly string[] = [],
+): string[] {
+  const all = Object.keys(table.columns);
+  if (fields === EVERYTHING.fields) return all;
+  const relations = Object.entries(table.relations).filter(([name]) => fields.has(name));
+  const keys = new Set([table.idField, ...needed, ...relations.map(([, { field }]) => field)]);
+  return all.filter((field) => fields.has(field) || keys.has(field));
+}

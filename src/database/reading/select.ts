@@ -1,0 +1,61 @@
+import type { Session, Statement } from '../database';
+import { statement } from '../statement';
+import { conditions, type Filters, SHORT, where } from './page-statement';
+import { type Projection, projectionOf } from './projection';
+import type { Selection } from './selection';
+import { columnOf, type Table } from './table';
+
+/** Reads the rows of `ids`, by id; rows that do not exist are missing from the map. */
+export async function selectByIds<Row>(
+  session: Session,
+  table: Table<Row>,
+  ids: readonly bigint[],
+  selection?: Selection,
+): Promise<Map<bigint, Row>> {
+  const projection = projectionOf(table, selection);
+  const isOne = ids.length === 1;
+  const select = (isOne ? byId : byIds)(table, projection);
+  const rows = await session.query<Row>(select, [isOne ? ids[0] : ids], ids.length <= SHORT);
+  return new Map(projection.shape(rows).map((row) => [table.idOf(row), row]));
+}
+
+const byId = finding('= $1');
+const byIds = finding('= any($1::bigint[])');
+
+/** Statements that read by id, created once: looking a statement up by its text takes longer the longer the text is. */
+function finding(condition: string): <Row>(table: Table<Row>, projection: Projection) => Statement {
+  const statements = new WeakMap<Projection, Statement>();
+  return (table, projection) => {
+    let known = statements.get(projection);
+    if (!known) {
+      const { columns, from } = projection;
+      known = statement(`select ${columns} from ${from} where ${columnOf(table, table.idField)} ${condition}`);
+      statements.set(projection, known);
+    }
+    return known;
+  };
+}
+
+/** Counts the rows that match the filters. */
+export async function countRows<Row>(session: Session, table: Table<Row>, filters: Filters): Promise<number> {
+  const values: unknown[] = [];
+  const text = `select count(*)::int as count from ${table.from}${where(conditions(table, filters, values))}`;
+  const [row] = await session.query<{ count: number }>(statement(text), values);
+  return row?.count ?? 0;
+}
+
+/** Counts the rows of each parent that match the filters; a parent without any is missing. */
+export async function countRowsByParent<Row>(
+  session: Session,
+  table: Table<Row>,
+  column: string,
+  parents: readonly bigint[],
+  filters: Filters,
+): Promise<Map<bigint, number>> {
+  const parent = columnOf(table, column);
+  const values: unknown[] = [parents];
+  const tests = [`${parent} = any($1::bigint[])`, ...conditions(table, filters, values)];
+  const text = `select ${parent} as parent, count(*)::int as count from ${table.from}${where(tests)} group by 1`;
+  const rows = await session.query<{ parent: bigint; count: number }>(statement(text), values);
+  return new Map(rows.map((row) => [row.parent, row.count]));
+}

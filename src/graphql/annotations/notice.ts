@@ -1,0 +1,67 @@
+import type { Annotation } from './annotations';
+
+/** What a client is told about the deprecated and unstable elements that it uses. */
+export interface Notice {
+  readonly annotations: readonly Annotation[];
+  readonly headers: Readonly<Record<string, string>>;
+  /** The response's `extensions`; absent if nothing is deprecated. */
+  readonly extensions?: { readonly deprecations: readonly DeprecationNotice[] };
+}
+
+/** Dates have no time: `2027-11-01`. */
+interface DeprecationNotice {
+  readonly coordinate: string;
+  readonly reason: string;
+  readonly since?: string;
+  readonly sunset?: string;
+  readonly replacement?: string;
+}
+
+/** Where to read what is deprecated and what to use instead. */
+const DOCUMENTATION = '</graphiql>; rel="deprecation"; type="text/html"';
+
+/** The notice for these annotations, if any. Headers combine them: the earliest dates, the least stable level. */
+export function noticeOf(annotations: readonly Annotation[]): Notice | undefined {
+  if (!annotations.length) return undefined;
+  const deprecated = annotations.flatMap(({ coordinate, deprecation }) =>
+    deprecation ? [{ coordinate, ...deprecation }] : [],
+  );
+  const levels = annotations.map(({ stability }) => stability);
+  const level = levels.includes('experimental') ? 'experimental' : levels.find(Boolean);
+  return {
+    annotations,
+    headers: {
+      ...(level && { 'x-stability': level }),
+      ...dateHeaders(earliest(deprecated.map(({ since }) => since)), earliest(deprecated.map(({ sunset }) => sunset))),
+      ...(deprecated.length > 0 && { link: DOCUMENTATION }),
+    },
+    ...(deprecated.length > 0 && {
+      extensions: {
+        deprecations: deprecated.map(({ coordinate, reason, since, sunset, replacement }) => ({
+          coordinate,
+          reason,
+          ...(since && { since: dayOf(since) }),
+          ...(sunset && { sunset: dayOf(sunset) }),
+          ...(replacement && { replacement }),
+        })),
+      },
+    }),
+  };
+}
+
+/** The `Deprecation` and `Sunset` headers. */
+export function dateHeaders(since: Date | undefined, sunset: Date | undefined): Record<string, string> {
+  return {
+    ...(since && { deprecation: `@${since.getTime() / 1000}` }), // RFC 9745, section 2.1
+    ...(sunset && { sunset: sunset.toUTCString() }), // RFC 8594, section 3
+  };
+}
+
+function earliest(dates: readonly (Date | undefined)[]): Date | undefined {
+  const times = dates.flatMap((date) => date?.getTime() ?? []);
+  return times.length ? new Date(Math.min(...times)) : undefined;
+}
+
+function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}

@@ -1,0 +1,49 @@
+import { GraphQLError, type GraphQLLeafType } from 'graphql';
+import { JsonText } from './json-text';
+import { type Completion, Place, type SelectionPlan, write } from './run';
+
+type Complete = Completion['complete'];
+
+/** A value that the database has already serialized as its selection asks. */
+interface Serialized {
+  readonly $json?: string;
+}
+
+export function completeLeaf(type: GraphQLLeafType): Complete {
+  return (value, _run, container, key) => {
+    const serialized = type.serialize(value);
+    if (serialized === null || serialized === undefined) throw new Error(`${type} cannot represent ${String(value)}`);
+    write(serialized, container, key);
+  };
+}
+
+/** @param item how each item is completed. */
+export function completeList(item: Completion): Complete {
+  return function complete(this: Completion, value, run, container, key, owner) {
+    const { $json } = value as Serialized;
+    if ($json !== undefined) {
+      write(new JsonText($json), container, key);
+      return;
+    }
+    if (typeof value !== 'object' || !(Symbol.iterator in (value as object)))
+      throw new GraphQLError(`Expected Iterable, but did not find one for field "${this.coordinate}".`);
+    const items: unknown[] = [];
+    write(items, container, key);
+    const place = new Place(this, container, key, owner);
+    let index = 0;
+    for (const each of value as Iterable<unknown>) run.put(each, item, items, index++, place);
+  };
+}
+
+export function completeObject({ fields, blank }: SelectionPlan): Complete {
+  return function complete(this: Completion, value, run, container, key, owner) {
+    const { $json } = value as Serialized;
+    if ($json !== undefined) {
+      write(new JsonText($json), container, key);
+      return;
+    }
+    const object = blank();
+    write(object, container, key);
+    run.fill(fields, value, object, new Place(this, container, key, owner));
+  };
+}

@@ -1,0 +1,75 @@
+import type { Caller } from '../../access/caller';
+import type { Session } from '../../database/database';
+import type { JsonFormat } from '../../database/reading/row-json';
+import type { Meter } from '../../rate-limit/meter';
+import type { Charge } from '../charging/charge';
+import { Loaders } from './loaders';
+
+/** The variables of an operation as sent. */
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** The idempotency key of an operation. */
+export interface IdempotencyRequest {
+  /** The raw header value. */
+  readonly header: string;
+  /** The name of a prepared document, whose text may differ in the next version. */
+  readonly operation?: string;
+}
+
+/** Receives what is to be logged and measured about an operation. */
+export interface Observer {
+  /**
+   * Called before an operation runs.
+   * @param operation its kind and root field, by their schema names: `query pets`.
+   * @param name the client's operation name.
+   */
+  onOperation(operation: string, name: string | undefined): void;
+  /** Called with errors whose details are hidden from the caller. */
+  onInternalError(error: unknown): void;
+  /** Called when something the operation depends on is temporarily unavailable. */
+  onUnavailable(): void;
+}
+
+/** An interface that operations come by. */
+export interface Api {
+  readonly name: 'graphql' | 'rest';
+  /** How the database may serialize rows for it; `undefined` if it must return columns. */
+  readonly json?: JsonFormat;
+}
+
+export const GRAPHQL_API: Api = { name: 'graphql', json: { ids: 'string', nulls: 'null' } };
+
+/** What is known about a request before its document is read. */
+export interface OperationRequest {
+  readonly session: Session;
+  readonly caller: Caller;
+  readonly meter: Meter;
+  readonly requestId: string;
+  readonly observer: Observer;
+  readonly api: Api;
+  /** Whether errors omit "Did you mean" suggestions of schema names. */
+  readonly hidesSuggestions?: boolean;
+  /** Ignored unless the operation is a mutation. */
+  readonly idempotency?: IdempotencyRequest;
+}
+
+/** The context value of one run of an operation. */
+export class Context {
+  private made: Loaders | undefined;
+
+  constructor(
+    readonly request: OperationRequest,
+    /** What the operation costs. */
+    readonly charge: Charge,
+    /** Where it reads and writes. */
+    readonly session: Session,
+    /** Set if all root fields share a transaction: how many of them have succeeded so far. */
+    readonly shared?: { succeeded: number },
+  ) {}
+
+  /** Most operations load nothing. */
+  get loaders(): Loaders {
+    this.made ??= new Loaders();
+    return this.made;
+  }
+}

@@ -1,0 +1,155 @@
+import {
+  createSourceEventStream,
+  type DocumentNode,
+  type GraphQLSchema,
+  isAbstractType,
+  isObjectType,
+  type OperationTypeNode,
+} from 'graphql';
+import type { ReplicaReads } from '../../access/replica-reads';
+import { ProblemError } from '../../errors/problem';
+import { Uses } from '../annotations/uses';
+import { Charge } from '../charging/charge';
+import type { CostLimits } from '../documents/cost';
+import { IdempotentMutations } from '../idempotency/idempotent-mutations';
+import { type Admitted, admit } from './admission';
+import { Context, type OperationRequest, type Variables } from './context';
+import { type Operation, Operations } from './operation';
+import { answer, eventOf, type Outcome, refusal } from './outcome';
+import { Run } from './run';
+import { RunningSubscription } from './running-subscription';
+
+export interface ExecutorOptions {
+  /** Milliseconds of the Unix epoch. */
+  now(): number;
+  readonly costs: CostLimits;
+  readonly replicas?: ReplicaReads;
+  /** Called around each operation; it is `undefined` if the document has none with the name. */
+  trace?(operation: Operation | undefined, run: () => Promise<Outcome>): Promise<Outcome>;
+}
+
+/**
+ * Runs validated documents against the schema: the only path to the resolvers, for both GraphQL and REST. Access is
+ * checked before anything runs; `@rateLimit` charges the whole operation before the first of its counted fields.
+ */
+export class Executor {
+  /** How often deprecated and unstable elements were used. */
+  readonly uses = new Uses();
+  private readonly operations: Operations;
+  private readonly idempotent: IdempotentMutations;
+
+  constructor(
+    readonly schema: GraphQLSchema,
+    private readonly options: ExecutorOptions,
+  ) {
+    for (const type of Object.values(schema.getTypeMap()))
+      if (isAbstractType(type) || (isObjectType(type) && type.isTypeOf))
+        throw new Error(`The executor knows no abstract types: ${type}`);
+    this.operations = new Operations(schema);
+    this.idempotent = new IdempotentMutations(options.now);
+  }
+
+  run(
+    document: DocumentNode,
+    operationName: string | null | undefined,
+    variables: Variables,
+    request: OperationRequest,
+  ): Promise<Outcome> {
+    const operation = this.operations.find(document, operationName);
+    const run = () =>
+      operation ? this.perform(operation, variables, request) : this.refuseName(operationName, request);
+    return this.options.trace ? this.options.trace(operation, run) : run();
+  }
+
+  /**
+   * Starts a subscription. It is checked and charged once, not for each event.
+   * @param onOver called when it ends, if it started.
+   * @returns the subscription, or the response that refuses it.
+   */
+  async subscribe(
+    document: DocumentNode,
+    operationName: string | null | undefined,
+    sent: Variables,
+    request: OperationRequest,
+    onOver: (ended: RunningSubscription) => void,
+  ): Promise<RunningSubscription | Outcome> {
+    const operation = this.operations.find(document, operationName);
+    if (!operation) return this.refuseName(operationName, request);
+    const admitted = this.admit(operation, sent, request);
+    if ('status' in admitted) return admitted;
+    const { plan, variables } = admitted;
+    const context = new Context(request, new Charge(request.meter, plan.cost), request.session);
+    const source = await createSourceEventStream({
+      schema: this.schema,
+      document,
+      operationName: operation.name,
+      variableValues: sent,
+      contextValue: context,
+    });
+    if (!(Symbol.asyncIterator in source)) return refusal(source.errors?.[0], admitted);
+    const run = (event: unknown) => new Run(context, variables, event).execute(plan.root, false);
+    const events = source[Symbol.asyncIterator]();
+    return new RunningSubscription(events, async (event) => eventOf(await run(event), admitted), admitted, onOver);
+  }
+
+  /** The kind of an operation; `undefined` if there is none with this name. */
+  kindOf(document: DocumentNode, operationName: string | null | undefined): OperationTypeNode | undefined {
+    return this.operations.find(document, operationName)?.kind;
+  }
+
+  private async perform(operation: Operation, sent: Variables, request: OperationRequest): Promise<Outcome> {
+    const { kind } = operation;
+    const isIdempotent = kind === 'mutation' && request.idempotency !== undefined;
+    const admitted = this.admit(operation, sent, request);
+    if ('status' in admitted) return isIdempotent ? { ...admitted, replayed: false } : admitted;
+    if (kind === 'subscription') return refusal(needsStream(), admitted);
+    if (kind === 'query') return this.execute(admitted, this.options.replicas?.session(request.caller.id));
+    const outcome = await (isIdempotent ? this.executeIdempotently(admitted) : this.execute(admitted));
+    await this.options.replicas?.noteWrite(request.caller.id);
+    return outcome;
+  }
+
+  private async execute(admitted: Admitted, session = admitted.request.session): Promise<Outcome> {
+    const { request, operation, plan, variables } = admitted;
+    const charge = new Charge(request.meter, plan.cost);
+    // No field charges it then: it only counts towards what a caller may do free of quota.
+    if (plan.cost === 0) {
+      try {
+        await charge.settle();
+      } catch (problem) {
+        return refusal(problem, admitted);
+      }
+    }
+    const run = new Run(new Context(request, charge, session), variables);
+    const result = await run.execute(plan.root, operation.kind === 'mutation');
+    return charge.problem ? refusal(charge.problem, admitted) : answer(result, admitted, plan.cost);
+  }
+
+  private executeIdempotently(admitted: Admitted): Promise<Outcome> {
+    const { request, plan, variables } = admitted;
+    const charge = new Charge(request.meter, plan.cost);
+    return this.idempotent.run({ ...admitted, charge }, (transaction, shared) =>
+      new Run(new Context(request, charge, transaction, shared), variables).execute(plan.root, true),
+    );
+  }
+
+  private admit(operation: Operation, sent: Variables, request: OperationRequest): Outcome | Admitted {
+    request.observer.onOperation(operation.label, operation.name);
+    const admitted = admit(operation, sent, request, this.options.costs);
+    if (admitted.notice) this.uses.countAll(admitted.notice.annotations, request.api.name);
+    return admitted;
+  }
+
+  private async refuseName(name: string | null | undefined, request: OperationRequest): Promise<Outcome> {
+    const message = name
+      ? `The document has no operation named "${name}".`
+      : 'The document has more than one operation: operationName must say which to run.';
+    return refusal(new ProblemError('GRAPHQL_VALIDATION_FAILED', message), { request });
+  }
+}
+
+function needsStream(): ProblemError {
+  const message =
+    'Subscriptions are served over WebSocket (graphql-transport-ws) here, and as server-sent events at /graphql/stream.';
+  return new ProblemError('BAD_REQUEST', message);
+}

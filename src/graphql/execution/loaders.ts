@@ -1,0 +1,41 @@
+import DataLoader from 'dataloader';
+import type { Selection } from '../../database/reading/selection';
+import { ProblemError } from '../../errors/problem';
+
+/** Fetches the values of many keys at once; keys without a value are absent from the map. */
+export type Batch<Value> = (keys: readonly bigint[]) => Promise<ReadonlyMap<bigint, Value>>;
+
+/**
+ * The loaders of one operation: one for each place that selects a relation, since all rows at a place need the same
+ * arguments and columns. So a place costs one statement, however many rows it has.
+ */
+export class Loaders {
+  private readonly byPlace = new Map<Selection, DataLoader<bigint, unknown>>();
+
+  /**
+   * Loads the value of `key`, batched with the others of its place.
+   * @param place what the place selects: each has its own.
+   * @param required what to call the value in the error if it must exist.
+   * @throws ProblemError `NOT_FOUND` if there is none and it is required.
+   */
+  load<Value>(place: Selection, key: bigint, batch: Batch<Value>, required?: string): Promise<Value | undefined> {
+    let loader = this.byPlace.get(place);
+    if (!loader) {
+      loader = new DataLoader(
+        async (keys: readonly bigint[]) => {
+          const values = await batch([...new Set(keys)]);
+          return keys.map((each) => values.get(each) ?? (required ? missing(required) : undefined));
+        },
+        // Batching only: a value cached for one root field of a mutation would be stale in the next.
+        { cache: false },
+      );
+      this.byPlace.set(place, loader);
+    }
+    return loader.load(key) as Promise<Value | undefined>;
+  }
+}
+
+/** Foreign keys hold, so the value existed when the row that refers to it was read. */
+function missing(name: string): ProblemError {
+  return new ProblemError('NOT_FOUND', `The ${name} has been deleted in the meantime.`);
+}

@@ -1,0 +1,85 @@
+import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
+import { type Problem, problemOf } from '../../errors/problem';
+import type { LimitStatus } from '../../rate-limit/limit-status';
+import type { Notice } from '../annotations/notice';
+import type { OperationRequest } from './context';
+
+/** The response to one operation. `status` is the HTTP status: 200 if it was executed, else that of the first error. */
+export interface Outcome {
+  readonly status: number;
+  readonly body: FormattedExecutionResult;
+  /** What it reports about deprecated and unstable elements that the operation uses. */
+  readonly notice?: Notice;
+  /** For an operation with an idempotency key: whether this is a stored response. */
+  readonly replayed?: boolean;
+}
+
+/** What the responses to one operation have in common. */
+export interface Answering {
+  readonly request: OperationRequest;
+  readonly notice?: Notice;
+}
+
+type Body = { -readonly [member in keyof FormattedExecutionResult]: FormattedExecutionResult[member] };
+
+/** The response to an executed operation. @param cost how many requests it counted as. */
+export function answer(result: ExecutionResult, answering: Answering, cost: number): Outcome {
+  const body = eventOf(result, answering);
+  const { status: standing } = answering.request.meter;
+  if (standing) body.extensions = { cost: costOf(cost, standing), ...body.extensions };
+  return { status: 200, body, notice: answering.notice };
+}
+
+/** The body of one subscription event. It reports no cost: the subscription was charged when it started. */
+export function eventOf({ errors, data }: ExecutionResult, { request, notice }: Answering): Body {
+  const body: Body = errors ? { errors: errors.map((error) => present(error, request)), data } : { data };
+  if (notice?.extensions) body.extensions = notice.extensions;
+  return body;
+}
+
+/** The response to an operation that is refused as a whole: no data, and the error's own status. */
+export function refusal(error: unknown, { request, notice }: Answering): Outcome {
+  const problem = report(error, request);
+  return {
+    status: problem.status,
+    body: {
+      errors: [{ message: problem.message, extensions: extensionsOf(problem, request.requestId) }],
+      ...(notice?.extensions && { extensions: notice.extensions }),
+    },
+    notice,
+  };
+}
+
+/** The response to a document that may not run, with the status of its first error. */
+export function refuseDocument(faults: readonly GraphQLError[], request: OperationRequest): Outcome {
+  const errors = faults.map((fault) => present(fault, request));
+  return { status: Number(errors[0]?.extensions?.status), body: { errors } };
+}
+
+/** The `extensions` of a GraphQL error. */
+export function extensionsOf({ code, status, details }: Problem, requestId?: string) {
+  return { code, status, ...(details && { details }), ...(requestId && { requestId }) };
+}
+
+/** What the operation cost, and what remains in each window. */
+function costOf(operation: number, { windows: [minute, day] }: LimitStatus) {
+  return { operation, remaining: { minute: minute.remaining, day: day.remaining } };
+}
+
+function present(error: GraphQLError, request: OperationRequest): GraphQLFormattedError {
+  const problem = report(error, request);
+  const { locations, path } = error;
+  return {
+    message: problem.message,
+    ...(locations && { locations }),
+    ...(path && { path }),
+    extensions: extensionsOf(problem, request.requestId),
+  };
+}
+
+function report(error: unknown, { observer }: OperationRequest): Problem {
+  const { internal, ...problem } = problemOf(error);
+  if (internal) observer.onInternalError(error);
+  if (problem.code === 'SERVICE_UNAVAILABLE') observer.onUnavailable();
+  return problem;
+}

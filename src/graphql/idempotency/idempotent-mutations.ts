@@ -1,0 +1,72 @@
+import { type ExecutionResult, print } from 'graphql';
+import type { Session } from '../../database/database';
+import { ProblemError, problemOf } from '../../errors/problem';
+import type { Charge } from '../charging/charge';
+import type { Plan } from '../execution/compile';
+import type { Operation } from '../execution/operation';
+import { type Answering, answer, type Outcome, refusal } from '../execution/outcome';
+import { parseIdempotencyKey } from './idempotency-header';
+import { fingerprintOf, type Run, StoredResponses } from './stored-responses';
+
+/** A mutation that the caller is allowed to run. */
+interface Mutation extends Answering {
+  readonly operation: Operation;
+  readonly plan: Plan;
+  /** Coerced. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly charge: Charge;
+}
+
+/** Runs the mutation in a transaction. @param shared counts its root fields that succeed. */
+type Execute = (transaction: Session, shared: { succeeded: number }) => Promise<ExecutionResult>;
+
+/** Runs mutations with an idempotency key: entirely in one transaction, or not at all if the response is stored. */
+export class IdempotentMutations {
+  private readonly responses: StoredResponses;
+
+  /** @param now milliseconds of the Unix epoch. */
+  constructor(now: () => number) {
+    this.responses = new StoredResponses(now);
+  }
+
+  async run(mutation: Mutation, execute: Execute): Promise<Outcome> {
+    const { request, operation, plan, variables, charge, notice } = mutation;
+    const { idempotency, caller, session } = request;
+    try {
+      const key = parseIdempotencyKey(idempotency?.header ?? '');
+      if (plan.scopes.has('ADMIN')) throw neverKept();
+      // A replay runs no field that would charge it.
+      await charge.settle();
+      const text = idempotency?.operation ?? print(operation.document);
+      const fingerprint = fingerprintOf([text, operation.name], variables);
+      const claim = { caller: caller.id, key, fingerprint };
+      const answered = await this.responses.run(session, claim, {
+        hasSeveralFields: plan.root.fields.length > 1,
+        run: (transaction) => runIn(transaction, mutation, execute),
+      });
+      return { status: 200, notice, ...answered };
+    } catch (error) {
+      return { ...refusal(error, mutation), replayed: false };
+    }
+  }
+}
+
+/** @throws the first error that is not the caller's fault, so that the run is rolled back. */
+async function runIn(transaction: Session, mutation: Mutation, execute: Execute): Promise<Run> {
+  const shared = { succeeded: 0 };
+  const result = await execute(transaction, shared);
+  const problems = (result.errors ?? []).map((error) => ({ error, ...problemOf(error) }));
+  const failed = problems.find(({ internal }) => internal);
+  if (failed) throw failed.error.originalError ?? failed.error;
+  // If the input was rejected and nothing else was done, the caller may correct it and reuse the key.
+  const isRefused = problems.length > 0 && problems.every(({ code }) => code === 'BAD_USER_INPUT');
+  const { body } = answer(result, mutation, mutation.plan.cost);
+  return { body, isFinal: !isRefused || shared.succeeded > 0 };
+}
+
+/** The secret from `createApiKey` must never be stored; other ADMIN mutations are safe to retry without a key. */
+function neverKept(): ProblemError {
+  const message = 'is not accepted by operations of the scope ADMIN: their responses are never stored';
+  const path = 'Idempotency-Key';
+  return new ProblemError('BAD_USER_INPUT', `${path}: ${message}`, [{ path, message }]);
+}

@@ -1,0 +1,95 @@
+import { FREE_FACTOR, type Quota, WINDOWS } from './plans';
+import { isTooExpensive, type RequestKind, type Verdict } from './rules';
+import type { State } from './state';
+
+/** A party whose requests are counted, and its quota. `id`: a key id or a client address. */
+export interface Subject {
+  readonly id: string;
+  readonly quota: Quota;
+}
+
+/** One window as reported to a caller. `resetAt` is in milliseconds of the Unix epoch; `seconds` is the window's length. */
+export interface Window {
+  readonly name: 'minute' | 'day' | 'uncounted';
+  readonly limit: number;
+  readonly used: number;
+  readonly remaining: number;
+  readonly resetAt: number;
+  readonly seconds: 60 | 86_400;
+}
+
+/** A caller's status after a request: everything a response reports. */
+export interface LimitStatus {
+  readonly verdict: Verdict;
+  readonly quota: Quota;
+  readonly windows: readonly [minute: Window, day: Window];
+  /**
+   * The window with the fewest requests left (the minute if equal); on a refusal the one that was exceeded, or of two
+   * the one that ends later. Named `uncounted` if the ceiling of requests free of quota was exceeded.
+   */
+  readonly inForce: Window;
+  /**
+   * On `limited` and `banned`: time until the same request passes if nothing else is sent until then. Never too short.
+   */
+  readonly retryAfterMs: number | undefined;
+  /** Set while a ban is in force. On `limited`: this refusal started it. */
+  readonly bannedUntil: number | undefined;
+}
+
+/** The status of a caller whose `state` is as `verdict` left it. */
+export function limitStatusOf(
+  verdict: Verdict,
+  state: State,
+  quota: Quota,
+  cost: number,
+  kind: RequestKind,
+  now: number,
+): LimitStatus {
+  const minute = windowOf('minute', quota.perMinute, state.minuteUsed, state.minuteEnds, now);
+  const day = windowOf('day', quota.perDay, state.dayUsed, state.dayEnds, now);
+  const windows = [minute, day] as const;
+  const scarcest = day.remaining < minute.remaining ? day : minute;
+  if (verdict === 'allowed' || verdict === 'too-expensive') {
+    return { verdict, quota, windows, inForce: scarcest, retryAfterMs: undefined, bannedUntil: undefined };
+  }
+  // A cost that could never pass, or a free request, is reported against a window that is used up.
+  const needed = kind === 'free' || isTooExpensive(cost, quota) ? 1 : cost;
+  const exceeded = lastExceeded(kind === 'free' ? windowsOfFree(verdict, windows, state, quota, now) : windows, needed);
+  const bannedUntil = state.bannedUntil > now ? state.bannedUntil : undefined;
+  const retryAfterMs = Math.max(exceeded?.resetAt ?? 0, bannedUntil ?? 0) - now;
+  return { verdict, quota, windows, inForce: exceeded ?? scarcest, retryAfterMs, bannedUntil };
+}
+
+/** Only its own ceiling limits a free request; a banned caller gets any exhausted window reported, whatever it requests. */
+function windowsOfFree(
+  verdict: Verdict,
+  windows: readonly Window[],
+  state: State,
+  quota: Quota,
+  now: number,
+): readonly Window[] {
+  const ceiling = windowOf('uncounted', quota.perMinute * FREE_FACTOR, state.freeUsed, state.freeEnds, now);
+  return verdict === 'banned' ? [...windows, ceiling] : [ceiling];
+}
+
+/** Of the windows without room for `needed` requests, the last to end. */
+function lastExceeded(windows: readonly Window[], needed: number): Window | undefined {
+  let last: Window | undefined;
+  for (const window of windows) {
+    const isExceeded = window.used + needed > window.limit;
+    if (isExceeded && (last === undefined || window.resetAt >= last.resetAt)) last = window;
+  }
+  return last;
+}
+
+function windowOf(name: Window['name'], limit: number, used: number, ends: number, now: number): Window {
+  const seconds = name === 'day' ? WINDOWS.day : WINDOWS.minute;
+  return {
+    name,
+    limit,
+    used,
+    remaining: used < limit ? limit - used : 0,
+    resetAt: ends === 0 ? now + seconds * 1000 : ends,
+    seconds,
+  };
+}

@@ -1,0 +1,105 @@
+import type { OpenAPIV3 } from 'openapi-types';
+import type { PreparedOperation } from '../prepared-operation';
+import { REQUEST_ID } from './values';
+
+type Header = OpenAPIV3.HeaderObject;
+type Schema = OpenAPIV3.SchemaObject;
+
+/** A header on some of the responses that list it. */
+const optional = (description: string, schema: Schema, example: string | number): Header => ({
+  description,
+  schema,
+  example,
+});
+/** A header on every response that lists it. */
+const header = (description: string, schema: Schema, example: string | number): Header => ({
+  ...optional(description, schema, example),
+  required: true,
+});
+const TEXT = { type: 'string', pattern: '^[ -~]*$', maxLength: 512 } as const;
+/** The largest Integer of a structured field (RFC 9651, section 3.3.1). */
+const COUNT = { type: 'integer', format: 'int64', minimum: 0, maximum: 999_999_999_999_999 } as const;
+
+/** Response headers. */
+export const HEADERS = {
+  'X-RateLimit-Limit': header('The request limit in force', COUNT, 60),
+  'X-RateLimit-Remaining': header('Requests left in the current window', COUNT, 59),
+  'X-RateLimit-Reset': header('Unix timestamp at which the limit resets', COUNT, 1795251600),
+  RateLimit: header(
+    'Requests left in each window (draft-ietf-httpapi-ratelimit-headers)',
+    TEXT,
+    '"minute";r=59;t=60, "day";r=999;t=86400',
+  ),
+  'RateLimit-Policy': header(
+    "The plan's windows (draft-ietf-httpapi-ratelimit-headers)",
+    TEXT,
+    '"minute";q=60;w=60, "day";q=1000;w=86400',
+  ),
+  'X-Request-Id': header(
+    'The id of the request: the one sent in this header, or a new one',
+    REQUEST_ID,
+    '5f0c7f0e-6f1c-4f7e-9a55-0d6d2b8c1a11',
+  ),
+  'Access-Control-Allow-Origin': optional(
+    'The origin whose scripts may read the response, or `*`; omitted if the requesting origin may not',
+    TEXT,
+    '*',
+  ),
+  'Retry-After': header('Seconds to wait before retrying', { ...COUNT, minimum: 1 }, 12),
+  'WWW-Authenticate': header('How to authenticate', TEXT, 'Bearer realm="petstore"'),
+  ETag: header(
+    'Validator of the body, for `If-None-Match`',
+    { ...TEXT, pattern: '^"[\\w-]{27}"$' },
+    '"h5EdGu1QmHe4OkjsU292jNzSLfE"',
+  ),
+  Link: optional(
+    'The next page of a list, if there is one, with `rel="next"` (RFC 8288); the replacement of a deprecated operation with `rel="successor-version"`',
+    { ...TEXT, maxLength: 65_536 },
+    '</pets?limit=2&cursor=NGU5Y2ZkM2MyIDI>; rel="next"',
+  ),
+  'Idempotent-Replayed': optional(
+    'Set if the response repeats that of the first request with the same `Idempotency-Key`',
+    { type: 'string', enum: ['true'] },
+    'true',
+  ),
+  Location: header('The path of the new resource', TEXT, '/pets/1'),
+  'Cache-Control': header('Caches must revalidate before each use', TEXT, 'private, no-cache'),
+  // Optional: requests that are refused before they reach the route do not get it.
+  Deprecation: optional(
+    'Since when the operation is deprecated (RFC 9745)',
+    { ...TEXT, pattern: '^@[0-9]+$' },
+    '@1793491200',
+  ),
+  Sunset: optional('Until when the operation is available (RFC 8594)', TEXT, 'Mon, 01 Nov 2027 00:00:00 GMT'),
+  'X-Stability': optional(
+    'Stability of the operation, or of what was used of it',
+    { type: 'string', enum: ['experimental', 'beta'] },
+    'beta',
+  ),
+} satisfies Record<string, OpenAPIV3.HeaderObject>;
+
+export type HeaderName = keyof typeof HEADERS;
+
+/** Headers of every response. */
+const ALWAYS: readonly HeaderName[] = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit',
+  'RateLimit-Policy',
+  'X-Request-Id',
+  'Access-Control-Allow-Origin',
+];
+
+/** The headers of a response: those of every response, and `more`. */
+export function headersOf(...more: HeaderName[]): Record<string, OpenAPIV3.ReferenceObject> {
+  return Object.fromEntries([...ALWAYS, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+/** The headers about an operation's deprecation and stability, on all its responses. */
+export function annotationHeaderNames({ runsOnce, deprecation, stability }: PreparedOperation): HeaderName[] {
+  return [
+    ...(deprecation ? (['Deprecation', 'Sunset', 'Link'] as const) : []),
+    ...(stability || runsOnce ? (['X-Stability'] as const) : []),
+  ];
+}

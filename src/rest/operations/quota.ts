@@ -1,0 +1,8 @@
+import type { Definition } from '../rest-operation';
+
+export const get: Definition = {
+  field: 'Query.rateLimit',
+  summary: 'Get the remaining quota',
+  description: 'The plan in force and how much of its quota is left. This request costs no quota.',
+  payload: ['plan', 'windows', 'bannedUntil'],
+};

@@ -1,0 +1,57 @@
+import { METHODS } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ProblemError } from '../errors/problem';
+import { PATCH_TYPES } from './requests/json-body';
+
+/**
+ * Answers the methods that a path's operations do not: OPTIONS with the allowed methods (RFC 9110, section 9.3.7), all
+ * others with 405.
+ * @param url the path in Fastify's syntax.
+ */
+export function answerOtherMethods(app: FastifyInstance, url: string, methods: readonly string[]): void {
+  const allowed = [...methods, 'OPTIONS'];
+  const allow = allowed.join(', ');
+  const patch = methods.includes('PATCH') ? { 'accept-patch': PATCH_TYPES.join(', ') } : undefined;
+  app.route({
+    method: 'OPTIONS',
+    url,
+    // The CORS plugin passes preflights on to here after setting its headers, and does not refuse a plain OPTIONS.
+    config: { metering: 'free', cors: { preflightContinue: true, strictPreflight: false } },
+    handler: (request, reply) =>
+      reply
+        .code(204)
+        .headers({ allow, ...patch, ...privateNetwork(request, reply) })
+        .send(),
+  });
+  app.route({
+    method: app.supportedMethods.filter((method) => !allowed.includes(method)),
+    url,
+    // Before the body is read: its type and size do not matter.
+    onRequest: (request, reply) => {
+      reply.header('allow', allow);
+      throw new ProblemError('METHOD_NOT_ALLOWED', `${request.method} is not allowed here. Allowed: ${allow}.`);
+    },
+    handler: () => undefined,
+  });
+}
+
+const STUDIO = 'https://studio.apollographql.com';
+
+/**
+ * Lets a page of a public site reach a server on the user's own machine or network, if the browser asks for it in its
+ * preflight (Private Network Access): Apollo Studio, whose Sandbox needs it, and configured origins. Allowing any origin
+ * to call is not enough.
+ */
+function privateNetwork({ headers }: FastifyRequest, reply: FastifyReply): Record<string, string> | undefined {
+  const { origin } = headers;
+  if (!origin || headers['access-control-request-private-network'] !== 'true') return undefined;
+  const allowed = reply.getHeader('access-control-allow-origin');
+  const isTrusted = allowed === origin || (allowed === '*' && origin === STUDIO);
+  return isTrusted ? { 'access-control-allow-private-network': 'true' } : undefined;
+}
+
+/** Lets Fastify route methods that only Node knows, so that they are not treated as unknown paths. */
+export function routeEveryMethod(app: FastifyInstance): void {
+  const known = new Set<string>(app.supportedMethods);
+  for (const method of METHODS) if (!known.has(method) && method !== 'CONNECT') app.addHttpMethod(method);
+}

@@ -1,0 +1,101 @@
+import { type DocumentNode, type GraphQLField, type GraphQLSchema, isObjectType, parse, validate } from 'graphql';
+import { annotationsOf, type StabilityLevel } from '../graphql/annotations/annotations';
+import { requiredScope } from '../graphql/directives/directives';
+import type { Scope } from '../schema/enum-types';
+import { documentOf } from './operation-document';
+import { type Body, bodyOf } from './requests/body-shape';
+import { type Inputs, inputsOf } from './requests/inputs';
+import { type Payload, payloadOf } from './responses/payload';
+import { type Writer, writerOf } from './responses/payload-writer';
+import { type Method, type Operation, routeOf, TAGS } from './rest-operation';
+
+type Field = GraphQLField<unknown, unknown>;
+
+/** The stability of an operation, or of one of its parameters, as marked in the schema. */
+export interface Stability {
+  readonly level: StabilityLevel;
+  readonly parameter?: string;
+}
+
+/** An operation with everything computed that can be before the first request. */
+export interface PreparedOperation extends Omit<Operation, 'payload'> {
+  readonly method: Method;
+  readonly path: string;
+  readonly tag: string;
+  readonly description: string;
+  /** The document that it runs; its variables are named after the arguments of the root field. */
+  readonly document: DocumentNode;
+  /** The field of the data that holds the result. */
+  readonly root: string;
+  readonly inputs: Inputs;
+  readonly body: Body | undefined;
+  readonly payload: Payload;
+  /** Whether it accepts an idempotency key. The others can be retried as they are. */
+  readonly runsOnce: boolean;
+  /** The scope that a caller needs; `undefined` if it needs none. */
+  readonly scope: Scope | undefined;
+  readonly stability: Stability | undefined;
+  /** REST names by the paths that GraphQL's errors use: `after` → `cursor`, `input.name` → `name`. */
+  readonly errorPaths: ReadonlyMap<string, string>;
+  readonly write: Writer;
+}
+
+/** @throws Error if the row does not fit the schema. */
+export function prepare(schema: GraphQLSchema, operation: Operation): PreparedOperation {
+  try {
+    return prepareRow(schema, operation);
+  } catch (error) {
+    throw new Error(`REST operation ${operation.id}: ${(error as Error).message}`);
+  }
+}
+
+function prepareRow(schema: GraphQLSchema, operation: Operation): PreparedOperation {
+  const { method, path } = routeOf(operation);
+  const tag = TAGS[path.split('/')[1] ?? ''];
+  if (!tag) throw new Error(`no tag has ${path}`);
+  const root = rootField(schema, operation);
+  const payload = payloadOf(root, operation);
+  const body = bodyOf(schema, root, operation, payload);
+  const inputs = inputsOf(operation, root, body?.type);
+  const all = [...inputs.path.values(), ...inputs.query.values(), ...inputs.body.values()];
+  const document = parse(documentOf(operation, root, all, payload));
+  const [invalid] = validate(schema, document);
+  if (invalid) throw invalid;
+  return {
+    ...operation,
+    tag: tag.name,
+    description: operation.description ?? String(root.description),
+    method,
+    path,
+    document,
+    root: root.name,
+    inputs,
+    body,
+    payload,
+    runsOnce: method === 'POST' || method === 'PATCH',
+    scope: requiredScope(root),
+    stability: stabilityOf(schema, root, inputs),
+    errorPaths: new Map(all.map(({ target, name }) => [target.join('.'), name])),
+    write: writerOf(payload),
+  };
+}
+
+function rootField(schema: GraphQLSchema, { field }: Operation): Field {
+  const [type = '', name = ''] = field.split('.');
+  const root = schema.getType(type);
+  const found = isObjectType(root) ? root.getFields()[name] : undefined;
+  if (!found) throw new Error(`the schema has no ${field}`);
+  return found;
+}
+
+/** The stability of an input is that of its parameter. */
+function stabilityOf(schema: GraphQLSchema, root: Field, { query }: Inputs): Stability | undefined {
+  const annotations = annotationsOf(schema);
+  const level = annotations.get(root)?.stability;
+  if (level) return { level };
+  for (const { name, element } of query.values()) {
+    const stability = annotations.get(element)?.stability;
+    if (stability) return { level: stability, parameter: name };
+  }
+  return undefined;
+}

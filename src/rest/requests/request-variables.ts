@@ -1,0 +1,100 @@
+import { isLosslessNumber } from 'lossless-json';
+import { badInput, type ErrorDetail } from '../../domain/domain-error';
+import { ruleErrors } from '../../graphql/documents/rule-errors';
+import { typeErrors } from '../../graphql/documents/variable-errors';
+import type { Variables } from '../../graphql/execution/context';
+import type { Body } from './body-shape';
+import type { Input, Inputs } from './inputs';
+
+/** The raw inputs of a request. */
+export interface Given {
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string | string[]>>;
+  /** The parsed body, if the operation takes one. */
+  readonly body: unknown;
+}
+
+/** Maximum number of errors listed for one request. */
+const MAX_DETAILS = 100;
+
+/**
+ * Builds the variables of an operation's document from a request.
+ * @throws DomainError `BAD_USER_INPUT` that names everything that does not fit.
+ */
+export function variablesOf(
+  { inputs, body }: { readonly inputs: Inputs; readonly body: Body | undefined },
+  given: Given,
+): Variables {
+  const reading = new Reading();
+  for (const [name, input] of inputs.path) reading.take(input, given.path[name]);
+  readQuery(reading, inputs.query, given.query);
+  if (body) {
+    reading.variables.input = { ...body.defaults };
+    if (isObject(given.body)) readBody(reading, inputs.body, body, given.body, given.path);
+    else reading.refuse('body', 'must be a JSON object');
+  }
+  if (reading.details.length) throw badInput(...reading.details.slice(0, MAX_DETAILS));
+  return reading.variables;
+}
+
+/** The variables read from a request so far, and the errors found. */
+class Reading {
+  readonly variables: Record<string, unknown> = {};
+  readonly details: ErrorDetail[] = [];
+
+  take({ name, type, element, target, read, mustBe }: Input, raw: unknown): void {
+    const value = read(raw);
+    const misfits = typeErrors(type, value, name);
+    for (const { path } of misfits) this.refuse(path, mustBe);
+    if (!misfits.length) this.details.push(...ruleErrors(element, value, name));
+    const [argument, field] = target;
+    if (field === undefined) this.variables[argument] = value;
+    else this.variables[argument] = Object.assign(this.variables[argument] ?? {}, { [field]: value });
+  }
+
+  refuse(path: string, message: string): void {
+    this.details.push({ path, message });
+  }
+}
+
+function readQuery(reading: Reading, inputs: ReadonlyMap<string, Input>, query: Given['query']): void {
+  for (const [name, raw] of Object.entries(query)) {
+    const input = inputs.get(name);
+    if (!input) reading.refuse(name, 'is not a parameter of this operation');
+    else if (Array.isArray(raw) && !input.repeatable) reading.refuse(name, 'must not be repeated');
+    else reading.take(input, raw);
+  }
+}
+
+function readBody(
+  reading: Reading,
+  inputs: ReadonlyMap<string, Input>,
+  { type, identity, isPatch }: Body,
+  given: object,
+  path: Given['path'],
+): void {
+  for (const [name, raw] of Object.entries(given)) {
+    const input = inputs.get(name);
+    if (name === identity.field) readIdentity(reading, identity, raw, path);
+    else if (!input) reading.refuse(name, `is not a field of ${type.name}`);
+    else if (raw === null && input.required) reading.refuse(name, 'must not be null');
+    else if (raw !== null || isPatch) reading.take(input, raw);
+  }
+  for (const { name, required } of inputs.values())
+    if (required && !Object.hasOwn(given, name)) reading.refuse(name, 'is required');
+}
+
+function readIdentity(
+  reading: Reading,
+  { field, parameter }: Body['identity'],
+  raw: unknown,
+  path: Given['path'],
+): void {
+  if (!parameter) return;
+  const isEqual = (typeof raw === 'number' || isLosslessNumber(raw)) && String(raw) === path[parameter];
+  if (!isEqual) reading.refuse(field, `must be omitted or equal to ${parameter} in the path`);
+}
+
+function isObject(body: unknown): body is object {
+  return typeof body === 'object' && body !== null && !Array.isArray(body) && !isLosslessNumber(body);
+}

@@ -1,0 +1,47 @@
+import { type GraphQLField, type GraphQLOutputType, getNullableType, isListType, isObjectType } from 'graphql';
+import { JsonText, quoted } from '../../graphql/execution/json-text';
+import { type Payload, valuesOf } from './payload';
+
+/** Writes a value of a GraphQL result as JSON text. */
+export type Writer = (value: unknown) => string;
+
+/**
+ * The writer for a payload: nulls are left out, and identifiers, which are strings in GraphQL, become JSON integers,
+ * exact beyond 2^53.
+ */
+export function writerOf({ fields, isPage }: Payload): Writer {
+  const write = objectWriter(fields);
+  return isPage ? listWriter(write) : write;
+}
+
+function objectWriter(fields: readonly GraphQLField<unknown, unknown>[]): Writer {
+  const members = fields.map(({ name: key, type }) => ({
+    key,
+    name: `${JSON.stringify(key)}:`,
+    write: valueWriter(type),
+  }));
+  return (value) => {
+    if (value instanceof JsonText) return value.text;
+    const object = value as Record<string, unknown>;
+    let text = '{';
+    for (const { key, name, write } of members) {
+      const field = object[key];
+      if (field !== null && field !== undefined) text += (text === '{' ? name : `,${name}`) + write(field);
+    }
+    return `${text}}`;
+  };
+}
+
+function valueWriter(type: GraphQLOutputType): Writer {
+  const shape = getNullableType(type);
+  if (isListType(shape)) return listWriter(valueWriter(shape.ofType));
+  if (isObjectType(shape)) return objectWriter(valuesOf(shape));
+  return VERBATIM.has(shape.name) ? String : (value) => quoted(value as string);
+}
+
+function listWriter(write: Writer): Writer {
+  return (list) => (list instanceof JsonText ? list.text : `[${(list as unknown[]).map(write).join(',')}]`);
+}
+
+/** Scalars whose GraphQL result, as a string, is already their JSON text. */
+const VERBATIM: ReadonlySet<string> = new Set(['ID', 'Int', 'Float', 'Boolean']);

@@ -1,0 +1,55 @@
+import {
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  getNamedType,
+  isLeafType,
+  isObjectType,
+} from 'graphql';
+import type { Operation } from '../rest-operation';
+
+type Field = GraphQLField<unknown, unknown>;
+
+/** What an operation returns: an object, or a page of them. */
+export interface Payload {
+  /** The name of its schema: `Pet`, `Pets`. */
+  readonly name: string;
+  readonly type: GraphQLObjectType;
+  readonly fields: readonly Field[];
+  readonly isPage: boolean;
+}
+
+/** @throws Error if the root field returns no object, or a named field does not exist. */
+export function payloadOf(root: Field, { payload: names, ok }: Operation): Payload {
+  const returned = objectType(root.type);
+  const nodes = returned.getFields().nodes;
+  const type = nodes ? objectType(nodes.type) : returned;
+  const named = names?.map((name) => {
+    const field = type.getFields()[name];
+    if (!field) throw new Error(`${type.name} has no field ${name}`);
+    return field;
+  });
+  const fields = named ?? valuesOf(type);
+  // What is not returned is not read, but GraphQL requires a field.
+  return {
+    name: nodes ? capitalised(root.name) : type.name,
+    type,
+    fields: ok === 204 ? fields.slice(0, 1) : fields,
+    isPage: nodes !== undefined,
+  };
+}
+
+/** The fields of a type that payloads have unless a row names them: its own values, but no relations. */
+export function valuesOf(type: GraphQLObjectType): Field[] {
+  return Object.values(type.getFields()).filter((field) => isLeafType(getNamedType(field.type)) && !field.args.length);
+}
+
+function capitalised(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+function objectType(type: GraphQLOutputType): GraphQLObjectType {
+  const named = getNamedType(type);
+  if (!isObjectType(named)) throw new Error(`${named.name} is no object type`);
+  return named;
+}

@@ -1,0 +1,74 @@
+import type { ErrorCode } from '../errors/problem';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** The tags of operations, by the first part of their paths. */
+export const TAGS: Readonly<Record<string, { readonly name: string; readonly description: string }>> = {
+  pets: { name: 'Pets', description: 'Animals, each with a name, a category and a status.' },
+  categories: {
+    name: 'Categories',
+    description: 'Kinds of animals. A category that still has pets cannot be deleted.',
+  },
+  store: {
+    name: 'Store',
+    description:
+      'Orders for animals, and the stock that they draw on. An order takes its units when it is placed, and returns them when it is cancelled.',
+  },
+  rate_limit: { name: 'Limits', description: 'What a plan allows, and how much of it is left.' },
+};
+
+/** What an operation does, and its documentation. */
+export interface Definition {
+  readonly summary: string;
+  /** By default that of the root field. */
+  readonly description?: string;
+  /**
+   * The root field that it runs. Its arguments are the parameters of a GET, and its `input` is the body; the values of
+   * the object that it returns are the payload, for a connection those of its `nodes`.
+   */
+  readonly field: `${'Query' | 'Mutation'}.${string}`;
+  /** Set if the body replaces the object: its input type, and the values of absent fields, if not null. */
+  readonly replaces?: { readonly type: string; readonly defaults?: Readonly<Record<string, unknown>> };
+  /** The fields of the payload, if they are not all values of the object. */
+  readonly payload?: readonly string[];
+  /** The error message of a read that finds nothing, if not that the object does not exist. */
+  readonly missing?: string;
+  /** Errors beyond those that every operation of its kind may return. */
+  readonly errors?: readonly ErrorCode[];
+  readonly deprecation?: Deprecation;
+}
+
+/** One operation of the REST interface: its route, its success status, and what it does. */
+export interface Operation extends Definition {
+  /** `operationId` in OpenAPI. */
+  readonly id: string;
+  /** Method and path, as in `GET /pets/{petId}`. */
+  readonly on: `${Method} /${string}`;
+  readonly ok: 200 | 201 | 204;
+}
+
+/** Since when an operation is deprecated, until when it is available, and what to use instead. */
+export interface Deprecation {
+  readonly since: Date;
+  readonly sunset: Date;
+  /** A path of this service; `{petId}` stands for the path parameter. */
+  readonly successor: string;
+}
+
+/** The method and the path of an operation. */
+export function routeOf({ on }: Operation): { method: Method; path: string } {
+  const space = on.indexOf(' ');
+  return { method: on.slice(0, space) as Method, path: on.slice(space + 1) };
+}
+
+/** The names of the parameters in a path. */
+export function pathParameters(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+}
+
+/** Fills path parameters into a template of the table, in place of `{petId}`. */
+export function filler(template: string): (path: Readonly<Record<string, string>>) => string {
+  // Every second piece is a parameter's name.
+  const pieces = template.split(/\{(\w+)\}/);
+  return (path) => pieces.map((piece, i) => (i % 2 ? encodeURIComponent(path[piece] ?? '') : piece)).join('');
+}

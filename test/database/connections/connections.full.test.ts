@@ -1,0 +1,297 @@
+import type { Database } from '../../../src/database/database';
+import { openDatabase } from '../../../src/database/open';
+import { statement } from '../../../src/database/statement';
+import { createDatabase, TEST_DATABASE_URL } from '../../helper/database';
+import { until } from '../../helper/until';
+
+const onPostgres = TEST_DATABASE_URL ? describe : describe.skip;
+
+onPostgres('on PostgreSQL', () => {
+  let home: Awaited<ReturnType<typeof createDatabase>>;
+  let database: Database;
+  beforeAll(async () => {
+    home = await createDatabase();
+  });
+  afterAll(() => home.drop());
+  beforeEach(async () => {
+    await home.database.query(statement('create table things (i int, name text)'), []);
+    await open();
+  });
+  afterEach(async () => {
+    await database.close();
+    await home.database.query(statement('drop table things'), []);
+  });
+
+  const open = async (poolSize = 10) => {
+    database = await openDatabase({ url: home.url, directory: '', poolSize });
+  };
+  const reopen = async (poolSize: number) => {
+    await database.close();
+    await open(poolSize);
+  };
+
+  const run = async <Row>(text: string, ...values: unknown[]) =>
+    (await database.query<Row>(statement(text), values))[0] as Row;
+  const read = async <Row>(text: string, ...values: unknown[]) =>
+    (await database.query<Row>(statement(text), values, true))[0] as Row;
+  const all = <T>(count: number, one: (i: number) => Promise<T>) =>
+    Promise.all(Array.from({ length: count }, (_, i) => one(i)));
+
+  const echo = async (i: number) => (await read<{ i: number }>('select $1::int as i', i)).i;
+  const pid = async () => (await read<{ pid: number }>('select pg_backend_pid() as pid')).pid;
+  const ownPid = async () => (await run<{ pid: number }>('select pg_backend_pid() as pid')).pid;
+  const count = async () => (await run<{ n: number }>('select count(*)::int as n from things')).n;
+  const terminate = (backend: number) => home.database.query(statement('select pg_terminate_backend($1)'), [backend]);
+  const insert = (i: unknown) => run<{ i: number }>('insert into things values ($1) returning i', i);
+  const half = (i: number) => `(10 / (${i} - 3))`;
+  const unsent = {
+    toPostgres() {
+      throw new Error('unsent');
+    },
+  };
+
+  /** Runs with the clock stopped, so that no connection seems slow, however busy the machine is. */
+  const timeless = async <T>(work: () => Promise<T>): Promise<T> => {
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
+    try {
+      return await work();
+    } finally {
+      clock.mockRestore();
+    }
+  };
+  /** Waits until short reads have connections to share, and returns their process ids. */
+  const shared = async () => {
+    let pids: number[] = [];
+    await until(async () => {
+      pids = [...new Set(await timeless(() => all(50, pid)))];
+      return pids.length === 1;
+    });
+    return pids;
+  };
+
+  describe('short reads', () => {
+    beforeEach(async () => {
+      await shared();
+    });
+
+    test('that are issued at the same time share a connection, and each gets its own result', async () => {
+      const results = await timeless(() => all(50, async (i) => [await echo(i), await pid()] as const));
+      expect(results.map(([i]) => i)).toEqual(Array.from({ length: 50 }, (_, i) => i));
+      expect(new Set(results.map(([, backend]) => backend)).size).toBeLessThanOrEqual(2);
+    });
+
+    test('count as connections in use, of which there are never more than configured', async () => {
+      let most = 0;
+      const watch = setInterval(async () => {
+        const text = `select count(*)::int as n from pg_stat_activity
+          where datname = current_database() and application_name = 'petstore-gateway' and pid <> pg_backend_pid()`;
+        const [row] = await home.database.query<{ n: number }>(statement(text), []);
+        most = Math.max(most, row?.n ?? 0);
+      }, 20);
+      const long = all(30, () => run('select pg_sleep(0.1)'));
+      for (let i = 0; i < 10; i++) await all(300, echo);
+      await long;
+      clearInterval(watch);
+      expect(most).toBeGreaterThan(7);
+      // This test itself watches on connections of its own: at most one at a time.
+      expect(most).toBeLessThanOrEqual(10 + 1);
+      expect(database.load).toMatchObject({ waiting: 0 });
+      expect(database.load?.total).toBeLessThanOrEqual(10);
+      expect(database.load?.idle).toBe(database.load?.total);
+    });
+
+    test('use no more than a pool of their own size if it is too small to share', async () => {
+      await reopen(4);
+      await all(100, echo);
+      expect(database.load?.total).toBeLessThanOrEqual(4);
+      expect(new Set(await all(50, pid)).size).toBeGreaterThan(2);
+    });
+
+    test('do not wait behind a slow one', async () => {
+      const done: string[] = [];
+      const slow = all(2, () => read('select pg_sleep(0.6)')).then(() => done.push('slow'));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const quick = all(20, echo).then(() => done.push('quick'));
+      await Promise.all([slow, quick]);
+      expect(done).toEqual(['quick', 'slow']);
+    });
+
+    test('that were sent after a slow one wait for a second, and then all run elsewhere', async () => {
+      const begun = performance.now();
+      const took = () => performance.now() - begun;
+      const [slow, quick] = await timeless(() => {
+        const one = read<{ slept: boolean }>('select pg_sleep(4) is not null as slept');
+        const others = all(20, echo);
+        return Promise.resolve([one, others] as const).then(([first, rest]) => [
+          first.then((row) => ({ row, ms: took() })),
+          rest.then((rows) => ({ rows, ms: took() })),
+        ]);
+      });
+      expect((await quick)?.ms).toBeLessThan(4000);
+      expect(await quick).toMatchObject({ rows: Array.from({ length: 20 }, (_, i) => i) });
+      expect(await slow).toMatchObject({ row: { slept: true } });
+    });
+
+    test('that fail do not affect the others', async () => {
+      const one = (i: number) => read<{ half: number }>(`select ${half(i)} as half`);
+      for (let times = 0; times < 3; times++) {
+        const settled = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => one(i)));
+        expect(settled.map(({ status }) => status === 'fulfilled')).toEqual(
+          Array.from({ length: 8 }, (_, i) => i !== 3),
+        );
+        expect(settled[3]).toMatchObject({ reason: { code: '22012' } });
+      }
+    });
+
+    test('with values that cannot be sent fail alone, and their statement still works', async () => {
+      const text = 'select $1::int as i';
+      const settled = await Promise.allSettled([1, 2, unsent, 4].map((value) => read(text, value)));
+      expect(settled).toMatchObject([
+        { value: { i: 1 } },
+        { value: { i: 2 } },
+        { reason: { message: 'unsent' } },
+        { value: { i: 4 } },
+      ]);
+      expect(await all(20, echo)).toEqual(Array.from({ length: 20 }, (_, i) => i));
+    });
+
+    test('that lose their connection are run again, and the connection is replaced', async () => {
+      await reopen(5);
+      const [lost = 0] = await shared();
+      const slow = timeless(() =>
+        all(10, async (i) => (await read<{ i: number }>('select $1::int as i, pg_sleep(0.05)', i)).i),
+      );
+      await terminate(lost);
+      expect(await slow).toEqual(Array.from({ length: 10 }, (_, i) => i));
+      await until(async () => !(await shared()).includes(lost));
+    });
+  });
+
+  describe('other statements', () => {
+    test('take connections of their own, so that no read waits for them', async () => {
+      const readers = await shared();
+      for (const own of await all(20, ownPid)) expect(readers).not.toContain(own);
+    });
+
+    test('that wait for a lock do not hold up others', async () => {
+      await insert(1);
+      const done: string[] = [];
+      let held = Promise.resolve();
+      await new Promise<void>((resolve) => {
+        held = home.database.transaction(async (session) => {
+          await session.query(statement('update things set i = i'), []);
+          resolve();
+          await new Promise((wait) => setTimeout(wait, 600));
+          done.push('held');
+        });
+      });
+      const lock = run('update things set i = i where i = 1').then(() => done.push('lock'));
+      const others = all(3, (i) => insert(i + 2)).then(() => done.push('others'));
+      await Promise.all([held, lock, others]);
+      expect(done).toEqual(['others', 'held', 'lock']);
+      expect(await count()).toBe(4);
+    });
+
+    test('that fail do not affect the others, which run once', async () => {
+      const one = (i: number) => run(`insert into things values ${half(i)} returning i`);
+      for (let times = 1; times <= 3; times++) {
+        const settled = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => one(i)));
+        expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(7);
+        expect(settled[3]).toMatchObject({ reason: { code: '22012' } });
+        expect(await count()).toBe(7 * times);
+      }
+    });
+
+    test('with values that cannot be sent fail alone, and their statement still works', async () => {
+      await reopen(1);
+      const settled = await Promise.allSettled([1, unsent, 3].map(insert));
+      expect(settled).toMatchObject([{ value: { i: 1 } }, { reason: { message: 'unsent' } }, { value: { i: 3 } }]);
+      expect(await insert(4)).toEqual({ i: 4 });
+      expect(await count()).toBe(3);
+    });
+
+    test('that break a constraint leave their connection open', async () => {
+      await reopen(1);
+      const before = await ownPid();
+      await run('alter table things add unique (i)');
+      await insert(1);
+      for (let times = 0; times < 3; times++) await expect(insert(1)).rejects.toMatchObject({ code: '23505' });
+      expect(await ownPid()).toBe(before);
+    });
+
+    test.each([
+      ['are run again if PostgreSQL has rolled them back to resolve a conflict', '40001', 2],
+      ['are not run again after any other error', '22012', 1],
+    ])('%s', async (_what, code, runs) => {
+      await run('create sequence runs');
+      await run(`create function fail() returns int language plpgsql as $$ begin
+        if nextval('runs') = 1 then raise exception 'fails' using errcode = '${code}'; end if; return 1; end $$`);
+      const settled = await Promise.allSettled([run('insert into things select fail() returning i')]);
+      expect(settled).toMatchObject([runs === 2 ? { value: { i: 1 } } : { reason: { code } }]);
+      expect(await run('select last_value::int as runs from runs')).toEqual({ runs });
+      await run('drop function fail');
+      await run('drop sequence runs');
+    });
+
+    test('are not run again when their connection is lost, and others are not affected', async () => {
+      const lost = run('insert into things select 1 from pg_sleep(0.5)').then(
+        () => 'done',
+        ({ message }) => message,
+      );
+      const others = all(5, (i) => insert(i));
+      const text = "select pid from pg_stat_activity where query like 'insert into things select%'";
+      let found: { pid: number } | undefined;
+      await until(async () => {
+        [found] = await home.database.query<{ pid: number }>(statement(text), []);
+        return found !== undefined;
+      });
+      await terminate(found?.pid ?? 0);
+      expect(await lost).toMatch('terminat');
+      expect(await others).toHaveLength(5);
+      await new Promise((resolve) => setTimeout(resolve, 600));
+      expect(await count()).toBe(5);
+    });
+  });
+
+  describe('a prepared statement', () => {
+    test('has its own columns, whatever ran before it on the connection', async () => {
+      await reopen(1);
+      await run("insert into things values (1, 'one'), (2, null)");
+      const thing = (i: number) => run('select i, name from things where i = $1', i);
+      const both = async () => [await thing(1), await run('select $1::text as word', 'w'), await thing(2)];
+      const expected = [{ i: 1, name: 'one' }, { word: 'w' }, { i: 2, name: null }];
+      expect(await both()).toEqual(expected);
+      expect(await both()).toEqual(expected);
+    });
+
+    test('is refused once if its columns have changed, and never misread', async () => {
+      await reopen(1);
+      await run("insert into things values (1, 'one')");
+      const thing = () => run('select name from things where i = $1', 1);
+      expect(await thing()).toEqual({ name: 'one' });
+      await run('alter table things alter name type int using length(name)');
+      await expect(thing()).rejects.toMatchObject({ code: '0A000' });
+      expect(await thing()).toEqual({ name: 3 });
+    });
+
+    test.each([
+      ['a shared connection', 10, true],
+      ['a connection of its own', 1, false],
+    ])('is kept on %s with hundreds of others, but not with all there ever were', async (_what, size, isShort) => {
+      await reopen(size);
+      if (isShort) await shared();
+      const one = (text: string, ...values: unknown[]) => (isShort ? read : run)(text, ...values);
+      const kept: number[] = [];
+      for (let n = 0; n < 1300; n++) {
+        expect(await one(`select $1::int as n${n}`, n)).toEqual({ [`n${n}`]: n });
+        if (n % 50 === 0) {
+          const row = await one('select count(*)::int as kept from pg_prepared_statements');
+          kept.push((row as { kept: number }).kept);
+        }
+      }
+      expect(Math.max(...kept)).toBeGreaterThan(100);
+      expect(Math.max(...kept)).toBeLessThan(600);
+      for (const n of [0, 1299, 0]) expect(await one(`select $1::int as n${n}`, n)).toEqual({ [`n${n}`]: n });
+    });
+  });
+});
