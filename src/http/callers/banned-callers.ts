@@ -3,7 +3,7 @@ import type { Problem } from '../../errors/problem';
 import { problemOfStatus } from '../../graphql/charging/charge';
 import type { CountingStore } from '../../rate-limit/counting-store';
 import type { Meter } from '../../rate-limit/meter';
-import { problemBody } from '../error-responses';
+import { problemBody } from '../error-handling';
 import { Tarpit } from './tarpit';
 
 declare module 'fastify' {

@@ -10,7 +10,7 @@ import { headersOf } from '../../graphql/idempotency/idempotency-header';
 import { answerOtherMethods } from '../../rest/other-methods';
 import { acceptJsonBodies } from '../../rest/requests/json-body';
 import { keyOf } from '../callers/presented-key';
-import { STREAM_PATH } from '../error-responses';
+import { STREAM_PATH } from '../error-handling';
 import type { AccessLog } from '../observation/access-log';
 import type { RequestsInProgress } from '../protection/requests-in-progress';
 import type { LiveOperations } from './live-operations';

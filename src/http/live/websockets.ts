@@ -8,7 +8,7 @@ import { subjectOfAddress } from '../../rate-limit/client-address';
 import { PLANS } from '../../rate-limit/plans';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
 import { keyOf } from '../callers/presented-key';
-import { BODY_LIMIT, GRAPHQL_PATH } from '../error-responses';
+import { BODY_LIMIT, GRAPHQL_PATH } from '../error-handling';
 import { checkHandshake, checkOrigin } from './handshake';
 import { aboutToEnd, tooMany } from './live-operations';
 import type { Client, SocketOptions } from './socket-operation';

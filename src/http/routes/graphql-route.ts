@@ -12,7 +12,7 @@ import { headersOf } from '../../graphql/idempotency/idempotency-header';
 import { type Page, sendPage } from '../../pages/page';
 import { answerOtherMethods } from '../../rest/other-methods';
 import { acceptJsonBodies } from '../../rest/requests/json-body';
-import { GRAPHQL_PATH } from '../error-responses';
+import { GRAPHQL_PATH } from '../error-handling';
 import type { WebSockets } from '../live/websockets';
 import { prefersPage, responseType, statusFor } from './graphql-media-types';
 import { knownRequest } from './known-request';

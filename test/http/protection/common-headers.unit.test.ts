@@ -1,5 +1,5 @@
 import fastify from 'fastify';
-import { completeResponses } from '../../../src/http/protection/response-headers';
+import { completeResponses } from '../../../src/http/protection/common-headers';
 import { MemoryStore } from '../../../src/rate-limit/memory-store';
 import { PLANS } from '../../../src/rate-limit/plans';
 import { responsesIn } from '../../helper/messages';

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { problemOfStatus } from '../../graphql/charging/charge';
 import type { LimitStatus } from '../../rate-limit/limit-status';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
-import { problemBody } from '../error-responses';
+import { problemBody } from '../error-handling';
 import { protect } from './protective-headers';
 
 /** `Retry-After` in seconds for a 503, and for a GraphQL response that contains one. */
