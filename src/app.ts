@@ -18,13 +18,13 @@ import { InventoryService } from './domain/inventory-service';
 import { OrderService } from './domain/order-service';
 import { PetService } from './domain/pet-service';
 import { Executor } from './graphql/execution/executor';
-import { Drain } from './http/drain';
-import { Journal } from './http/journal';
-import { LiveOperations } from './http/live-operations';
-import { createLogger } from './http/logger';
-import { type Exposition, Metrics } from './http/metrics';
-import { Overload } from './http/overload';
-import { RequestsInProgress } from './http/requests-in-progress';
+import { LiveOperations } from './http/live/live-operations';
+import { AccessLog } from './http/observation/access-log';
+import { createLogger } from './http/observation/logger';
+import { type Exposition, Metrics } from './http/observation/metrics';
+import { Drain } from './http/protection/drain';
+import { Overload } from './http/protection/overload';
+import { RequestsInProgress } from './http/protection/requests-in-progress';
 import { createServer } from './http/server';
 import { connectRedis } from './rate-limit/stores/redis-client';
 import { buildSchema } from './schema/schema';
@@ -98,9 +98,8 @@ export async function createApp(
     now,
     requests,
     overload,
-    metrics,
     // With tracing a log line names the trace active when it is written, so it must not wait.
-    journal: new Journal(logger, tracing === undefined),
+    accessLog: new AccessLog(logger, metrics, tracing === undefined),
     exposition: config.METRICS_PORT === undefined ? (exposition ?? metrics) : undefined,
     anonymousAccess,
     logger,
