@@ -5,26 +5,26 @@ import type { AnonymousAccess } from './access/caller';
 import { KeyRing } from './access/key-ring';
 import { RecentWriters } from './access/recent-writers';
 import { ReplicaReads } from './access/replica-reads';
-import { connectionLimits, costLimits, documentLimits } from './composition/bounds';
+import { connectionLimits, costLimits } from './composition/bounds';
 import { createDocuments } from './composition/documents';
 import { createEvents } from './composition/events';
 import { openReplicas } from './composition/open-replicas';
 import { createLimits } from './composition/rate-limit-store';
 import type { Config } from './config';
 import type { Database } from './database/database';
-import { ExpiredAnswers } from './database/expired-answers';
+import { ExpiredAnswers } from './database/idempotency/expired-answers';
 import { createServices } from './domain/services';
 import { Executor } from './graphql/execution/executor';
-import { buildSchema } from './graphql/schema';
-import { Drain } from './http/drain';
-import { Journal } from './http/journal';
-import { LiveOperations } from './http/live-operations';
-import { createLogger } from './http/logger';
-import { type Exposition, Metrics } from './http/metrics';
-import { Overload } from './http/overload';
-import { RequestsInProgress } from './http/requests-in-progress';
+import { LiveOperations } from './http/live/live-operations';
+import { AccessLog } from './http/observation/access-log';
+import { createLogger } from './http/observation/logger';
+import { type Exposition, Metrics } from './http/observation/metrics';
+import { Drain } from './http/protection/drain';
+import { Overload } from './http/protection/overload';
+import { RequestsInProgress } from './http/protection/requests-in-progress';
 import { createServer } from './http/server';
-import { connectRedis } from './rate-limit/redis-client';
+import { connectRedis } from './rate-limit/stores/redis-client';
+import { buildSchema } from './schema/schema';
 
 /** The application, not listening yet. Closing the server closes everything except the database. */
 export interface App {
@@ -69,7 +69,6 @@ export async function createApp(
   const live = new LiveOperations({
     executor,
     documents,
-    documentLimits: documentLimits(config),
     keys,
     maxPerCaller: config.MAX_SUBSCRIPTIONS_PER_CALLER,
   });
@@ -91,14 +90,12 @@ export async function createApp(
     now,
     requests,
     overload,
-    metrics,
     // With tracing a log line names the trace active when it is written, so it must not wait.
-    journal: new Journal(logger, tracing === undefined),
+    accessLog: new AccessLog(logger, metrics, tracing === undefined),
     exposition: config.METRICS_PORT === undefined ? (exposition ?? metrics) : undefined,
     anonymousAccess,
     logger,
     connections: connectionLimits(config),
-    documentLimits: documentLimits(config),
     hidesSuggestions: config.NODE_ENV === 'production',
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,

@@ -1,5 +1,5 @@
 import { CommandError } from './cli/gateway-client';
-import { runKeys } from './cli/keys';
+import { runKeys } from './cli/keys-command';
 import { environment } from './environment';
 
 runKeys(process.argv.slice(2), environment()).then(

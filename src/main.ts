@@ -16,11 +16,12 @@ setFlagsFromString('--heap-growing-percent=50');
 /** Decides what kind of process this is; each kind loads only what it needs. */
 async function main(): Promise<void> {
   const config = readConfig(environment());
-  if (cluster.isPrimary && config.WEB_CONCURRENCY > 1) return (await import('./processes/primary.js')).lead(config);
+  if (cluster.isPrimary && config.WEB_CONCURRENCY > 1)
+    return (await import('./processes/primary.js')).startPrimary(config);
   // Before the modules that it hooks into are loaded.
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT) (await import('./tracing/tracing.js')).startTracing(config.OTEL_SERVICE_NAME);
-  if (cluster.isWorker) return (await import('./processes/worker.js')).work(config);
-  return (await import('./processes/alone.js')).serveAlone(config);
+  if (cluster.worker) return (await import('./processes/worker.js')).startWorker(config, cluster.worker);
+  return (await import('./processes/service.js')).serveAlone(config);
 }
 
 main().catch(fail);

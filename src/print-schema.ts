@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { printedSchema } from './graphql/print-schema';
+import { printedSchema } from './schema/printed-schema';
 
 writeFileSync(join(__dirname, '..', 'schema.graphql'), printedSchema());

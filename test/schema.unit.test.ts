@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSchema, isEnumType, isInputObjectType, isIntrospectionType, isObjectType } from 'graphql';
-import { printedSchema } from '../src/graphql/print-schema';
+import { printedSchema } from '../src/schema/printed-schema';
 
 const COMMITTED = readFileSync(join(__dirname, '..', 'schema.graphql'), 'utf8');
 

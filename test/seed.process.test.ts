@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import type { Database } from '../src/database/database';
-import { loadSampleData } from '../src/database/sample/sample-data';
-import { SampleStore } from '../src/database/sample/sample-store';
-import { statement } from '../src/database/statement';
+import { statement } from '../src/database/reading/statement';
+import { loadSampleData } from '../src/database/setup/sample-data';
+import { SampleStore } from '../src/database/setup/sample-store';
 import { runTypeScript } from './helper/child';
 import { createDatabase, emptyDatabase } from './helper/database';
 import { makeDirectory } from './helper/installation';

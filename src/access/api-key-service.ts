@@ -5,7 +5,7 @@ import { Checks, checkInput } from '../domain/checks';
 import { Connection, DEFAULT_PAGE } from '../domain/connection';
 import { decodeCursor, encodeCursor } from '../domain/cursor';
 import { DomainError } from '../domain/domain-error';
-import { NAME, NOT_NULL, PAGE_SIZE, QUANTITY, type Rules } from '../domain/rules';
+import { NAME, NOT_NULL, PAGE_SIZE, QUANTITY, type Rules } from '../domain/input-rules';
 import type { StoredKey } from './caller';
 import type { KeyRing } from './key-ring';
 import { formatKey, hashSecret, isSecret, type KeyParts, newKey, parseKey } from './secret';

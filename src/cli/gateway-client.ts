@@ -16,7 +16,7 @@ export async function callGateway<Data>(url: string, key: string, query: string,
     body: JSON.stringify({ query, variables }),
     signal: AbortSignal.timeout(15_000),
   }).catch((error: Error) => {
-    throw new CommandError(`No gateway responds at ${url}: ${reasonOf(error)}`);
+    throw new CommandError(`No gateway responds at ${url}: ${networkFault(error)}`);
   });
   const body = (await response.json().catch(() => undefined)) as
     | { data?: Data | null; errors?: { message: string; extensions?: { code?: string } }[] }
@@ -41,7 +41,7 @@ function inFlags(message: string): string {
 }
 
 /** Why a request got no response. An error that covers several addresses of a host has only a code. */
-function reasonOf({ message, cause }: Error): string {
+function networkFault({ message, cause }: Error): string {
   const { message: reason, code } = (cause ?? {}) as Partial<NodeJS.ErrnoException>;
   return reason || code || message;
 }

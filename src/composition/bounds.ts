@@ -27,12 +27,12 @@ export function costLimits({ GRAPHQL_MAX_COST, GRAPHQL_MAX_EVENT_COST }: Config)
 
 /** Limits on connections. */
 export function connectionLimits(config: Config): ConnectionLimits {
-  const { HEADERS_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS, REQUEST_TIMEOUT_MS } = config;
-  return {
-    most: config.MAX_CONNECTIONS,
-    headersMs: HEADERS_TIMEOUT_MS,
-    keepAliveMs: KEEP_ALIVE_TIMEOUT_MS,
-    // A connection has no traffic while its request is in progress.
-    silenceMs: Math.max(KEEP_ALIVE_TIMEOUT_MS, HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS) + 1000,
-  };
+  const {
+    MAX_CONNECTIONS: maxConnections,
+    HEADERS_TIMEOUT_MS: headersTimeout,
+    KEEP_ALIVE_TIMEOUT_MS: keepAliveTimeout,
+  } = config;
+  // A connection has no traffic while its request is in progress.
+  const connectionTimeout = Math.max(keepAliveTimeout, headersTimeout, config.REQUEST_TIMEOUT_MS) + 1000;
+  return { maxConnections, headersTimeout, keepAliveTimeout, connectionTimeout };
 }

@@ -8,5 +8,5 @@ import { costLimits, documentLimits } from './bounds';
 export function createDocuments(config: Config, schema: GraphQLSchema): KnownDocuments {
   const { TRUSTED_DOCUMENTS: path, TRUSTED_DOCUMENTS_ONLY: only } = config;
   const bounds = { schema, limits: documentLimits(config), costs: costLimits(config) };
-  return new KnownDocuments(path ? TrustedDocuments.read(path, bounds) : undefined, only);
+  return new KnownDocuments(schema, bounds.limits, path ? TrustedDocuments.read(path, bounds) : undefined, only);
 }

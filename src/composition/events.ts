@@ -4,7 +4,7 @@ import type { Database } from '../database/database';
 import type { Services } from '../domain/services';
 import { Hub } from '../events/hub';
 import { RedisRelay } from '../events/redis-relay';
-import { connectRedis } from '../rate-limit/redis-client';
+import { connectRedis } from '../rate-limit/stores/redis-client';
 
 export interface Events {
   readonly hub: Hub;

@@ -3,11 +3,11 @@ import type { Redis } from 'ioredis';
 import type { Config } from '../config';
 import { placeOf } from '../database/connections/connection-settings';
 import { reasonOf } from '../database/failures';
-import { CountingStore } from '../rate-limit/counting-store';
-import { FallbackStore } from '../rate-limit/fallback-store';
-import { MemoryStore } from '../rate-limit/memory-store';
-import { faultOf } from '../rate-limit/redis-client';
-import { RedisStore } from '../rate-limit/redis-store';
+import { CountingStore } from '../rate-limit/stores/counting-store';
+import { FallbackStore } from '../rate-limit/stores/fallback-store';
+import { MemoryStore } from '../rate-limit/stores/memory-store';
+import { faultOf } from '../rate-limit/stores/redis-client';
+import { RedisStore } from '../rate-limit/stores/redis-store';
 
 /** The share of each quota that an instance, with all its workers, grants while Redis is unreachable. */
 const FALLBACK_SHARE = 0.5;

@@ -5,8 +5,8 @@ import { CATEGORIES, type CategoryRow } from '../database/reading/tables';
 import { checkInput } from './checks';
 import { type Connection, connect, type PageArgs } from './connection';
 import { DomainError, notFound, refusing } from './domain-error';
+import { DESCRIPTION, NAME, NOT_NULL, type Rules } from './input-rules';
 import { withNamePattern } from './name-filter';
-import { DESCRIPTION, NAME, NOT_NULL, type Rules } from './rules';
 
 export interface NewCategory {
   name: string;

@@ -1,5 +1,5 @@
 import { badInput, type ErrorDetail } from './domain-error';
-import { faultsOf, type Rule, type Rules } from './rules';
+import { faultsOf, type Rule, type Rules } from './input-rules';
 
 /** Collects all problems of an input, so that the caller gets them in one response. */
 export class Checks {

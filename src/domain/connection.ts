@@ -7,7 +7,7 @@ import type { Table } from '../database/reading/table';
 import type { Serialized } from '../database/reading/tables';
 import { Checks } from './checks';
 import { decodeCursor, encodeCursor } from './cursor';
-import { PAGE_SIZE } from './rules';
+import { PAGE_SIZE } from './input-rules';
 
 export const DEFAULT_PAGE = 20;
 export const MAX_PAGE = PAGE_SIZE.maximum;

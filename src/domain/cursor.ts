@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Bound } from '../database/reading/page-statement';
 import type { Column } from '../database/reading/table';
-import { MAX_INT32 } from './rules';
+import { MAX_INT32 } from './input-rules';
 
 const MAX_INT64 = 9223372036854775807n;
 

@@ -8,7 +8,7 @@ import { INVENTORY, type InventoryRow } from '../database/reading/tables';
 import { checkInput } from './checks';
 import { type Connection, connect, type PageArgs } from './connection';
 import { DomainError, notFound, refusing } from './domain-error';
-import { type Rules, STOCK } from './rules';
+import { type Rules, STOCK } from './input-rules';
 
 export interface InventoryUpdate {
   quantity: number;

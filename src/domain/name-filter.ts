@@ -1,5 +1,5 @@
 import { Checks } from './checks';
-import { NAME_FILTER } from './rules';
+import { NAME_FILTER } from './input-rules';
 
 /** A list's filters, "name contains" as a LIKE pattern; wildcards in the caller's text are escaped. */
 export function withNamePattern<Filter extends { name?: string | null }>(filter: Filter | null | undefined) {

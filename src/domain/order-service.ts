@@ -7,8 +7,8 @@ import { ORDERS, type OrderRow } from '../database/reading/tables';
 import { checkInput } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
 import { DomainError, notFound, refusing, unknownReference } from './domain-error';
+import { NOT_NULL, QUANTITY, type Rules } from './input-rules';
 import { insufficientStock, moveReservation } from './reservations';
-import { NOT_NULL, QUANTITY, type Rules } from './rules';
 
 /** In a new order every field is optional; in an update an omitted field is unchanged, and null clears it. */
 export interface OrderInput {

@@ -7,8 +7,8 @@ import { PETS, type PetRow } from '../database/reading/tables';
 import { checkInput } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
 import { DomainError, notFound, refusing, unknownReference } from './domain-error';
+import { NAME, NOT_NULL, type Rules } from './input-rules';
 import { withNamePattern } from './name-filter';
-import { NAME, NOT_NULL, type Rules } from './rules';
 
 export interface NewPet {
   name: string;

@@ -2,7 +2,7 @@ import type { Session } from '../database/database';
 import type { Order } from '../database/generated/client';
 import { lockRows } from '../database/raw-queries';
 import { DomainError } from './domain-error';
-import { STOCK } from './rules';
+import { STOCK } from './input-rules';
 
 /**
  * Moves the units that an order has reserved from one pet's stock to another's; for the same pet only the difference.

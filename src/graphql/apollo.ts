@@ -7,14 +7,12 @@ import {
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
 import { GraphQLError } from 'graphql';
-import type { DocumentLimits } from './documents/document-limits';
-import type { KnownDocuments } from './documents/known-documents';
-import { examine, reworded } from './documents/read-document';
+import { type ErrorCode, type Problem, problemOf } from '../errors/problem';
+import { type KnownDocuments, reworded } from './documents/known-documents';
 import type { OperationRequest } from './execution/context';
 import type { Executor } from './execution/executor';
 import { extensionsOf, type Outcome, refusal, refuseDocument } from './execution/outcome';
 import { headersOf } from './idempotency/idempotency-header';
-import { type ErrorCode, type Problem, problemOf } from './problem';
 
 /**
  * Apollo Server in front of the executor: it reads requests (POST, GET, automatic persisted queries, CSRF
@@ -24,12 +22,11 @@ import { type ErrorCode, type Problem, problemOf } from './problem';
 export async function createApollo(
   executor: Executor,
   documents: KnownDocuments,
-  limits: DocumentLimits,
 ): Promise<ApolloServer<OperationRequest>> {
   const apollo = new ApolloServer<OperationRequest>({
     schema: executor.schema,
     introspection: true,
-    parseOptions: { maxTokens: limits.tokens },
+    parseOptions: { maxTokens: documents.limits.tokens },
     dangerouslyDisableValidation: true,
     includeStacktraceInErrorResponses: false,
     allowBatchedHttpRequests: false,
@@ -58,8 +55,7 @@ export async function createApollo(
         requestDidStart: async () => ({
           responseForOperation: async ({ document, source, request, contextValue }) => {
             const { operationName, variables = {} } = request;
-            const sent = { text: source, document };
-            const faults = examine(executor.schema, documents, sent, limits, contextValue);
+            const faults = documents.examine(source, document, contextValue);
             const outcome: Outcome = faults.length
               ? refuseDocument(faults, contextValue)
               : await executor

@@ -1,47 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import cors from '@fastify/cors';
-import fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyRequest,
-  type FastifyServerOptions,
-} from 'fastify';
+import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import type { Database } from '../database/database';
 import { createApollo } from '../graphql/apollo';
-import type { DocumentLimits } from '../graphql/documents/document-limits';
 import type { KnownDocuments } from '../graphql/documents/known-documents';
 import { GRAPHQL_API, type OperationRequest } from '../graphql/execution/context';
 import type { Executor } from '../graphql/execution/executor';
-import { IDEMPOTENT_REPLAYED } from '../graphql/idempotency/idempotency-header';
-import { readPages } from '../pages/pages';
+import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from '../graphql/idempotency/idempotency-header';
+import { readPages } from '../pages/page';
 import { pageRoutes } from '../pages/routes';
 import { RATE_LIMIT_HEADER_NAMES } from '../rate-limit/rate-limit-headers';
 import { restAdapter } from '../rest/adapter';
 import { openApiDocument } from '../rest/openapi/openapi-document';
 import { OPERATIONS } from '../rest/operations';
 import { prepare } from '../rest/prepared-operation';
-import { completeAnswers } from './answer-headers';
-import { refuseBanned } from './banned-callers';
-import { refuseBrokenHttp } from './broken-http';
-import { type Recognition, recogniseCallers, refuseWrongKeys } from './caller';
-import { graphqlRoute } from './graphql-route';
-import { health } from './health';
-import type { Journal } from './journal';
-import { lazyChildren } from './lazy-logger';
-import type { LiveOperations } from './live-operations';
-import type { Exposition, Metrics } from './metrics';
-import { metricsRoute } from './metrics-route';
-import { Observation } from './observation';
-import type { Overload } from './overload';
-import { GRAPHQL_PATH } from './paths';
-import { MAX_URL_LENGTH, reportProblems, routableUrl } from './problems';
-import { RequestLog } from './request-log';
-import type { RequestsInProgress } from './requests-in-progress';
-import { answerWhatNodeWould, NO_SHORT_CUTS } from './short-cuts';
-import { streamRoute } from './stream-route';
-import { Tarpit } from './tarpit';
-import { Upgrades } from './upgrades';
-import { WebSockets } from './websockets';
+import { BannedCallers } from './callers/banned-callers';
+import { type Recognition, recogniseCallers, refuseWrongKeys } from './callers/recognition';
+import { BODY_LIMIT, MAX_URL_LENGTH, reportProblems, routableUrl } from './error-handling';
+import type { LiveOperations } from './live/live-operations';
+import { streamRoute } from './live/stream-route';
+import { WebSockets } from './live/websockets';
+import type { AccessLog } from './observation/access-log';
+import type { Exposition } from './observation/metrics';
+import { type Incoming, Observation } from './observation/request-observation';
+import { refuseBrokenHttp } from './protection/broken-http';
+import { completeResponses } from './protection/common-headers';
+import type { Overload } from './protection/overload';
+import type { RequestsInProgress } from './protection/requests-in-progress';
+import { answerWhatNodeWould, NO_SHORT_CUTS } from './protection/short-cuts';
+import { graphqlRoute } from './routes/graphql-route';
+import { health } from './routes/health';
+import { metricsRoute } from './routes/metrics-route';
 
 export interface ServerOptions extends Recognition {
   readonly database: Database;
@@ -50,15 +39,13 @@ export interface ServerOptions extends Recognition {
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
   readonly overload: Overload;
-  readonly metrics: Metrics;
-  readonly journal: Journal;
+  readonly accessLog: AccessLog;
   /** What `/metrics` serves on the main port; `undefined` if it has a port of its own. */
   readonly exposition: Exposition | undefined;
   /** The clock for limits, in milliseconds of the Unix epoch. */
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
   readonly connections: ConnectionLimits;
-  readonly documentLimits: DocumentLimits;
   /** Whether callers without a key get no suggestions of schema names. */
   readonly hidesSuggestions: boolean;
   /** Origins that browsers may call from; `undefined` allows any. */
@@ -67,50 +54,36 @@ export interface ServerOptions extends Recognition {
   readonly trustProxy?: string[] | number;
 }
 
-/** Limits on connections; durations in milliseconds. */
+/** Limits on connections, by Node's names for them; durations in milliseconds. */
 export interface ConnectionLimits {
-  /** Maximum number open at once; any more are closed immediately. */
-  readonly most: number;
-  /** How long the head of a request may take to arrive. */
-  readonly headersMs: number;
-  /** How long an idle connection is kept. */
-  readonly keepAliveMs: number;
+  readonly maxConnections: number;
+  readonly headersTimeout: number;
+  readonly keepAliveTimeout: number;
   /** How long a connection without traffic is kept, such as one whose client does not read its response. */
-  readonly silenceMs: number;
+  readonly connectionTimeout: number;
 }
 
 /** How often connections are checked for request heads that are late. */
 const CHECK_MS = 1000;
-/** Maximum size of a request body in bytes (contract, section 4: 413 over 100 KiB). */
-const BODY_LIMIT = 100 * 1024;
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 /** Response headers that scripts of other origins may read. */
 const EXPOSED_HEADERS = [
   ...RATE_LIMIT_HEADER_NAMES,
-  'ETag',
-  'Link',
-  'Location',
-  'X-Request-Id',
-  'Deprecation',
-  'Sunset',
-  'X-Stability',
-  'WWW-Authenticate',
+  'ETag, Link, Location, X-Request-Id, Deprecation, Sunset, X-Stability, WWW-Authenticate',
   IDEMPOTENT_REPLAYED,
 ].join(', ');
 
 /** The HTTP server with both interfaces, ready for `listen` or `inject`. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { database, executor, documents, live, requests, overload, metrics, journal, limits, connections } = options;
-  const childOf = lazyChildren(options.logger);
+  const { database, executor, documents, live, requests, overload, accessLog, limits, connections } = options;
   const app = fastify({
     loggerInstance: options.logger,
-    logController: new RequestLog(journal, metrics),
-    childLoggerFactory: (_logger, bindings) => childOf(bindings),
+    logController: accessLog,
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
-    connectionTimeout: connections.silenceMs,
-    keepAliveTimeout: connections.keepAliveMs,
+    connectionTimeout: connections.connectionTimeout,
+    keepAliveTimeout: connections.keepAliveTimeout,
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
     rewriteUrl: routableUrl,
     trustProxy: trusted(options.trustProxy),
@@ -118,17 +91,17 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     ...NO_SHORT_CUTS,
     http: {
       ...NO_SHORT_CUTS.http,
-      headersTimeout: connections.headersMs,
-      connectionsCheckingInterval: Math.min(connections.headersMs, CHECK_MS),
+      headersTimeout: connections.headersTimeout,
+      connectionsCheckingInterval: Math.min(connections.headersTimeout, CHECK_MS),
     },
   });
-  app.server.maxConnections = connections.most;
+  app.server.maxConnections = connections.maxConnections;
   app.decorateRequest('observation', undefined);
-  journal.closeWith(app);
+  accessLog.closeWith(app);
   requests.track(app);
   overload.notice(app);
   recogniseCallers(app, options);
-  completeAnswers(app, options.now, options.trustProxy !== undefined);
+  completeResponses(app, options.now, options.trustProxy !== undefined);
   reportProblems(app);
   await app.register(cors, {
     origin: options.corsOrigins ? [...options.corsOrigins] : '*',
@@ -141,36 +114,33 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 
   overload.shed(app);
   refuseWrongKeys(app);
-  const tarpit = new Tarpit();
-  refuseBanned(app, limits, tarpit);
+  const banned = new BannedCallers(limits);
+  banned.refuseAll(app);
 
-  const requestOf = (request: FastifyRequest): OperationRequest => {
-    request.observation = new Observation(request.log);
-    const hidesSuggestions = options.hidesSuggestions && !request.caller.apiKey;
-    const { caller, meter, id: requestId, observation: observer } = request;
-    return { session: database, caller, meter, requestId, observer, api: GRAPHQL_API, hidesSuggestions };
+  const requestOf = (incoming: Incoming): OperationRequest => {
+    const { id: requestId, caller, meter, headers } = incoming;
+    const observer = new Observation(incoming.log);
+    incoming.observation = observer;
+    const hidesSuggestions = options.hidesSuggestions && !caller.apiKey;
+    const key = headers?.[IDEMPOTENCY_KEY];
+    const idempotency = key === undefined ? undefined : { header: String(key) };
+    const api = GRAPHQL_API;
+    return { session: database, caller, meter, requestId, observer, api, hidesSuggestions, idempotency };
   };
-  const apollo = await createApollo(executor, documents, options.documentLimits);
+  const apollo = await createApollo(executor, documents);
   const pages = readPages();
-  const upgrades = new Upgrades(app.server, GRAPHQL_PATH);
-  const websockets = new WebSockets({
+  const { schema } = executor;
+  const websockets = new WebSockets(app.server, {
     ...options,
-    schema: executor.schema,
-    tarpit,
-    maxMessage: BODY_LIMIT,
-  });
-  await app.register(graphqlRoute, {
-    apollo,
-    executor,
-    documents,
-    upgrades,
-    websockets,
+    schema,
+    banned,
     requestOf,
-    sandbox: pages.sandbox,
   });
-  await app.register(streamRoute, { live, documents, requests, metrics, requestOf });
+  const { sandbox } = pages;
+  await app.register(graphqlRoute, { apollo, executor, documents, websockets, requestOf, sandbox });
+  await app.register(streamRoute, { live, requests, accessLog, requestOf });
   live.watch(app);
-  const operations = OPERATIONS.map((operation) => prepare(executor.schema, operation));
+  const operations = OPERATIONS.map((operation) => prepare(schema, operation));
   const document = openApiDocument(operations);
   await app.register(restAdapter, { executor, operations, document, requestOf });
   await app.register(pageRoutes, { pages, document });

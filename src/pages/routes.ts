@@ -4,8 +4,7 @@ import type { OpenAPIV3 } from 'openapi-types';
 import { answerOtherMethods } from '../rest/other-methods';
 import type { Asset } from './assets';
 import { docs } from './docs';
-import { sendPage, varyBy } from './page';
-import type { Pages } from './pages';
+import { type Pages, sendPage, varyBy } from './page';
 
 export interface PageOptions {
   readonly pages: Pages;

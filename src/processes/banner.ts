@@ -13,7 +13,6 @@ export interface Report {
 
 const ACCESS = { none: 'nothing', read: 'read', write: 'read and write' };
 
-/** The text printed at startup. */
 export function banner(report: Report, { metricsAt, workers }: { metricsAt?: string; workers?: number }): string {
   const { address, data, anonymousAccess, newAdminKey } = report;
   const rows = [

@@ -1,4 +1,6 @@
-import type { Samples } from '../http/metrics';
+import type { Worker } from 'node:cluster';
+import type { ChannelOptions } from 'birpc';
+import type { Samples } from '../http/observation/metrics';
 import type { Report } from './banner';
 
 /** Calls from the primary to a worker. */
@@ -12,13 +14,17 @@ export interface WorkerCalls {
 
 /** Calls from a worker to the primary. */
 export interface PrimaryCalls {
-  /** The worker now accepts connections. */
   serving(report: Report): void;
-  /** The worker cannot start, and exits. */
   failed(reason: string): void;
-  /** The metrics of all workers together. */
   metrics(): Promise<string>;
 }
 
-/** Closing the port takes as long as the shutdown delay, and calls to a worker that ends are rejected. */
-export const NO_TIMEOUT = -1;
+/** Calls over Node's own channel, by birpc: Node sends messages, but knows no replies to them. */
+export function channelTo(worker: Worker): ChannelOptions & { timeout: number } {
+  return {
+    post: (message) => void (worker.isConnected() && worker.send(message, () => undefined)),
+    on: (listener) => worker.on('message', listener),
+    // Closing the port takes as long as the shutdown delay, and calls to a worker that ends are rejected.
+    timeout: -1,
+  };
+}

@@ -1,26 +1,26 @@
 import cluster from 'node:cluster';
 import type { Config } from '../config';
-import { createLogger } from '../http/logger';
-import { serveMetrics } from '../http/metrics-server';
+import { createLogger } from '../http/observation/logger';
+import { serveMetrics } from '../http/routes/metrics-server';
 import { banner } from './banner';
-import { Crew } from './crew';
 import { stopOnSignals } from './ending';
+import { WorkerPool } from './worker-pool';
 
 /** Starts and supervises workers; serves nothing itself except their metrics. */
-export async function lead(config: Config): Promise<void> {
+export async function startPrimary(config: Config): Promise<void> {
   // Samples may be NaN, which JSON turns into null.
   cluster.setupPrimary({ serialization: 'advanced' });
-  const crew = new Crew(config.WEB_CONCURRENCY, createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY));
+  const pool = new WorkerPool(config.WEB_CONCURRENCY, createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY));
   stopOnSignals(
-    () => crew.stop(config.SHUTDOWN_DELAY_MS),
-    () => crew.kill(),
+    () => pool.stop(config.SHUTDOWN_DELAY_MS),
+    () => pool.kill(),
   );
   try {
-    const metricsAt = await serveMetrics(crew.metrics, config.METRICS_PORT, config.HOST);
-    await crew.start((report) => process.stdout.write(banner(report, { metricsAt, workers: config.WEB_CONCURRENCY })));
+    const metricsAt = await serveMetrics(pool.metrics, config.METRICS_PORT, config.HOST);
+    await pool.start((report) => process.stdout.write(banner(report, { metricsAt, workers: config.WEB_CONCURRENCY })));
   } catch (error) {
-    if (crew.isStopping) return;
-    crew.kill();
+    if (pool.isStopping) return;
+    pool.kill();
     throw error;
   }
 }

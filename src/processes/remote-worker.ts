@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { type BirpcReturn, createBirpc } from 'birpc';
 import type { Report } from './banner';
-import { NO_TIMEOUT, type PrimaryCalls, type WorkerCalls } from './calls';
+import { channelTo, type PrimaryCalls, type WorkerCalls } from './calls';
 
 /** How a worker ended. */
 export interface Ending {
@@ -44,11 +44,7 @@ export class RemoteWorker {
         },
         metrics,
       },
-      {
-        post: (message) => void (worker.isConnected() && worker.send(message, () => undefined)),
-        on: (listener) => worker.on('message', listener),
-        timeout: NO_TIMEOUT,
-      },
+      channelTo(worker),
     );
     this.ended = new Promise((resolve) => {
       const end = (code: number | null, signal: string | null) => {
@@ -71,7 +67,6 @@ export class RemoteWorker {
     return this.worker.process.pid;
   }
 
-  /** Kills the worker. */
   kill(): void {
     this.worker.process.kill('SIGKILL');
   }

@@ -1,13 +1,25 @@
 import { createApp } from '../app';
 import type { Config } from '../config';
 import { openDatabase } from '../database/open';
-import type { Exposition, Metrics } from '../http/metrics';
-import type { Report } from './banner';
+import type { Exposition, Metrics } from '../http/observation/metrics';
+import { serveMetrics } from '../http/routes/metrics-server';
+import { banner, type Report } from './banner';
+import { stopOnSignals } from './ending';
+
+/** One process that does everything. */
+export async function serveAlone(config: Config): Promise<void> {
+  const service = await openService(config);
+  stopOnSignals(async () => {
+    await service.closePort();
+    await service.finish();
+  });
+  const metricsAt = await serveMetrics(service.metrics, config.METRICS_PORT, config.HOST);
+  process.stdout.write(banner(await service.listen(), { metricsAt }));
+}
 
 /** The gateway in this process, over its database. */
 export interface Service {
   readonly metrics: Metrics;
-  /** Starts accepting connections. */
   listen(): Promise<Report>;
   /** Turns readiness off and, `delayMs` later, stops accepting connections. */
   closePort(delayMs?: number): Promise<void>;
@@ -19,7 +31,7 @@ export interface Service {
  * Opens the database and composes the application.
  * @param exposition what `/metrics` serves if this process is one of several workers.
  */
-export async function prepare(config: Config, exposition?: Exposition): Promise<Service> {
+export async function openService(config: Config, exposition?: Exposition): Promise<Service> {
   const database = await openDatabase({
     url: config.DATABASE_URL,
     directory: config.DATA_DIR,

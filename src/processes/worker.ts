@@ -1,13 +1,13 @@
-import cluster from 'node:cluster';
+import type { Worker } from 'node:cluster';
 import { createBirpc } from 'birpc';
 import { Registry } from 'prom-client';
 import type { Config } from '../config';
-import { NO_TIMEOUT, type PrimaryCalls, type WorkerCalls } from './calls';
+import { channelTo, type PrimaryCalls, type WorkerCalls } from './calls';
 import { fail, messageOf } from './ending';
-import { prepare, type Service } from './service';
+import { openService, type Service } from './service';
 
 /** One of several processes that serve the same port; the primary tells it when to stop. */
-export async function work(config: Config): Promise<void> {
+export async function startWorker(config: Config, worker: Worker): Promise<void> {
   // A terminal or a container signals every process, but only the primary decides what to do.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined);
   let service: Service;
@@ -18,19 +18,15 @@ export async function work(config: Config): Promise<void> {
       closePort: () => service.closePort(),
       finish,
     },
-    {
-      post: (message) => void (process.connected && process.send?.(message, () => undefined)),
-      on: (listener) => process.on('message', listener),
-      timeout: NO_TIMEOUT,
-    },
+    channelTo(worker),
   );
   try {
-    service = await prepare(config, {
+    service = await openService(config, {
       contentType: Registry.PROMETHEUS_CONTENT_TYPE,
       text: () => primary.metrics(),
     });
     const report = await service.listen();
-    whenOrphaned(() => void service.closePort(0).then(finish, fail));
+    whenOrphaned(worker, () => void service.closePort(0).then(finish, fail));
     await primary.serving(report);
   } catch (error) {
     await primary.failed(messageOf(error));
@@ -39,10 +35,9 @@ export async function work(config: Config): Promise<void> {
 }
 
 /** A primary that is killed takes the port with it; its workers answer what they have accepted, and exit. */
-function whenOrphaned(end: () => void): void {
-  const { worker } = cluster;
-  worker?.once('disconnect', () => {
-    worker.exitedAfterDisconnect = true; // otherwise Node ends the process right after this
+function whenOrphaned(worker: Worker, end: () => void): void {
+  worker.once('disconnect', () => {
+    worker.exitedAfterDisconnect = true; // otherwise Node, which has no option for it, ends the process right after this
     end();
   });
 }

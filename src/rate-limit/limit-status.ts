@@ -54,32 +54,15 @@ export function limitStatusOf(
   }
   // A cost that could never pass, or a free request, is reported against a window that is used up.
   const needed = kind === 'free' || isTooExpensive(cost, quota) ? 1 : cost;
-  const exceeded = lastExceeded(kind === 'free' ? windowsOfFree(verdict, windows, state, quota, now) : windows, needed);
+  const ceiling = windowOf('uncounted', quota.perMinute * FREE_FACTOR, state.freeUsed, state.freeEnds, now);
+  // Only its own ceiling limits a free request; a banned caller gets any exhausted window reported.
+  const limiting = kind === 'counted' ? windows : verdict === 'banned' ? [...windows, ceiling] : [ceiling];
+  const exceeded = limiting
+    .filter(({ used, limit }) => used + needed > limit)
+    .reduce<Window | undefined>((last, next) => (last && last.resetAt > next.resetAt ? last : next), undefined);
   const bannedUntil = state.bannedUntil > now ? state.bannedUntil : undefined;
   const retryAfterMs = Math.max(exceeded?.resetAt ?? 0, bannedUntil ?? 0) - now;
   return { verdict, quota, windows, inForce: exceeded ?? scarcest, retryAfterMs, bannedUntil };
-}
-
-/** Only its own ceiling limits a free request; a banned caller gets any exhausted window reported, whatever it requests. */
-function windowsOfFree(
-  verdict: Verdict,
-  windows: readonly Window[],
-  state: State,
-  quota: Quota,
-  now: number,
-): readonly Window[] {
-  const ceiling = windowOf('uncounted', quota.perMinute * FREE_FACTOR, state.freeUsed, state.freeEnds, now);
-  return verdict === 'banned' ? [...windows, ceiling] : [ceiling];
-}
-
-/** Of the windows without room for `needed` requests, the last to end. */
-function lastExceeded(windows: readonly Window[], needed: number): Window | undefined {
-  let last: Window | undefined;
-  for (const window of windows) {
-    const isExceeded = window.used + needed > window.limit;
-    if (isExceeded && (last === undefined || window.resetAt >= last.resetAt)) last = window;
-  }
-  return last;
 }
 
 function windowOf(name: Window['name'], limit: number, used: number, ends: number, now: number): Window {

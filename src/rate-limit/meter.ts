@@ -1,5 +1,5 @@
 import type { LimitStatus, Subject } from './limit-status';
-import type { Store } from './store';
+import type { Store } from './stores/store';
 
 /**
  * The meter of one request: it takes only once, whichever code asks first, and remembers the caller's resulting

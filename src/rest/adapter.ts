@@ -1,11 +1,11 @@
 import accepts from '@fastify/accepts';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { OpenAPIV3 } from 'openapi-types';
+import { ProblemError } from '../errors/problem';
 import { refuseScope } from '../graphql/execution/admission';
 import type { Api, OperationRequest } from '../graphql/execution/context';
 import type { Executor } from '../graphql/execution/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency/idempotency-header';
-import { ProblemError } from '../graphql/problem';
 import { openApiRoutes } from './openapi/openapi-routes';
 import { answerOtherMethods, routeEveryMethod } from './other-methods';
 import type { PreparedOperation } from './prepared-operation';

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ProblemError } from '../graphql/problem';
+import { ProblemError } from '../errors/problem';
 import { PATCH_TYPES } from './requests/json-body';
 
 /**

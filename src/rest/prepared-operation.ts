@@ -1,7 +1,7 @@
 import { type DocumentNode, type GraphQLField, type GraphQLSchema, isObjectType, parse, validate } from 'graphql';
 import { annotationsOf, type StabilityLevel } from '../graphql/annotations/annotations';
-import { requiredScope } from '../graphql/contract/directives';
-import type { Scope } from '../graphql/contract/enum-types';
+import { requiredScope } from '../graphql/directives/directives';
+import type { Scope } from '../schema/enum-types';
 import { documentOf } from './operation-document';
 import { type Body, bodyOf } from './requests/body-shape';
 import { type Inputs, inputsOf } from './requests/inputs';

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../graphql/problem';
+import type { ErrorCode } from '../errors/problem';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { CommandError } from '../../src/cli/gateway-client';
-import { runKeys } from '../../src/cli/keys';
+import { runKeys } from '../../src/cli/keys-command';
 import { command } from '../helper/command';
 import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
 

@@ -1,6 +1,6 @@
 import type { Change } from '../../src/database/changes';
 import { RedisRelay, type RelayState } from '../../src/events/redis-relay';
-import { connectRedis } from '../../src/rate-limit/redis-client';
+import { connectRedis } from '../../src/rate-limit/stores/redis-client';
 import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
 import { TcpProxy } from '../helper/tcp-proxy';
 import { until } from '../helper/until';

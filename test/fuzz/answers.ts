@@ -2,7 +2,7 @@ import Ajv, { type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { LightMyRequestResponse as Response } from 'fastify';
 import { type DocumentNode, type GraphQLSchema, parse } from 'graphql';
-import { ERROR_STATUS } from '../../src/graphql/problem';
+import { ERROR_STATUS } from '../../src/errors/problem';
 import { type Description, jsonSchema } from '../rest/description';
 import type { FuzzedRequest } from './callers';
 import { misfits } from './shape';

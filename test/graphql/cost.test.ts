@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { type GraphQLObjectType, getNamedType, getOperationAST, isObjectType, parse, print } from 'graphql';
-import { estimateCost } from '../../src/graphql/documents/cost';
 import { estimateAt } from '../../src/graphql/documents/estimate';
-import { buildSchema, type Services } from '../../src/graphql/schema';
+import { Operation } from '../../src/graphql/execution/operation';
 import { OPERATIONS } from '../../src/rest/operations';
 import { prepare } from '../../src/rest/prepared-operation';
+import { buildSchema, type Services } from '../../src/schema/schema';
 import { runs } from '../helper/full';
 import { type Gateway, type Json, startGateway } from '../helper/gateway';
 import { queries } from '../helper/queries';
@@ -20,9 +20,14 @@ afterAll(() => gateway.close());
 
 function costOf(query: string, variables: object = {}): number {
   const document = parse(query);
-  const operation = getOperationAST(document);
-  if (!operation) throw new Error('no operation');
-  return estimateAt(estimateCost(schema, document, operation), variables as Record<string, unknown>);
+  const node = getOperationAST(document);
+  if (!node) throw new Error('no operation');
+  const operation = new Operation(schema, document, node);
+  const given = variables as Record<string, unknown>;
+  const coerced = operation.coerce(given);
+  const plan = operation.plan(coerced);
+  if (!plan) throw new Error('the conditions are not known');
+  return estimateAt(plan.size, coerced ?? given);
 }
 
 /** The number of objects and scalars in a response. */
@@ -54,7 +59,7 @@ test.each([
     '{ pet(id: 1) { id ...A } } fragment A on Pet { id category { id } ... { category { id } } }',
     4,
   ],
-  ['a field that a directive may skip', '{ pet(id: 1) { id @skip(if: true) } }', 2],
+  ['no field that a directive skips', '{ pet(id: 1) { id @skip(if: true) name @include(if: true) } }', 2],
   ['a mutation', 'mutation { deletePet(id: 1) { id category { id } } }', 4],
 ])('counts %s', (_what, query, cost) => {
   expect(costOf(query)).toBe(cost);
@@ -69,9 +74,18 @@ describe('a page size in a variable', () => {
     [{ n: null, m: 4 }, 4],
     [{ n: 1e9 }, 100],
     [{ n: -5 }, 0],
-    [{ n: '7' }, 20],
   ])('%j', (variables, length) => {
     expect(costOf(query, variables)).toBe(1 + length * 2);
+  });
+
+  test('that does not fit is refused as such', async () => {
+    const { errors } = await gateway.graphql(query, { n: '7' });
+    expect(errors[0]?.extensions?.code).toBe('BAD_USER_INPUT');
+  });
+
+  test('a condition in a variable is counted as it is given', () => {
+    const conditional = 'query ($named: Boolean!) { pet(id: 1) { id name @include(if: $named) } }';
+    expect([costOf(conditional, { named: true }), costOf(conditional, { named: false })]).toEqual([3, 2]);
   });
 
   test("that is named like an object's built-in property", () => {

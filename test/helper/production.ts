@@ -1,7 +1,7 @@
 import { ApiKeyService } from '../../src/access/api-key-service';
 import { KeyRing } from '../../src/access/key-ring';
 import type { Database } from '../../src/database/database';
-import { statement } from '../../src/database/statement';
+import { statement } from '../../src/database/reading/statement';
 import { createDatabase, TEST_DATABASE_URL } from './database';
 import { ADMIN_KEY } from './gateway';
 

@@ -14,11 +14,11 @@ import {
   UseMiddleware,
 } from 'type-graphql';
 import { anonymousCaller } from '../../src/access/caller';
-import { Id, refuseKeyIds } from '../../src/graphql/contract/scalars';
 import { GRAPHQL_API, type OperationRequest } from '../../src/graphql/execution/context';
 import { Executor } from '../../src/graphql/execution/executor';
-import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { Meter } from '../../src/rate-limit/meter';
+import { MemoryStore } from '../../src/rate-limit/stores/memory-store';
+import { Id, refuseKeyIds } from '../../src/schema/scalars';
 
 const Guarded = (word: string) => createMethodMiddlewareDecorator(async (_data, next) => `${word} ${await next()}`);
 

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { parseRateLimit } from 'ratelimit-header-parser';
 import { parseList } from 'structured-headers';
 import type { LimitStatus, Window } from '../../src/rate-limit/limit-status';
-import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { PLANS } from '../../src/rate-limit/plans';
 import { RATE_LIMIT_HEADER_NAMES, rateLimitHeaders } from '../../src/rate-limit/rate-limit-headers';
+import { MemoryStore } from '../../src/rate-limit/stores/memory-store';
 import { BANS } from './scenarios';
 
 const START = 1_800_000_000_001;

@@ -10,7 +10,7 @@ const held = new Map<string, number>();
 
 /**
  * Locks `directory` for this process: PGlite does not, and two processes that have it open lose each other's committed
- * rows.
+ * rows. Libraries tell a dead owner by the age of its file: after a crash they wait, and a paused process loses its lock.
  *
  * The lock is a numbered file, `lock.7`, that identifies its owner; the highest number counts. A process that finds the
  * owner gone creates the next number, which appears complete and for only one contender (link is atomic). Numbers never

@@ -5,8 +5,8 @@ import { PrismaPGlite } from 'pglite-prisma-adapter';
 import type { Statement } from '../database';
 import { reasonOf } from '../failures';
 import { PrismaClient } from '../generated/client';
-import { migrate } from '../migrations';
 import { PrismaDatabase } from '../prisma-database';
+import { migrate } from '../setup/migrations';
 import { MAJOR_VERSION, openCluster } from './cluster';
 import { lockDirectory } from './directory-lock';
 

@@ -1,21 +1,5 @@
+import type { JsonFormat, RowJson } from './selection';
 import { type Column, columnOf, type Table } from './table';
-
-/** How rows are serialized. */
-export interface JsonFormat {
-  readonly ids: 'string' | 'number';
-  /** Whether members without a value are null or left out. */
-  readonly nulls: 'null' | 'omitted';
-}
-
-/** A row as JSON, with its members in order. */
-export interface RowJson extends JsonFormat {
-  readonly members: readonly Member[];
-}
-
-/** A member and its key: a constant, a column, or a relation to one other row. */
-export type Member =
-  | { readonly key: string; readonly constant: string }
-  | { readonly key: string; readonly field: string; readonly json?: RowJson };
 
 /** Maximum number of values of `format` besides its template (PostgreSQL's FUNC_MAX_ARGS is 100). */
 const MAX_VALUES = 99;
@@ -24,23 +8,23 @@ const MAX_VALUES = 99;
  * The SQL that serialises a row as JSON.stringify would, and the relations it needs; `undefined` if the shape requires
  * more than columns and relations to one row.
  */
-export function jsonOf<Row>(table: Table<Row>, json: RowJson): { text: string; relations: string[] } | undefined {
+export function jsonOf<Row>(
+  table: Table<Row>,
+  json: RowJson,
+): { text: string; relations: Iterable<string> } | undefined {
   const row = new RowFormat(json);
-  return row.add(table, json) && row.values.length <= MAX_VALUES
-    ? { text: row.text, relations: [...row.relations] }
-    : undefined;
+  return row.add(table, json) && row.values.length <= MAX_VALUES ? row : undefined;
 }
 
 /** Builds a call of `format`: concatenation would copy each row several times. */
 class RowFormat {
   readonly values: string[] = [];
   readonly relations = new Set<string>();
+  private readonly omitsNulls: boolean;
   private template = '';
 
-  constructor(private readonly format: JsonFormat) {}
-
-  private get omitsNulls(): boolean {
-    return this.format.nulls === 'omitted';
+  constructor(private readonly format: JsonFormat) {
+    this.omitsNulls = format.nulls === 'omitted';
   }
 
   get text(): string {

@@ -1,9 +1,9 @@
 import type { Session } from '../database';
-import { statement } from '../statement';
 import { isList, listStatement } from './list-statement';
 import { isShort, orderOf, type PageQuery, pageStatement } from './page-statement';
 import { projectionOf } from './projection';
 import type { Selection } from './selection';
+import { statement } from './statement';
 import { columnOf, type Table } from './table';
 import type { Serialized } from './tables';
 

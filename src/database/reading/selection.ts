@@ -1,5 +1,3 @@
-import type { RowJson } from './row-json';
-
 /** What is read of each row. */
 export interface Selection {
   /** By name, with what is read of related rows. Names that are neither columns nor relations are ignored. */
@@ -13,3 +11,20 @@ export interface Selection {
 }
 
 export const NOTHING: Selection = { fields: new Map() };
+
+/** How rows are serialized. */
+export interface JsonFormat {
+  readonly ids: 'string' | 'number';
+  /** Whether members without a value are null or left out. */
+  readonly nulls: 'null' | 'omitted';
+}
+
+/** A row as JSON, with its members in order. */
+export interface RowJson extends JsonFormat {
+  readonly members: readonly Member[];
+}
+
+/** A member and its key: a constant, a column, or a relation to one other row. */
+export type Member =
+  | { readonly key: string; readonly constant: string }
+  | { readonly key: string; readonly field: string; readonly json?: RowJson };

@@ -82,8 +82,8 @@ export function columnOf<Row>(table: Table<Row>, field: string): string {
 }
 
 /** The SQL that a table, with these relations, is read from. */
-export function fromOf<Row>(table: Table<Row>, relations: readonly string[]): string {
-  const joins = relations.map((name) => {
+export function fromOf<Row>(table: Table<Row>, relations: Iterable<string>): string {
+  const joins = Array.from(relations, (name) => {
     const relation = table.relations[name];
     if (!relation || relation.join === 'included') return '';
     const { field, join } = relation;

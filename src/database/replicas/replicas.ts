@@ -113,11 +113,8 @@ export class Replicas {
       const isUsed = this.isUsable(replica);
       if (this.used.get(replica) === isUsed) continue;
       this.used.set(replica, isUsed);
-      this.options.onChange(
-        replica.name,
-        isUsed,
-        isUsed ? undefined : reasonOf(replica.fault ?? 'it is too far behind'),
-      );
+      const reason = isUsed ? undefined : reasonOf(replica.fault ?? 'it is too far behind');
+      this.options.onChange(replica.name, isUsed, reason);
     }
   }
 }

@@ -1,6 +1,6 @@
+import { type Problem, ProblemError } from '../../errors/problem';
 import type { LimitStatus } from '../../rate-limit/limit-status';
 import type { Meter } from '../../rate-limit/meter';
-import { type Problem, ProblemError } from '../problem';
 
 /** The cost of an operation, which is charged once and in full, by whichever of its counted fields runs first. */
 export class Charge {

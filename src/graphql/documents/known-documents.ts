@@ -1,40 +1,22 @@
-import type { DocumentNode } from 'graphql';
+import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import type { OperationRequest } from '../execution/context';
+import { isFreeOfQuota } from '../execution/operation';
+import { faultsOf } from './document-faults';
+import type { DocumentLimits } from './document-limits';
+import { PersistedQueries } from './persisted-queries';
 import type { TrustedDocuments } from './trusted-documents';
-
-/** Total characters of persisted queries. */
-const MAX_PERSISTED = 1024 * 1024;
-
-/** The texts of automatic persisted queries by hash. Apollo checks and adds them, as a cache with keys of its own. */
-export class PersistedQueries {
-  private readonly texts = new LRUCache<string, string>({
-    maxSize: MAX_PERSISTED,
-    sizeCalculation: (text, key) => text.length + key.length,
-  });
-
-  find(sha256Hash: string): string | undefined {
-    return this.texts.get(`apq:${sha256Hash}`);
-  }
-
-  async get(key: string): Promise<string | undefined> {
-    return this.texts.get(key);
-  }
-
-  async set(key: string, text: string): Promise<void> {
-    this.texts.set(key, text);
-  }
-
-  async delete(key: string): Promise<void> {
-    this.texts.delete(key);
-  }
-}
 
 /** Total characters of cached documents. A parsed document takes a few hundred bytes per character. */
 const MAX_CHARACTERS = 256 * 1024;
 
+const NOT_IN_SAFELIST = new GraphQLError('Only trusted documents may run here; this one is not in the list.', {
+  extensions: { code: 'QUERY_NOT_IN_SAFELIST' },
+});
+
 /**
- * Parsed and validated documents by their text. They have passed every check that does not depend on the caller
- * or the variables, so they can run at once. Trusted documents are here from the start and are never evicted.
+ * Parsed and validated documents by their text. They have passed every check that does not depend on the caller or the
+ * variables, so they can run at once. Trusted documents are here from the start and are never evicted.
  */
 export class KnownDocuments {
   readonly persisted = new PersistedQueries();
@@ -44,15 +26,12 @@ export class KnownDocuments {
   });
 
   constructor(
+    readonly schema: GraphQLSchema,
+    readonly limits: DocumentLimits,
     private readonly trusted?: TrustedDocuments,
     /** Whether only trusted documents may run. */
     readonly onlyTrusted = false,
   ) {}
-
-  /** @param document the parsed `text`: valid, and allowed for any caller. */
-  add(text: string, document: DocumentNode): void {
-    this.documents.set(text, document);
-  }
 
   find(text: string): DocumentNode | undefined {
     return this.trusted?.documents.get(text) ?? this.documents.get(text);
@@ -63,8 +42,38 @@ export class KnownDocuments {
     return this.trusted?.textOf(id);
   }
 
-  /** Whether the trusted documents setting lets any caller run this document. */
-  admits(document: DocumentNode): boolean {
-    return !this.onlyTrusted || this.trusted?.lists(document) === true;
+  /** Reads a document that does not arrive through Apollo. @returns the document, or its errors. */
+  read(text: string, request: OperationRequest): DocumentNode | readonly GraphQLError[] {
+    const known = this.find(text);
+    if (known) return known;
+    try {
+      const document = parse(text, { maxTokens: this.limits.tokens });
+      const faults = this.examine(text, document, request);
+      return faults.length ? faults : document;
+    } catch (error) {
+      const message = reworded(error instanceof Error ? error.message : String(error));
+      return [new GraphQLError(message, { extensions: { code: 'GRAPHQL_PARSE_FAILED' } })];
+    }
   }
+
+  /**
+   * Why a parsed document may not run for this caller; empty if it may. One that any caller may run is known from then
+   * on. If only trusted documents may run, admins may still send others, and everyone those that use no quota.
+   */
+  examine(text: string, document: DocumentNode, request: OperationRequest): readonly GraphQLError[] {
+    if (this.find(text)) return [];
+    const { caller, hidesSuggestions = false } = request;
+    const isForAll = !this.onlyTrusted || this.trusted?.lists(document) === true;
+    if (!isForAll && !caller.scopes.has('ADMIN') && !isFreeOfQuota(this.schema, document)) return [NOT_IN_SAFELIST];
+    const faults = faultsOf(this.schema, document, this.limits, hidesSuggestions);
+    if (!faults.length && isForAll) this.documents.set(text, document);
+    return faults;
+  }
+}
+
+/** Rewords the parser's messages about documents that are too large for it. */
+export function reworded(message: string): string {
+  return message
+    .replace(/^Syntax Error: Document contains more that (\d+) tokens.*/, 'The document has more than $1 tokens.')
+    .replace(/^Maximum call stack size exceeded.*/, 'The document is nested too deeply to be parsed.');
 }

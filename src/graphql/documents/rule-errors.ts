@@ -12,8 +12,8 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import type { ErrorDetail } from '../../domain/domain-error';
-import { faultsOf } from '../../domain/rules';
-import { type Element, ruleOf } from '../contract/json-schema';
+import { faultsOf } from '../../domain/input-rules';
+import { type Element, ruleOf } from '../directives/json-schema';
 import type { Variables } from '../execution/context';
 
 /** Which rule of a field or an argument a value breaks. */

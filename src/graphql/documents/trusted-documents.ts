@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type DocumentNode, type GraphQLSchema, getOperationAST, parse, print } from 'graphql';
-import { type CostLimits, estimateCost } from './cost';
+import { Operation } from '../execution/operation';
+import type { CostLimits } from './cost';
 import { faultsOf } from './document-faults';
 import type { DocumentLimits } from './document-limits';
 
@@ -91,9 +92,10 @@ function checked({ id, name, type, body }: Listed, { schema, limits, costs }: Bo
   const operation = getOperationAST(document);
   if (operation?.name?.value !== name || operation.operation !== type)
     throw refuse('its body is not a single operation of this type and name');
-  const cost = estimateCost(schema, document, operation);
+  const size = new Operation(schema, document, operation).plan(undefined)?.size;
   const most = costs[operation.operation];
-  if (!cost.at && cost.most > most) throw refuse(`its estimated cost is ${cost.most}; at most ${most} is allowed`);
+  if (size && !size.at && size.most > most)
+    throw refuse(`its estimated cost is ${size.most}; at most ${most} is allowed`);
   return document;
 }
 

@@ -8,6 +8,7 @@ import {
   type GraphQLOutputType,
   type GraphQLSchema,
   getArgumentValues,
+  getNamedType,
   isLeafType,
   isListType,
   isNonNullType,
@@ -20,7 +21,9 @@ import {
   type ValueNode,
 } from 'graphql';
 import type { Scope } from '../../database/generated/enums';
-import { isCounted, requiredScope } from '../contract/directives';
+import { isCounted, requiredScope } from '../directives/directives';
+import { estimateSize } from '../documents/cost';
+import type { Estimate } from '../documents/estimate';
 import { completeLeaf, completeList, completeObject } from './complete';
 import type { Completion, FieldPlan, Place, Run, SelectionPlan, Values } from './run';
 
@@ -38,6 +41,8 @@ export interface Plan {
   readonly cost: number;
   /** What the `@requiresScope` of the selected fields demand, wherever they stand. */
   readonly scopes: ReadonlySet<Scope>;
+  /** How many values the response can contain. */
+  readonly size: Estimate;
 }
 
 type Field = GraphQLField<unknown, unknown>;
@@ -74,7 +79,7 @@ class Compiler {
     const type = schema.getRootType(node.operation) as GraphQLObjectType;
     const { fields } = collectFields(schema, fragments, this.conditions, type, node.selectionSet);
     const root = this.selection(type, fields);
-    return { root, cost: this.cost, scopes: this.scopes };
+    return { root, cost: this.cost, scopes: this.scopes, size: estimateSize(root) };
   }
 
   private selection(type: GraphQLObjectType, collected: Fields): SelectionPlan {
@@ -91,8 +96,18 @@ class Compiler {
     if (isCounted(field)) this.cost++;
     const scope = requiredScope(field);
     if (scope) this.scopes.add(scope);
-    const completion = this.completion(field.type, `${parent.name}.${field.name}`, nodes);
-    return [{ key, ...completion, resolve: this.resolver(parent, field, key, nodes, node) }];
+    const selection = this.below(field, nodes);
+    const completion = completionOf(field.type, `${parent.name}.${field.name}`, nodes, selection);
+    return [{ key, field, ...completion, selection, resolve: this.resolver(parent, field, key, nodes, node) }];
+  }
+
+  /** What is selected of the objects that a field returns. */
+  private below(field: Field, nodes: readonly FieldNode[]): SelectionPlan | undefined {
+    const type = getNamedType(field.type);
+    if (isLeafType(type)) return undefined;
+    if (!isObjectType(type) || type.isTypeOf) throw new Error(`${field.name}: ${type} is of an abstract type`);
+    const { schema, fragments } = this.source;
+    return this.selection(type, collectSubFields(schema, fragments, this.conditions, type, [...nodes]).fields);
   }
 
   private resolver(
@@ -144,21 +159,23 @@ class Compiler {
       return run.args[slot];
     };
   }
+}
 
-  private completion(type: GraphQLOutputType, coordinate: string, nodes: readonly FieldNode[]): Completion {
-    const isNonNull = isNonNullType(type);
-    const nullable = isNonNull ? type.ofType : type;
-    return { coordinate, nodes, isNonNull, complete: this.completer(nullable, coordinate, nodes) };
-  }
-
-  private completer(type: GraphQLOutputType, coordinate: string, nodes: readonly FieldNode[]): Completion['complete'] {
-    if (isLeafType(type)) return completeLeaf(type);
-    if (isListType(type)) return completeList(this.completion(type.ofType, coordinate, nodes));
-    if (!isObjectType(type) || type.isTypeOf) throw new Error(`${coordinate}: ${type} is of an abstract type`);
-    const { schema, fragments } = this.source;
-    const { fields } = collectSubFields(schema, fragments, this.conditions, type, [...nodes]);
-    return completeObject(this.selection(type, fields));
-  }
+/** @param coordinate of the field, for errors. @param selection `undefined` for leaves. */
+function completionOf(
+  type: GraphQLOutputType,
+  coordinate: string,
+  nodes: readonly FieldNode[],
+  selection: SelectionPlan | undefined,
+): Completion {
+  const isNonNull = isNonNullType(type);
+  const nullable = isNonNull ? type.ofType : type;
+  const complete = isListType(nullable)
+    ? completeList(completionOf(nullable.ofType, coordinate, nodes, selection))
+    : isLeafType(nullable)
+      ? completeLeaf(nullable)
+      : completeObject(selection as SelectionPlan);
+  return { coordinate, nodes, isNonNull, complete };
 }
 
 function holdsVariable(node: ValueNode): boolean {

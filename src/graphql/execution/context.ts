@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/caller';
 import type { Session } from '../../database/database';
-import type { JsonFormat } from '../../database/reading/row-json';
+import type { JsonFormat } from '../../database/reading/selection';
 import type { Meter } from '../../rate-limit/meter';
 import type { Charge } from '../charging/charge';
 import { Loaders } from './loaders';

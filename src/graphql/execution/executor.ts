@@ -7,11 +7,11 @@ import {
   type OperationTypeNode,
 } from 'graphql';
 import type { ReplicaReads } from '../../access/replica-reads';
+import { ProblemError } from '../../errors/problem';
 import { Uses } from '../annotations/uses';
 import { Charge } from '../charging/charge';
 import type { CostLimits } from '../documents/cost';
 import { IdempotentMutations } from '../idempotency/idempotent-mutations';
-import { ProblemError } from '../problem';
 import { type Admitted, admit } from './admission';
 import { Context, type OperationRequest, type Variables } from './context';
 import { type Operation, Operations } from './operation';

@@ -9,9 +9,7 @@ import {
   visit,
 } from 'graphql';
 import { Lifecycle } from '../annotations/lifecycle';
-import { isCounted } from '../contract/directives';
-import { estimateCost } from '../documents/cost';
-import type { Estimate } from '../documents/estimate';
+import { isCounted } from '../directives/directives';
 import { compile, type Plan, type Source } from './compile';
 import type { Variables } from './context';
 import type { Values } from './run';
@@ -24,8 +22,6 @@ export class Operation implements Source {
   readonly name: string | undefined;
   /** Its kind and root field, a bounded set of values: `query pets`, `mutation (several)`. */
   readonly label: string;
-  /** How many values the response can contain. */
-  readonly size: Estimate;
   /** The deprecated and unstable elements that it uses; `undefined` if there are none, which is the usual case. */
   readonly lifecycle: Lifecycle | undefined;
   /** The variables that `@skip` and `@include` depend on. */
@@ -44,7 +40,6 @@ export class Operation implements Source {
       if (definition.kind === Kind.FRAGMENT_DEFINITION) this.fragments[definition.name.value] = definition;
     }
     this.conditions = conditionsOf(document);
-    this.size = estimateCost(schema, document, node);
     this.lifecycle = Lifecycle.of(schema, document, node);
   }
 

@@ -1,7 +1,7 @@
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
+import { type Problem, problemOf } from '../../errors/problem';
 import type { LimitStatus } from '../../rate-limit/limit-status';
 import type { Notice } from '../annotations/notice';
-import { type Problem, problemOf } from '../problem';
 import type { OperationRequest } from './context';
 
 /** The response to one operation. `status` is the HTTP status: 200 if it was executed, else that of the first error. */

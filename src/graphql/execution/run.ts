@@ -2,6 +2,7 @@ import {
   type ExecutionResult,
   type FieldNode,
   type GraphQLError,
+  type GraphQLField,
   locatedError,
   type ResponsePath,
   responsePathAsArray,
@@ -26,6 +27,9 @@ export interface Completion {
 export interface FieldPlan extends Completion {
   /** The response key. */
   readonly key: string;
+  readonly field: GraphQLField<unknown, unknown>;
+  /** `undefined` for leaves. */
+  readonly selection: SelectionPlan | undefined;
   /** @param owner where the object that has the field stands; `undefined` for the root. */
   resolve(source: unknown, run: Run, owner?: Place): unknown;
 }

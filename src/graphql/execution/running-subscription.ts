@@ -1,7 +1,7 @@
 import type { FormattedExecutionResult } from 'graphql';
+import { ProblemError } from '../../errors/problem';
 import { TooSlow } from '../../events/feed';
 import type { Notice } from '../annotations/notice';
-import { ProblemError } from '../problem';
 import { type Answering, refusal } from './outcome';
 
 type Answer = IteratorResult<FormattedExecutionResult, undefined>;

@@ -8,8 +8,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { createParameterDecorator } from 'type-graphql';
-import type { JsonFormat, Member } from '../../database/reading/row-json';
-import { NOTHING, type Selection } from '../../database/reading/selection';
+import { type JsonFormat, type Member, NOTHING, type Selection } from '../../database/reading/selection';
 import type { Context } from './context';
 
 /** Injects what the field selects of each row; for a connection, of its nodes. */

@@ -1,10 +1,10 @@
 import { type ExecutionResult, print } from 'graphql';
 import type { Session } from '../../database/database';
+import { ProblemError, problemOf } from '../../errors/problem';
 import type { Charge } from '../charging/charge';
 import type { Plan } from '../execution/compile';
 import type { Operation } from '../execution/operation';
 import { type Answering, answer, type Outcome, refusal } from '../execution/outcome';
-import { ProblemError, problemOf } from '../problem';
 import { parseIdempotencyKey } from './idempotency-header';
 import { fingerprintOf, type Run, StoredResponses } from './stored-responses';
 

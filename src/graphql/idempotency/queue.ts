@@ -1,4 +1,4 @@
-import { ProblemError } from '../problem';
+import { ProblemError } from '../../errors/problem';
 
 /** Runs one task at a time, first come, first served. */
 export class Queue {

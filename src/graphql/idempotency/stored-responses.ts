@@ -8,8 +8,8 @@ import {
   lockKey,
   lockSeveral,
   MAX_ANSWER_BYTES,
-} from '../../database/stored-answers';
-import { ProblemError } from '../problem';
+} from '../../database/idempotency/stored-answers';
+import { ProblemError } from '../../errors/problem';
 import { Queue } from './queue';
 
 /** The result of running an operation. */

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { OpenAPIV3 } from 'openapi-types';
-import { ERROR_STATUS, type ErrorCode } from '../../graphql/problem';
+import { ERROR_STATUS, type ErrorCode } from '../../errors/problem';
 import type { PreparedOperation } from '../prepared-operation';
 import { annotationHeaderNames, type HeaderName, headersOf } from './response-headers';
 

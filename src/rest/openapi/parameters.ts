@@ -1,6 +1,6 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import { DEFAULT_PAGE } from '../../domain/connection';
-import { PAGE_SIZE } from '../../domain/rules';
+import { PAGE_SIZE } from '../../domain/input-rules';
 import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency/idempotency-header';
 import type { PreparedOperation, Stability } from '../prepared-operation';
 import type { Input } from '../requests/inputs';

@@ -1,5 +1,5 @@
 import type { OpenAPIV3 } from 'openapi-types';
-import { ERROR_STATUS } from '../../graphql/problem';
+import { ERROR_STATUS } from '../../errors/problem';
 import type { PreparedOperation } from '../prepared-operation';
 import type { Body } from '../requests/body-shape';
 import { PATCH_TYPES } from '../requests/json-body';

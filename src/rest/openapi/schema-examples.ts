@@ -8,7 +8,7 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import { type Element, keywordsOfField, keywordsOfType } from '../../graphql/contract/json-schema';
+import { type Element, keywordsOfField, keywordsOfType } from '../../graphql/directives/json-schema';
 import { SCALARS } from '../requests/scalar-formats';
 import { valuesOf } from '../responses/payload';
 

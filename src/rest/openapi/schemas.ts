@@ -7,7 +7,7 @@ import {
   isObjectType,
   isRequiredInputField,
 } from 'graphql';
-import { type Element, keywordsOfField, keywordsOfType, ruleOf } from '../../graphql/contract/json-schema';
+import { type Element, keywordsOfField, keywordsOfType, ruleOf } from '../../graphql/directives/json-schema';
 import type { PreparedOperation } from '../prepared-operation';
 import type { Body } from '../requests/body-shape';
 import { type Payload, valuesOf } from '../responses/payload';

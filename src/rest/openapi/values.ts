@@ -1,6 +1,6 @@
 import { getNamedType, getNullableType, isListType } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
-import { type Element, ruleOf } from '../../graphql/contract/json-schema';
+import { type Element, ruleOf } from '../../graphql/directives/json-schema';
 import { SCALARS } from '../requests/scalar-formats';
 
 export type Schema = OpenAPIV3.SchemaObject;

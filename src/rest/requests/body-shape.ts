@@ -6,7 +6,7 @@ import {
   isInputObjectType,
   isRequiredInputField,
 } from 'graphql';
-import { ruleOf } from '../../graphql/contract/json-schema';
+import { ruleOf } from '../../graphql/directives/json-schema';
 import type { Payload } from '../responses/payload';
 import { type Operation, pathParameters, routeOf } from '../rest-operation';
 

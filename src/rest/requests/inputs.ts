@@ -12,8 +12,8 @@ import {
   isListType,
   isRequiredArgument,
 } from 'graphql';
-import { integerRule } from '../../domain/rules';
-import { ruleOf } from '../../graphql/contract/json-schema';
+import { integerRule } from '../../domain/input-rules';
+import { ruleOf } from '../../graphql/directives/json-schema';
 import { type Operation, pathParameters, routeOf } from '../rest-operation';
 import { INT32, readJson, readText, SCALARS } from './scalar-formats';
 import { type Sort, sortsOf } from './sorts';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyBodyParser, FastifyInstance, FastifyRequest } from 'fastify';
 import { parse } from 'lossless-json';
-import { ProblemError } from '../../graphql/problem';
+import { ProblemError } from '../../errors/problem';
 
 const JSON_TYPE = 'application/json';
 /** RFC 7396. */

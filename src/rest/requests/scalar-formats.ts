@@ -1,6 +1,6 @@
 import { isLosslessNumber } from 'lossless-json';
 import type { OpenAPIV3 } from 'openapi-types';
-import { MAX_INT32 } from '../../domain/rules';
+import { MAX_INT32 } from '../../domain/input-rules';
 
 /** What REST makes of a GraphQL scalar. */
 export interface Scalar {

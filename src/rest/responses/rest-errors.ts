@@ -1,6 +1,6 @@
 import type { FormattedExecutionResult } from 'graphql';
 import { badInput } from '../../domain/domain-error';
-import { type Problem, ProblemError } from '../../graphql/problem';
+import { type Problem, ProblemError } from '../../errors/problem';
 import type { PreparedOperation } from '../prepared-operation';
 import { filler, pathParameters } from '../rest-operation';
 

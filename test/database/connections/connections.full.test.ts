@@ -1,6 +1,6 @@
 import type { Database } from '../../../src/database/database';
 import { openDatabase } from '../../../src/database/open';
-import { statement } from '../../../src/database/statement';
+import { statement } from '../../../src/database/reading/statement';
 import { createDatabase, TEST_DATABASE_URL } from '../../helper/database';
 import { until } from '../../helper/until';
 

@@ -1,0 +1,62 @@
+import type { Session } from '../database';
+import { lock, tryLock } from '../raw-queries';
+
+/** A request made under an idempotency key. */
+export interface Claim {
+  /** An API key's id or an address. */
+  readonly caller: string;
+  readonly key: string;
+  /** SHA-256 of the request, in hexadecimal. */
+  readonly fingerprint: string;
+}
+
+/** The response stored under a key, and whether it belongs to the same request. */
+export interface KeptAnswer {
+  readonly answer: string;
+  readonly isSame: boolean;
+}
+
+/** Maximum size of a stored response in bytes; the table has the same limit. */
+export const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/** Finds the response stored under the key; `undefined` if there is none or it has expired. */
+export async function findAnswer(
+  session: Session,
+  { caller, key, fingerprint }: Claim,
+  now: Date,
+): Promise<KeptAnswer | undefined> {
+  const found = await session.prisma.idempotencyKey.findUnique({
+    where: { caller_key: { caller, key }, expiresAt: { gt: now } },
+  });
+  if (!found) return undefined;
+  return { answer: found.answer, isSame: Buffer.from(fingerprint, 'hex').equals(found.fingerprint) };
+}
+
+/**
+ * Locks the key until the transaction ends in any way; an aborted transaction leaves nothing behind.
+ * @returns false, without waiting, if another transaction holds it.
+ */
+export function lockKey(transaction: Session, { caller, key }: Claim): Promise<boolean> {
+  return tryLock(transaction, { text: `${caller}\n${key}` });
+}
+
+/** Serialises transactions that lock rows one by one: whatever their order, they cannot deadlock. */
+export function lockSeveral(transaction: Session): Promise<void> {
+  return lock(transaction, 'severalFields');
+}
+
+/** Stores a response under a locked key. @param expiresAt from when on it is ignored. */
+export async function keepAnswer(
+  transaction: Session,
+  { caller, key, fingerprint }: Claim,
+  answer: string,
+  expiresAt: Date,
+): Promise<void> {
+  const content = { fingerprint: Buffer.from(fingerprint, 'hex'), answer, expiresAt };
+  await transaction.prisma.idempotencyKey.upsert({
+    where: { caller_key: { caller, key } },
+    create: { caller, key, ...content },
+    update: content,
+    select: { key: true },
+  });
+}

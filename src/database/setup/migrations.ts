@@ -1,0 +1,118 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { reasonOf } from '../failures';
+
+/** What the runner needs from a driver: scripts of several statements, and queries on the same connection. */
+export interface MigrationConnection {
+  script(sql: string): Promise<void>;
+  rows(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+}
+
+/** The migrations directory; `src` and `dist` are one level below the project root. */
+export const MIGRATIONS_DIRECTORY = join(__dirname, '..', '..', '..', 'prisma', 'migrations');
+
+/** Prisma's own advisory lock: instances that start at the same time, and Prisma's CLI, wait for each other. */
+const ADVISORY_LOCK = 72707369;
+
+const LEDGER = `create table if not exists _prisma_migrations (
+  id varchar(36) primary key not null,
+  checksum varchar(64) not null,
+  finished_at timestamptz,
+  migration_name varchar(255) not null,
+  logs text,
+  rolled_back_at timestamptz,
+  started_at timestamptz not null default now(),
+  applied_steps_count integer not null default 0
+)`;
+
+const RECORD =
+  'insert into _prisma_migrations (id, checksum, migration_name, applied_steps_count, logs) values ($1, $2, $3, $4, $5)';
+
+/**
+ * Applies the pending migrations in order, as `prisma migrate deploy` does, and records them in Prisma's own table, so
+ * that Prisma's CLI can continue from there. A failed migration is recorded, and stops this and every later start. The
+ * lock and the settings are scoped to a transaction, so a pooler may use a different connection for each. Prisma's CLI
+ * would need an engine that it downloads, is not in the image, and cannot migrate the embedded database.
+ * @throws Error with a one-line message that names the migration.
+ */
+export async function migrate(connection: MigrationConnection, directory = MIGRATIONS_DIRECTORY): Promise<void> {
+  const migrations = migrationsIn(directory);
+  while (await applyNext(connection, migrations));
+}
+
+type Migration = ReturnType<typeof migrationsIn>[number];
+
+function migrationsIn(directory: string) {
+  return readdirSync(directory)
+    .sort()
+    .map((name) => ({ name, file: join(directory, name, 'migration.sql') }))
+    .filter(({ file }) => existsSync(file))
+    .map(({ name, file }) => {
+      const sql = readFileSync(file, 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    });
+}
+
+/** Applies the first pending migration. @returns whether there was one. */
+async function applyNext(connection: MigrationConnection, migrations: Migration[]): Promise<boolean> {
+  let next: Migration | undefined;
+  try {
+    await alone(connection, async () => {
+      const applied = await connection.rows(
+        'select migration_name, checksum, finished_at from _prisma_migrations where rolled_back_at is null',
+      );
+      next = migrations.find((migration) => !isApplied(migration, applied));
+      if (next) await apply(connection, next);
+    });
+    return next !== undefined;
+  } catch (error) {
+    if (!next) throw error;
+    const reason = reasonOf(error);
+    const failed = [randomUUID(), next.checksum, next.name, 0, reason];
+    await alone(connection, () => connection.rows(RECORD, failed)).catch(() => undefined);
+    throw new Error(`Migration ${next.name} failed: ${reason}`, { cause: error });
+  }
+}
+
+/** Runs `work` in a transaction that excludes other instances and Prisma's CLI; creates the migrations table if needed. */
+async function alone<T>(connection: MigrationConnection, work: () => Promise<T>): Promise<T> {
+  await connection.script('begin');
+  try {
+    // Both a migration and waiting for another instance's may take long.
+    await connection.script("set local statement_timeout to 0; set local timezone to 'UTC'");
+    await connection.rows('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
+    await connection.script(LEDGER);
+    const result = await work();
+    await connection.script('commit');
+    return result;
+  } catch (error) {
+    // If the connection is lost, the server has rolled back already.
+    await connection.script('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** @throws Error if it failed earlier, or differs from what was applied. */
+function isApplied({ name, checksum }: Migration, applied: Record<string, unknown>[]): boolean {
+  const entry = applied.find((row) => row.migration_name === name);
+  if (!entry) return false;
+  if (!entry.finished_at) {
+    throw new Error(
+      `Migration ${name} failed earlier. Repair the database, then mark it in _prisma_migrations as rolled back.`,
+    );
+  }
+  if (entry.checksum !== checksum) throw new Error(`Migration ${name} was changed after it had been applied.`);
+  return true;
+}
+
+/**
+ * Applies a migration and records it in the same transaction: an interrupted one, by a crash for example, leaves
+ * nothing behind.
+ */
+async function apply(connection: MigrationConnection, { name, sql, checksum }: Migration): Promise<void> {
+  const id = randomUUID();
+  await connection.rows(RECORD, [id, checksum, name, 1, null]);
+  await connection.script(sql);
+  await connection.rows('update _prisma_migrations set finished_at = clock_timestamp() where id = $1', [id]);
+}

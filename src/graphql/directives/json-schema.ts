@@ -1,0 +1,44 @@
+import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLNamedType } from 'graphql';
+import { Extensions } from 'type-graphql';
+import type { Rule, Rules as RulesOf } from '../../domain/input-rules';
+
+/** A field, or an argument. */
+export type Element = GraphQLField<unknown, unknown> | GraphQLInputField | GraphQLArgument;
+
+/** What the OpenAPI document says of a field beyond its type and its rule. */
+export interface FieldKeywords {
+  readonly example?: unknown;
+  readonly enum?: string[];
+  readonly minItems?: number;
+  readonly maxItems?: number;
+}
+
+/** What the OpenAPI document says of a type beyond its fields. */
+export interface TypeKeywords {
+  readonly example?: Readonly<Record<string, unknown>>;
+  /** The required fields of a payload, where the specification asks for fewer than are always there. */
+  readonly required?: readonly string[];
+}
+
+/** Describes a type or a field in keywords of JSON Schema. */
+export const JsonSchema = (keywords: FieldKeywords | TypeKeywords) => Extensions({ jsonSchema: keywords });
+
+/** Gives the fields of a type the domain's rules for them. */
+export function Rules<Name extends string>(rules: RulesOf<Record<Name, unknown>>) {
+  return ({ prototype }: abstract new () => { [field in Name]?: unknown }): void => {
+    for (const [field, rule] of Object.entries(rules)) Extensions({ rule })(prototype, field);
+  };
+}
+
+export function keywordsOfField({ extensions }: Element): FieldKeywords {
+  return (extensions.jsonSchema as FieldKeywords | undefined) ?? {};
+}
+
+export function keywordsOfType({ extensions }: GraphQLNamedType): TypeKeywords {
+  return (extensions.jsonSchema as TypeKeywords | undefined) ?? {};
+}
+
+/** The rule of a field; empty if it has none. */
+export function ruleOf({ extensions }: Element): Rule {
+  return (extensions.rule as Rule | undefined) ?? {};
+}

@@ -1,0 +1,82 @@
+import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import { type ErrorCode, type Problem, ProblemError, problemOf } from '../errors/problem';
+import { extensionsOf } from '../graphql/execution/outcome';
+import { errorBody } from '../rest/responses/rest-errors';
+
+/** Where GraphQL is served. */
+export const GRAPHQL_PATH = '/graphql';
+/** Where GraphQL is served over server-sent events. */
+export const STREAM_PATH = '/graphql/stream';
+
+/** Fastify's own errors, mapped to the contract's codes. */
+const FASTIFY_CODES: Readonly<Record<string, [ErrorCode, string]>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'The body must not be larger than 100 KiB.'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['BAD_REQUEST', 'The body must not be empty.'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['BAD_REQUEST', 'The body is not valid JSON.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['BAD_REQUEST', 'The length of the body does not match Content-Length.'],
+};
+
+const BAD_URL_PATH = '/.bad-url';
+const LONG_URL_PATH = '/.long-url';
+
+/** Maximum size of a request body, and of a message over WebSocket, in bytes (contract, section 4: 413 over 100 KiB). */
+export const BODY_LIMIT = 100 * 1024;
+/** Maximum length of a URL in bytes. Node limits the whole head of a request to 16 KiB. */
+export const MAX_URL_LENGTH = 8 * 1024;
+
+/**
+ * The URL to route: the request's own, unless it is too long or cannot be decoded. Fastify would answer the latter
+ * bypassing all hooks, without the headers that every response carries, so it goes to a route of ours.
+ */
+export function routableUrl({ url = '/' }: { url?: string }): string {
+  if (url.length > MAX_URL_LENGTH) return LONG_URL_PATH;
+  if (!url.includes('%')) return url;
+  try {
+    decodeURIComponent(url);
+    return url;
+  } catch {
+    return BAD_URL_PATH;
+  }
+}
+
+/** Answers every error and every unknown path with the contract's error, in the format of the interface called. */
+export function reportProblems(app: FastifyInstance): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const { internal, ...problem } = problemOf(fromFastify(error));
+    if (internal) request.log.error(error);
+    return reply.code(problem.status).send(problemBody(request, problem));
+  });
+  app.all(BAD_URL_PATH, () => {
+    throw new ProblemError('BAD_REQUEST', 'The URL is not valid: a percent sign must start a UTF-8 escape.');
+  });
+  app.all(LONG_URL_PATH, () => {
+    throw new ProblemError('URI_TOO_LONG', `The URL must not be longer than ${MAX_URL_LENGTH} bytes.`);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const message = `${request.method} ${pathOf(request)} does not exist.`;
+    const problem = { code: 'NOT_FOUND', message, status: 404 } as const;
+    return reply.code(404).send(problemBody(request, problem));
+  });
+}
+
+function fromFastify(error: FastifyError): unknown {
+  const known = FASTIFY_CODES[error.code];
+  if (known) return new ProblemError(...known);
+  // Errors thrown by parsers have a 4xx status, and messages that are not ours.
+  if (error.statusCode === 400) return new ProblemError('BAD_REQUEST', 'The request is malformed.');
+  if (error.statusCode === 415) return new ProblemError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.');
+  return error;
+}
+
+/** The body of an error in the format of the interface that the request called. */
+export function problemBody(request: FastifyRequest, problem: Problem): object {
+  const path = pathOf(request);
+  if (path !== GRAPHQL_PATH && path !== STREAM_PATH) return errorBody(problem, request.id);
+  return { errors: [{ message: problem.message, extensions: extensionsOf(problem, request.id) }] };
+}
+
+/** The path as the client sent it, before it is rewritten for routing. */
+function pathOf({ originalUrl }: FastifyRequest): string {
+  return originalUrl.split('?', 1)[0] ?? originalUrl;
+}

@@ -1,0 +1,132 @@
+import type { FastifyInstance } from 'fastify';
+import type { KeyRing } from '../../access/key-ring';
+import { ProblemError } from '../../errors/problem';
+import type { KnownDocuments } from '../../graphql/documents/known-documents';
+import type { OperationRequest } from '../../graphql/execution/context';
+import type { Executor } from '../../graphql/execution/executor';
+import { type Outcome, refusal, refuseDocument } from '../../graphql/execution/outcome';
+import { RunningSubscription } from '../../graphql/execution/running-subscription';
+import { PerCaller } from '../callers/per-caller';
+import { type PresentedKey, WRONG_KEY } from '../callers/presented-key';
+import { readLiveRequest } from './live-request';
+
+export interface LiveOptions {
+  readonly executor: Executor;
+  readonly documents: KnownDocuments;
+  readonly keys: KeyRing;
+  /** Maximum number of running operations, and of connections, per caller over the subscription transports. */
+  readonly maxPerCaller: number;
+}
+
+/** How often the keys of running subscriptions are checked. The key ring mostly answers from memory. */
+const POLL_MS = 1000;
+
+/**
+ * Runs operations that come over the subscription transports: on the same executor as all others, with a limit per caller
+ * on how many run at once. Ends subscriptions whose key is no longer accepted, and all of them on shutdown.
+ */
+export class LiveOperations {
+  readonly connections: PerCaller;
+  isClosing = false;
+  private readonly operations: PerCaller;
+  /** Running subscriptions, each with the key of its request. */
+  private readonly running = new Map<RunningSubscription, PresentedKey | undefined>();
+  private readonly closeListeners: (() => void)[] = [];
+
+  constructor(private readonly options: LiveOptions) {
+    this.connections = new PerCaller(options.maxPerCaller);
+    this.operations = new PerCaller(options.maxPerCaller);
+  }
+
+  get count(): number {
+    return this.running.size;
+  }
+
+  /**
+   * Runs an operation.
+   * @param sent its parameters.
+   * @param key the key that it came with.
+   * @param isSafe whether it came by a safe method (GET), which must not change anything.
+   * @throws ProblemError if the parameters are malformed.
+   */
+  async run(
+    sent: unknown,
+    request: OperationRequest,
+    key: PresentedKey | undefined,
+    isSafe = false,
+  ): Promise<RunningSubscription | Outcome> {
+    const { executor, documents } = this.options;
+    const { query, operationName, variables } = readLiveRequest(sent, documents);
+    if (this.isClosing) return refusal(aboutToEnd(), { request });
+    const release = this.operations.take(request.caller.id);
+    if (!release) return refusal(tooMany(this.operations.most), { request });
+    let result: RunningSubscription | Outcome | undefined;
+    try {
+      const document = documents.read(query, request);
+      if (!('kind' in document)) return refuseDocument(document, request);
+      const kind = executor.kindOf(document, operationName);
+      if (kind === 'mutation' && isSafe) return refusal(notByGet(), { request });
+      if (kind !== 'subscription') return await executor.run(document, operationName, variables ?? {}, request);
+      result = await executor.subscribe(document, operationName, variables ?? {}, request, (ended) => {
+        this.running.delete(ended);
+        release();
+      });
+      if (result instanceof RunningSubscription) this.running.set(result, key);
+      return result;
+    } finally {
+      if (!(result instanceof RunningSubscription)) release();
+    }
+  }
+
+  /** Checks running subscriptions until the server closes. */
+  watch(app: FastifyInstance): void {
+    const polling = setInterval(() => void this.endRevoked(), POLL_MS).unref();
+    app.addHook('preClose', async () => {
+      clearInterval(polling);
+      this.close();
+    });
+  }
+
+  /** @param disconnect how a transport disconnects its clients on shutdown, so that they reconnect to another instance. */
+  onClose(disconnect: () => void): void {
+    this.closeListeners.push(disconnect);
+  }
+
+  close(): void {
+    if (this.isClosing) return;
+    this.isClosing = true;
+    for (const disconnect of this.closeListeners) disconnect();
+  }
+
+  private async endRevoked(): Promise<void> {
+    const keys = new Map<string, PresentedKey>();
+    for (const key of this.running.values()) if (key) keys.set(key.whole, key);
+    for (const key of keys.values()) {
+      if (await this.isAccepted(key)) continue;
+      for (const [subscription, own] of this.running) {
+        if (own?.whole === key.whole) subscription.end(new ProblemError('UNAUTHENTICATED', WRONG_KEY));
+      }
+    }
+  }
+
+  /** If the database is unavailable the key still counts as accepted: there are no events to leak then either. */
+  private async isAccepted({ whole, address }: PresentedKey): Promise<boolean> {
+    try {
+      return (await this.options.keys.recognise(whole, address)) !== undefined;
+    } catch {
+      return true;
+    }
+  }
+}
+
+function notByGet(): ProblemError {
+  return new ProblemError('METHOD_NOT_ALLOWED', 'GET cannot run mutations; send them by POST.');
+}
+
+export function aboutToEnd(): ProblemError {
+  return new ProblemError('SERVICE_UNAVAILABLE', 'This instance is shutting down. Reconnect.');
+}
+
+export function tooMany(most: number): ProblemError {
+  return new ProblemError('RATE_LIMITED', `At most ${most} live operations and connections are allowed at once.`);
+}

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyBaseLogger } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import { CloseCode } from 'graphql-ws';
+import type { WebSocket } from 'ws';
+import type { Caller } from '../../access/caller';
+import type { KeyRing } from '../../access/key-ring';
+import { ProblemError } from '../../errors/problem';
+import { refusalOf } from '../../graphql/charging/charge';
+import type { OperationRequest } from '../../graphql/execution/context';
+import { type Outcome, refusal } from '../../graphql/execution/outcome';
+import { RunningSubscription } from '../../graphql/execution/running-subscription';
+import type { Subject } from '../../rate-limit/limit-status';
+import { Meter } from '../../rate-limit/meter';
+import type { CountingStore } from '../../rate-limit/stores/counting-store';
+import type { BannedCallers } from '../callers/banned-callers';
+import { type PresentedKey, WRONG_KEY } from '../callers/presented-key';
+import type { AccessLog } from '../observation/access-log';
+import type { Incoming } from '../observation/request-observation';
+import type { Overload } from '../protection/overload';
+import type { RequestsInProgress } from '../protection/requests-in-progress';
+import type { LiveOperations } from './live-operations';
+
+/** One connection. Its caller is identified by the upgrade request, or else by the first message. */
+export interface Client {
+  readonly socket: WebSocket;
+  /** What wrong keys are counted against. */
+  readonly address: Subject;
+  caller: Caller;
+  /** Checked again for each operation. */
+  key: PresentedKey | undefined;
+  /** Releases its slot among its caller's connections. */
+  leave(): void;
+}
+
+export interface SocketOptions {
+  readonly schema: GraphQLSchema;
+  readonly keys: KeyRing;
+  readonly limits: CountingStore;
+  readonly banned: BannedCallers;
+  readonly live: LiveOperations;
+  readonly requests: RequestsInProgress;
+  readonly overload: Overload;
+  readonly accessLog: AccessLog;
+  readonly logger: FastifyBaseLogger;
+  requestOf(incoming: Incoming): OperationRequest;
+}
+
+/**
+ * Runs an operation that came over WebSocket, with what the hooks do for one over HTTP: it is shed under overload, its key
+ * is checked again, it is counted if it is refused before it was charged, and logged. A caller that is already banned is
+ * refused up front, without a log line and delayed.
+ */
+export async function runSocketOperation(
+  client: Client,
+  payload: unknown,
+  options: SocketOptions,
+): Promise<RunningSubscription | Outcome> {
+  const { keys, limits, banned, live, overload, accessLog, logger, requestOf } = options;
+  const started = performance.now();
+  const requestId = randomUUID();
+  const incoming = (caller: Caller): Incoming => ({
+    id: requestId,
+    caller,
+    meter: new Meter(limits, caller),
+    log: { error: (err) => logger.error({ err, requestId }) },
+  });
+  let asked = incoming(client.caller);
+  let request = requestOf(asked);
+  let result: RunningSubscription | Outcome;
+  let isTurnedAway = false;
+  try {
+    overload.check();
+    asked = incoming(await callerOf(client, keys));
+    request = requestOf(asked);
+    const problem = await banned.refuse(request.meter);
+    isTurnedAway = problem !== undefined;
+    if (problem) throw new ProblemError(problem.code, problem.message);
+    result = await live.run(payload, request, client.key);
+  } catch (error) {
+    result = refusal(error, { request });
+  }
+  if (!(result instanceof RunningSubscription) && result.status < 500) {
+    const refused = refusalOf(await request.meter.take(1));
+    if (refused && result.status !== 429) result = refusal(refused, { request });
+  }
+  const { operation = 'graphql', name: operationName } = asked.observation ?? {};
+  const status = result instanceof RunningSubscription ? 200 : result.status;
+  const ms = performance.now() - started;
+  const caller = request.caller.id;
+  accessLog.record({ requestId, method: 'WEBSOCKET', caller, operation, operationName, status, ms }, isTurnedAway);
+  return result;
+}
+
+/** @throws ProblemError if the key is no longer accepted; the connection is then closed. */
+async function callerOf({ key, caller, socket }: Client, keys: KeyRing): Promise<Caller> {
+  if (key === undefined) return caller;
+  const current = await keys.recognise(key.whole, key.address);
+  if (current) return current;
+  socket.close(CloseCode.Forbidden, WRONG_KEY);
+  throw new ProblemError('UNAUTHENTICATED', WRONG_KEY);
+}

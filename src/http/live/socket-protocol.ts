@@ -1,0 +1,99 @@
+import { type ExecutionArgs, type ExecutionResult, GraphQLError, type GraphQLFormattedError, parse } from 'graphql';
+import { CloseCode, makeServer, type OperationResult, type Server } from 'graphql-ws';
+import type { Caller } from '../../access/caller';
+import { RunningSubscription } from '../../graphql/execution/running-subscription';
+import { presentedKey, WRONG_KEY } from '../callers/presented-key';
+import { tooMany } from './live-operations';
+import { type Client, runSocketOperation, type SocketOptions } from './socket-operation';
+
+type Params = Record<string, unknown>;
+
+/** How long a client may take to send `connection_init`. */
+const INIT_MS = 3_000;
+const TRY_AGAIN_LATER = 1013;
+
+/** What graphql-ws takes for the arguments of an execution that {@link runSocketOperation} has already started. */
+interface Started extends ExecutionArgs {
+  readonly result: OperationResult;
+}
+
+/** graphql-ws requires a document. */
+const ANY_DOCUMENT = parse('{ __typename }');
+
+/**
+ * The protocol graphql-transport-ws over WebSocket: authenticates clients, and runs their subscriptions, queries and
+ * mutations.
+ */
+export function socketProtocol(options: SocketOptions): Server<Client> {
+  return makeServer<Params, Client>({
+    connectionInitWaitTimeout: INIT_MS,
+    onConnect: ({ connectionParams, extra }) => authenticate(extra, connectionParams, options),
+    onSubscribe: async ({ extra }, _id, payload): Promise<Started | GraphQLError[]> => {
+      const outcome = await options.requests.during(() => runSocketOperation(extra, payload, options));
+      const isRunning = outcome instanceof RunningSubscription;
+      if (!isRunning && outcome.status !== 200)
+        return (outcome.body.errors ?? []).map((error) => new FormattedError(error));
+      return {
+        schema: options.schema,
+        document: ANY_DOCUMENT,
+        result: isRunning
+          ? (outcome as AsyncIterable<ExecutionResult> as OperationResult)
+          : (outcome.body as ExecutionResult),
+      };
+    },
+    execute: (args) => (args as Started).result,
+    onNext: (_connection, _id, _payload, _args, result) => result,
+  });
+}
+
+/** Handles the first message. It may carry a key, which browsers cannot send with the upgrade request. */
+async function authenticate(
+  client: Client,
+  params: Params = {},
+  { keys, limits, live, logger }: SocketOptions,
+): Promise<boolean> {
+  const whole = keyIn(params);
+  if (whole === undefined) return true;
+  const key = { whole, address: client.address.id };
+  const refuse = (code: number, reason: string) => {
+    client.socket.close(code, reason);
+    return false;
+  };
+  let caller: Caller | undefined;
+  try {
+    caller = await keys.recognise(whole, key.address);
+  } catch (error) {
+    logger.error(error);
+    return refuse(TRY_AGAIN_LATER, 'The key cannot be checked at the moment.');
+  }
+  if (!caller) {
+    await limits.take(client.address, 1, 'counted');
+    return refuse(CloseCode.Forbidden, WRONG_KEY);
+  }
+  const leave = live.connections.take(caller.id);
+  if (!leave) return refuse(TRY_AGAIN_LATER, tooMany(live.connections.most).message);
+  client.leave();
+  Object.assign(client, { caller, key, leave });
+  // The client may have left meanwhile.
+  if (client.socket.readyState !== client.socket.OPEN) leave();
+  return true;
+}
+
+/** The key in the parameters of `connection_init`: under a header's name in any case, or as `apiKey`. */
+function keyIn(params: Params): string | undefined {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(params)) {
+    if (typeof value === 'string') headers[name.toLowerCase()] = value;
+  }
+  return headers.apikey ?? presentedKey({ headers });
+}
+
+class FormattedError extends GraphQLError {
+  constructor(private readonly formatted: GraphQLFormattedError) {
+    super(formatted.message);
+  }
+
+  override toJSON(): GraphQLFormattedError {
+    return this.formatted;
+  }
+}

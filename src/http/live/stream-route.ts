@@ -1,0 +1,125 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FormattedExecutionResult } from 'graphql';
+import Negotiator from 'negotiator';
+import { ProblemError } from '../../errors/problem';
+import type { OperationRequest } from '../../graphql/execution/context';
+import { serialize } from '../../graphql/execution/json-text';
+import { RunningSubscription } from '../../graphql/execution/running-subscription';
+import { headersOf } from '../../graphql/idempotency/idempotency-header';
+import { answerOtherMethods } from '../../rest/other-methods';
+import { acceptJsonBodies } from '../../rest/requests/json-body';
+import { keyOf } from '../callers/presented-key';
+import { STREAM_PATH } from '../error-handling';
+import type { AccessLog } from '../observation/access-log';
+import type { RequestsInProgress } from '../protection/requests-in-progress';
+import type { LiveOperations } from './live-operations';
+import { withParsedVariables } from './live-request';
+
+const EVENT_STREAM = 'text/event-stream';
+/** How often an idle stream sends a comment, so that neither side nor a proxy takes the connection for dead. */
+const KEEP_ALIVE_MS = 12_000;
+
+export interface StreamRouteOptions {
+  readonly live: LiveOperations;
+  readonly requests: RequestsInProgress;
+  readonly accessLog: AccessLog;
+  requestOf(request: FastifyRequest): OperationRequest;
+}
+
+/**
+ * `/graphql/stream`: GraphQL over server-sent events, each operation on a connection of its own (the "distinct connections
+ * mode" of the graphql-sse protocol). A refused operation gets its own status, as at `/graphql`; the handler of graphql-sse
+ * answers 200 whatever the outcome, and cannot end its streams on shutdown.
+ */
+export async function streamRoute(
+  app: FastifyInstance,
+  { live, requests, accessLog, requestOf }: StreamRouteOptions,
+): Promise<void> {
+  acceptJsonBodies(app);
+  const open = new Set<EventStream>();
+  live.onClose(() => {
+    for (const stream of open) stream.hangUp();
+  });
+
+  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (!new Negotiator(request.raw).mediaType([EVENT_STREAM]))
+      throw new ProblemError('NOT_ACCEPTABLE', `Responses are ${EVENT_STREAM}; Accept must allow it.`);
+    const isSafe = request.method === 'GET';
+    const sent = isSafe ? withParsedVariables(request.query as Record<string, unknown>) : request.body;
+    const result = await live.run(sent, requestOf(request), keyOf(request), isSafe);
+    reply.headers(headersOf(result));
+    if (!(result instanceof RunningSubscription) && result.status !== 200) {
+      // The limit on concurrent operations has no window whose end could be given.
+      if (result.status === 429) reply.header('retry-after', '5');
+      if (result.status === 405) reply.header('allow', 'POST');
+      return reply.code(result.status).type('application/json; charset=utf-8').send(result.body);
+    }
+    reply.type(`${EVENT_STREAM}; charset=utf-8`).header('cache-control', 'no-store');
+    reply.header('x-accel-buffering', 'no').header('x-stability', 'experimental');
+    if (!(result instanceof RunningSubscription)) {
+      return reply.send(next(result.body) + COMPLETE);
+    }
+    const stream = new EventStream(result, () => open.delete(stream));
+    open.add(stream);
+    requests.release(reply);
+    accessLog.observeStart(request, reply);
+    return reply.send(stream);
+  };
+
+  const config = { operation: 'graphql' };
+  app.get(STREAM_PATH, { config, exposeHeadRoute: false }, handler);
+  app.post(STREAM_PATH, { config }, handler);
+  answerOtherMethods(app, STREAM_PATH, ['GET', 'POST']);
+}
+
+/** The results of a subscription as server-sent events, pulled only as fast as the client reads. */
+class EventStream extends Readable {
+  private readonly keepAlive = setInterval(() => {
+    if (this.readableLength === 0) this.push(':\n\n');
+  }, KEEP_ALIVE_MS);
+  private isAsking = false;
+  private isOver = false;
+
+  constructor(
+    private readonly answers: RunningSubscription,
+    private readonly onOver: () => void,
+  ) {
+    super();
+    // Sends the head, so that the client knows at once that the stream is open.
+    this.push(':\n\n');
+  }
+
+  /** Ends the stream. Without a `complete` event before it, the client reconnects, to another instance. */
+  hangUp(): void {
+    this.isOver = true;
+    this.push(null);
+  }
+
+  override _read(): void {
+    if (this.isAsking) return;
+    this.isAsking = true;
+    this.answers.next().then(
+      ({ value, done }) => {
+        this.isAsking = false;
+        if (this.isOver) return;
+        this.push(done ? COMPLETE : next(value));
+        if (done) this.hangUp();
+      },
+      (error) => this.destroy(error),
+    );
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.isOver = true;
+    clearInterval(this.keepAlive);
+    this.onOver();
+    this.answers.return().then(() => callback(error), callback);
+  }
+}
+
+const COMPLETE = 'event: complete\ndata:\n\n';
+
+function next(body: FormattedExecutionResult): string {
+  return `event: next\ndata: ${serialize(body)}\n\n`;
+}

@@ -1,0 +1,76 @@
+import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { RequestsInProgress } from '../protection/requests-in-progress';
+
+/** Headers about a change of protocol, which are left out when a request is parsed again. */
+const OF_UPGRADES = /^(connection|upgrade|http2-settings|sec-websocket-.*)$/i;
+
+export interface Upgrade {
+  readonly socket: Socket;
+  /** What the client has already sent in the new protocol. */
+  readonly head: Buffer;
+}
+
+/**
+ * WebSocket upgrade requests at one path. They pass all hooks like any other request, so that a refusal has the usual
+ * response and headers; the route at the path accepts the others.
+ *
+ * Once there is an `upgrade` listener, Node hands over every request that asks for any other protocol, and stops parsing
+ * it as HTTP. That includes requests, with bodies, of HTTP clients that offer HTTP/2 (`Upgrade: h2c`), such as Java's. A
+ * server may ignore the offer (RFC 9110, section 7.8): these requests are parsed again as if it had not been made.
+ */
+export function pendingUpgrades(
+  server: Server,
+  path: string,
+  requests: RequestsInProgress,
+): WeakMap<IncomingMessage, Upgrade> {
+  const pending = new WeakMap<IncomingMessage, Upgrade>();
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    // Node no longer listens for errors of the connection, and an unhandled one would end the process.
+    socket.off('error', destroy).on('error', destroy);
+    whenAnswered(socket, requests, () => {
+      if (!isWebSocket(request) || request.url?.split('?', 1)[0] !== path)
+        return readAgain(server, request, socket, head);
+      // As `@fastify/websocket` does: Node has no other means to answer an upgrade by way of the hooks.
+      const response = new ServerResponse(request);
+      response.shouldKeepAlive = false;
+      response.assignSocket(socket);
+      response.once('finish', () => socket.destroySoon());
+      pending.set(request, { socket, head });
+      server.emit('request', request, response);
+    });
+  });
+  return pending;
+}
+
+function destroy(this: Socket): void {
+  this.destroy();
+}
+
+/**
+ * Continues once no response is pending on the connection: a client may send a request before the previous one is
+ * answered (pipelining), and a connection takes one response at a time.
+ */
+function whenAnswered(socket: Socket, requests: RequestsInProgress, goOn: () => void): void {
+  if (socket.destroyed) return;
+  const before = requests.pendingOn(socket);
+  if (before) before.raw.once('close', () => setImmediate(whenAnswered, socket, requests, goOn));
+  else goOn();
+}
+
+function isWebSocket({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+function readAgain(server: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {
+  const { method, url, httpVersion, rawHeaders } = request;
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (!OF_UPGRADES.test(rawHeaders[i] ?? '')) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
+  }
+  // Otherwise the idle timeout would keep running during the request.
+  socket.setTimeout(0);
+  // Node decodes header bytes as Latin-1; this restores the original bytes.
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  server.emit('connection', socket);
+}

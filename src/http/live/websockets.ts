@@ -1,0 +1,150 @@
+import type { Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CloseCode, handleProtocols } from 'graphql-ws';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { refusalOf } from '../../graphql/charging/charge';
+import { subjectOfAddress } from '../../rate-limit/client-address';
+import { PLANS } from '../../rate-limit/plans';
+import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
+import { keyOf } from '../callers/presented-key';
+import { BODY_LIMIT, GRAPHQL_PATH } from '../error-handling';
+import { checkHandshake, checkOrigin } from './handshake';
+import { aboutToEnd, tooMany } from './live-operations';
+import type { Client, SocketOptions } from './socket-operation';
+import { socketProtocol } from './socket-protocol';
+import { pendingUpgrades } from './upgrades';
+
+export interface WebSocketsOptions extends SocketOptions {
+  /** Origins that browsers may connect from; `undefined` allows any. */
+  readonly corsOrigins?: readonly string[];
+  /** Milliseconds of the Unix epoch. */
+  readonly now: () => number;
+}
+
+const PING_MS = 12_000;
+/** On shutdown, how long operations may take to finish, and then clients to answer the close frame. */
+const CLOSE_MS = 1_000;
+/** Maximum number of bytes buffered for a client that keeps sending without reading. */
+const MAX_UNREAD = 1024 * 1024;
+const GOING_AWAY = 1001;
+const POLL_MS = 20;
+
+/** Connections for GraphQL over WebSocket at `/graphql`: who may open one, and when it is closed. */
+export class WebSockets {
+  private readonly server: WebSocketServer;
+  private readonly protocol: ReturnType<typeof socketProtocol>;
+  private readonly upgrades: ReturnType<typeof pendingUpgrades>;
+  private readonly pinging = setInterval(() => this.pingAll(), PING_MS).unref();
+  /** Connections that have not answered the last ping. */
+  private readonly silent = new WeakSet<WebSocket>();
+
+  constructor(
+    server: Server,
+    private readonly options: WebSocketsOptions,
+  ) {
+    this.server = new WebSocketServer({ noServer: true, maxPayload: BODY_LIMIT, handleProtocols });
+    this.protocol = socketProtocol(options);
+    this.upgrades = pendingUpgrades(server, GRAPHQL_PATH, options.requests);
+    options.live.onClose(() => void this.close());
+  }
+
+  isUpgrade({ raw }: FastifyRequest): boolean {
+    return this.upgrades.has(raw);
+  }
+
+  /**
+   * Upgrades a connection. All checks come first, so that a refusal is answered like that of any other request.
+   * @throws ProblemError if it is refused.
+   */
+  async accept(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { live, requests, corsOrigins, now } = this.options;
+    checkHandshake(request, reply);
+    checkOrigin(request, corsOrigins);
+    const standing = await request.meter.take(0);
+    const refused = refusalOf(standing);
+    if (refused) throw refused;
+    if (live.isClosing) throw aboutToEnd();
+    const upgrade = this.upgrades.get(request.raw);
+    // The client has left meanwhile: no `close` event would release what is taken from here on.
+    if (!upgrade || upgrade.socket.destroyed) return void reply.hijack();
+    const leave = live.connections.take(request.caller.id);
+    if (!leave) {
+      reply.header('retry-after', '5');
+      throw tooMany(live.connections.most);
+    }
+    const address = { id: subjectOfAddress(request.ip), quota: PLANS.FREE };
+    const client = { address, caller: request.caller, key: keyOf(request), leave };
+    upgrade.socket.once('close', () => client.leave());
+    reply.hijack();
+    requests.release(reply);
+    const headers = {
+      ...reply.getHeaders(),
+      ...rateLimitHeaders(standing, now()),
+      'x-request-id': request.id,
+    };
+    const addHeaders = (lines: string[]) => {
+      for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+    };
+    this.server.once('headers', addHeaders);
+    this.server.handleUpgrade(request.raw, upgrade.socket, upgrade.head, (socket) =>
+      this.serve(Object.assign(client, { socket })),
+    );
+    this.server.off('headers', addHeaders);
+  }
+
+  private serve(client: Client): void {
+    const { socket } = client;
+    const report = (error: unknown) => this.options.logger.error(error);
+    const dropUnread = () => {
+      if (socket.bufferedAmount > MAX_UNREAD) socket.terminate();
+    };
+    const closed = this.protocol.opened(
+      {
+        protocol: socket.protocol,
+        // Resolves once the message is sent, so that results are pulled only as fast as the client reads.
+        send: (text) =>
+          new Promise((resolve) => {
+            if (socket.readyState === socket.OPEN) socket.send(text, () => resolve());
+            else resolve();
+          }),
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (take) =>
+          socket.on('message', (data) => {
+            dropUnread();
+            take(String(data)).catch((error) => {
+              report(error);
+              socket.close(CloseCode.InternalServerError, 'Internal server error');
+            });
+          }),
+      },
+      client,
+    );
+    socket.on('ping', dropUnread);
+    socket.on('pong', () => this.silent.delete(socket));
+    // Invalid frames and oversized messages: ws closes the connection with the appropriate code.
+    socket.on('error', () => undefined);
+    socket.once('close', (code, reason) => void closed(code, String(reason)).catch(report));
+  }
+
+  private pingAll(): void {
+    for (const socket of this.server.clients) {
+      if (this.silent.has(socket)) socket.terminate();
+      else {
+        this.silent.add(socket);
+        socket.ping();
+      }
+    }
+  }
+
+  /** Lets running operations finish first; nothing new is started. */
+  private async close(): Promise<void> {
+    clearInterval(this.pinging);
+    const end = performance.now() + CLOSE_MS;
+    while (this.options.requests.operations > 0 && performance.now() < end) await sleep(POLL_MS);
+    for (const socket of this.server.clients) socket.close(GOING_AWAY, 'Going away');
+    setTimeout(() => {
+      for (const socket of this.server.clients) socket.terminate();
+    }, CLOSE_MS).unref();
+  }
+}

@@ -1,0 +1,55 @@
+import { type Aggregator, Counter, Gauge, type Registry } from 'prom-client';
+
+type Sample = { readonly value: number; readonly [label: string]: string | number };
+
+type Read<Source> = (source: Source) => number | readonly Sample[] | undefined;
+
+interface Options {
+  readonly labels?: string[];
+  /** How the values of several processes are combined; by default their sum. */
+  readonly aggregator?: Aggregator;
+}
+
+/** A metric that is read on collection. */
+export interface Metric<Source> extends Options {
+  readonly type: 'gauge' | 'counter';
+  /** Without the prefix `petstore_`. */
+  readonly name: string;
+  readonly help: string;
+  /** The current value, or one for each set of labels; `undefined` if this process has none. */
+  readonly read: Read<Source>;
+}
+
+export function gauge<S>(name: string, help: string, read: Read<S>, options?: Options): Metric<S> {
+  return { type: 'gauge', name, help, read, ...options };
+}
+
+export function counter<S>(name: string, help: string, read: Read<S>, options?: Options): Metric<S> {
+  return { type: 'counter', name, help, read, ...options };
+}
+
+export function register<Source>(metrics: readonly Metric<Source>[], source: Source, registry: Registry): void {
+  for (const { type, name, help, labels: labelNames = [], aggregator = 'sum', read } of metrics) {
+    if (read(source) === undefined) continue;
+    const options = { name: `petstore_${name}`, help, labelNames, aggregator, registers: [registry] };
+    const collect = (add: (labels: Record<string, string | number>, value: number) => void) => {
+      const samples = read(source) ?? 0;
+      for (const { value, ...labels } of typeof samples === 'number' ? [{ value: samples }] : samples)
+        add(labels, value);
+    };
+    if (type === 'gauge') {
+      const metric: Gauge = new Gauge({
+        ...options,
+        collect: () => collect((...sample) => metric.set(...sample)),
+      });
+      continue;
+    }
+    const metric: Counter = new Counter({
+      ...options,
+      collect: () => {
+        metric.reset();
+        collect((...sample) => metric.inc(...sample));
+      },
+    });
+  }
+}

@@ -1,0 +1,60 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../../access/caller';
+import type { Observer } from '../../graphql/execution/context';
+import type { Meter } from '../../rate-limit/meter';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What its operation reported; `undefined` if none has run. */
+    observation: Observation | undefined;
+  }
+  interface FastifyContextConfig {
+    /** The name of the route in logs and metrics: the `operationId`, `graphql`, `docs`. */
+    operation?: string;
+  }
+}
+
+/** A request, or an operation that came over WebSocket, with its caller. */
+export interface Incoming {
+  readonly id: string;
+  readonly caller: Caller;
+  readonly meter: Meter;
+  readonly log: { error(error: unknown): void };
+  readonly headers?: IncomingHttpHeaders;
+  observation?: Observation;
+}
+
+/** Maximum length of an operation's name, which the client chooses. */
+const MAX_NAME = 100;
+
+/** What the operation of one request reports, for logs and metrics. */
+export class Observation implements Observer {
+  /** `query pets` */
+  operation: string | undefined;
+  name: string | undefined;
+  /** Whether something it needed was unavailable, whatever the status of the response. */
+  isUnavailable = false;
+
+  /** @param log receives errors whose details are hidden from the caller. */
+  constructor(private readonly log: Incoming['log']) {}
+
+  onOperation(operation: string, name: string | undefined): void {
+    this.operation = operation;
+    this.name = name?.slice(0, MAX_NAME);
+  }
+
+  onInternalError(error: unknown): void {
+    this.log.error(error);
+  }
+
+  onUnavailable(): void {
+    this.isUnavailable = true;
+  }
+}
+
+/** The operation of a request, never named by the client: `getPet`, `query pets`, `graphql`, `docs`, `other`. */
+export function operationOf({ observation, routeOptions }: FastifyRequest): string {
+  const { operation = 'other' } = routeOptions.config;
+  return operation === 'graphql' ? (observation?.operation ?? operation) : operation;
+}

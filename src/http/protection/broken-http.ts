@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { type ErrorCode, ProblemError } from '../../errors/problem';
+import { refusalOf } from '../../graphql/charging/charge';
+import { subjectOfAddress } from '../../rate-limit/client-address';
+import { PLANS } from '../../rate-limit/plans';
+import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
+import type { Store } from '../../rate-limit/stores/store';
+import { errorBody } from '../../rest/responses/rest-errors';
+import { PROTECTIVE_HEADERS, VARY } from './protective-headers';
+
+const CODES: Readonly<Record<string, [ErrorCode, string]>> = {
+  HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request took too long to arrive.'],
+};
+
+/**
+ * Responds to what Node's HTTP parser rejects, which never reaches Fastify: writes the usual error and headers by hand,
+ * and counts the request against the client's address.
+ */
+export function refuseBrokenHttp(limits: Store, now: () => number) {
+  return async (error: NodeJS.ErrnoException, socket: Socket): Promise<void> => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const id = subjectOfAddress(socket.remoteAddress ?? '');
+    const standing = await limits.take({ id, quota: PLANS.FREE }, 1, 'counted');
+    const [code, message] = CODES[error.code ?? ''] ?? ['BAD_REQUEST', 'The request is not valid HTTP.'];
+    write(socket, refusalOf(standing) ?? new ProblemError(code, message), rateLimitHeaders(standing, now()));
+  };
+}
+
+function write(socket: Socket, problem: ProblemError, headers: Record<string, string>): void {
+  const requestId = randomUUID();
+  const body = JSON.stringify(errorBody(problem, requestId));
+  const fields = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-Id': requestId,
+    ...Object.fromEntries(PROTECTIVE_HEADERS),
+    Vary: VARY,
+    ...headers,
+    Connection: 'close',
+  };
+  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`, ...head, '', body].join('\r\n'));
+}

@@ -1,0 +1,57 @@
+import { type Server, Server as TcpServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { FastifyInstance } from 'fastify';
+import type { LiveOperations } from '../live/live-operations';
+import type { RequestsInProgress } from './requests-in-progress';
+
+/** How long running requests may take to finish (contract, section 8). */
+const PATIENCE_MS = 10_000;
+/** How long idle connections are kept, since a request may be on its way. */
+const IDLE_MS = 1_000;
+const POLL_MS = 20;
+
+/**
+ * Closes a server without dropping what it has accepted, in two steps: first the port, then the connections. A client
+ * whose connection is closed opens a new one, which would be reset if the port closed just then. Workers that share a
+ * port all close it before any of them takes the second step.
+ */
+export class Drain {
+  constructor(
+    private readonly app: FastifyInstance,
+    private readonly requests: RequestsInProgress,
+    private readonly live: LiveOperations,
+  ) {}
+
+  /** Turns readiness off and, `delayMs` later, stops accepting connections. */
+  async closePort(delayMs: number): Promise<void> {
+    this.app.log.info({ delayMs }, 'stopping: finishing accepted requests');
+    this.requests.isDraining = true;
+    await sleep(delayMs);
+    // The close() of Node's HTTP server would also close idle connections, on which a request may be on its way.
+    TcpServer.prototype.close.call(this.app.server);
+  }
+
+  /**
+   * Answers requests on open connections, closing each connection with its response. Ends subscriptions, so that their
+   * clients reconnect to another instance.
+   */
+  async finish(): Promise<void> {
+    const { app, requests, live } = this;
+    requests.isClosing = true;
+    live.close();
+    const start = performance.now();
+    const isBusy = async () =>
+      requests.count > 0 || (performance.now() < start + IDLE_MS && (await connectionsOf(app.server)) > 0);
+    while (performance.now() < start + PATIENCE_MS && (await isBusy())) await sleep(POLL_MS);
+    const unfinished = requests.count;
+    // Also connections that never sent a request, which Node does not count as idle.
+    app.server.closeAllConnections();
+    await app.close();
+    app.log.info({ unfinished }, 'stopped');
+  }
+}
+
+function connectionsOf(server: Server): Promise<number> {
+  return promisify(server.getConnections).call(server);
+}

@@ -1,0 +1,127 @@
+import type { ApolloServer } from '@apollo/server';
+import { fastifyApolloHandler } from '@as-integrations/fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FormattedExecutionResult } from 'graphql';
+import { ProblemError } from '../../errors/problem';
+import { withText } from '../../graphql/documents/document-ids';
+import type { KnownDocuments } from '../../graphql/documents/known-documents';
+import type { OperationRequest } from '../../graphql/execution/context';
+import type { Executor } from '../../graphql/execution/executor';
+import { serialize } from '../../graphql/execution/json-text';
+import { headersOf } from '../../graphql/idempotency/idempotency-header';
+import { type Page, sendPage } from '../../pages/page';
+import { answerOtherMethods } from '../../rest/other-methods';
+import { acceptJsonBodies } from '../../rest/requests/json-body';
+import { GRAPHQL_PATH } from '../error-handling';
+import type { WebSockets } from '../live/websockets';
+import { prefersPage, responseType, statusFor } from './graphql-media-types';
+import { knownRequest } from './known-request';
+
+const NOT_ACCEPTABLE = 'Responses are application/json or application/graphql-response+json.';
+
+export interface GraphQLRouteOptions {
+  readonly apollo: ApolloServer<OperationRequest>;
+  readonly executor: Executor;
+  readonly documents: KnownDocuments;
+  /** The page for browsers. */
+  readonly sandbox: Page;
+  readonly websockets: WebSockets;
+  requestOf(request: FastifyRequest): OperationRequest;
+}
+
+/**
+ * `POST /graphql`, and `GET /graphql` for queries, for browsers and for WebSocket upgrades. Whatever the form of a
+ * request, if its document is known it goes straight to the executor. Everything else goes through Apollo, which reads,
+ * refuses, registers and parses, and calls the same executor: its pipeline doubles what a small request costs
+ * (bench/README.md, "The forms of a request").
+ */
+export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
+  const { apollo, executor, documents, websockets, sandbox, requestOf } = options;
+  acceptJsonBodies(app);
+  // A form on any site can send this; Apollo refuses it (CSRF prevention).
+  app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, text, done) => done(null, text));
+  const throughApollo = fastifyApolloHandler(apollo, { context: async (request) => requestOf(request) });
+
+  async function run(this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) {
+    const { accept } = request.headers;
+    const isPost = request.method === 'POST';
+    const given = isPost ? request.body : request.query;
+    const sent = isObject(given) ? withText(given, documents) : given;
+    const type = responseType(accept);
+    // Apollo would refuse it only after running the operation.
+    if (!type) throw new ProblemError('NOT_ACCEPTABLE', NOT_ACCEPTABLE);
+    const known = isObject(sent) && (isPost || isSafeGet(request)) ? knownRequest(sent, documents) : undefined;
+    if (!known || !(isPost || executor.kindOf(known.document, known.operationName) === 'query'))
+      return byApollo.call(this, request, reply, sent);
+    const { document, operationName, variables } = known;
+    const outcome = await executor.run(document, operationName, variables, requestOf(request));
+    reply.code(statusFor(accept, outcome.status, outcome.body)).header('content-type', type);
+    reply.headers(headersOf(outcome));
+    return serialize(outcome.body);
+  }
+
+  /** Runs the request through Apollo, which knows no HEAD and puts no request id on its own errors. */
+  async function byApollo(this: FastifyInstance, request: FastifyRequest, reply: FastifyReply, sent: unknown) {
+    const asked = asApolloReads(request, sent);
+    const answer = await throughApollo.call(this, asked, reply);
+    request.observation = asked.observation;
+    if (typeof answer !== 'string' || !answer.startsWith('{')) return answer;
+    reply.code(statusFor(request.headers.accept, reply.statusCode, answer));
+    return request.observation?.operation ? answer : withRequestId(answer, request.id);
+  }
+
+  const config = { operation: 'graphql' };
+  app.get(GRAPHQL_PATH, { config }, function (this: FastifyInstance, request, reply: FastifyReply) {
+    if (websockets.isUpgrade(request)) return websockets.accept(request, reply);
+    if (prefersPage(request.headers.accept)) return sendPage(reply, sandbox);
+    return run.call(this, request, reply);
+  });
+  app.post(GRAPHQL_PATH, { config }, run);
+  answerOtherMethods(app, GRAPHQL_PATH, ['GET', 'HEAD', 'POST']);
+}
+
+/** The request with HEAD as GET, and with the text of a document that it names by id. @param sent its parameters. */
+function asApolloReads(request: FastifyRequest, sent: unknown): FastifyRequest {
+  const own: PropertyDescriptorMap = {
+    // Apollo builds a URL from this, and the client's `Host` may not be valid in one.
+    hostname: { value: 'localhost' },
+    observation: { value: undefined, writable: true },
+  };
+  if (request.method === 'HEAD') own.method = { value: 'GET' };
+  if (request.method === 'POST') own.body = { value: sent };
+  else if (sent !== request.query)
+    own.url = { value: `${GRAPHQL_PATH}?${new URLSearchParams(sent as Record<string, string>)}` };
+  if (request.method !== 'POST' && !mayBeForged(request))
+    own.headers = { value: { ...request.headers, 'apollo-require-preflight': 'true' } };
+  return Object.create(request, own);
+}
+
+/**
+ * Whether a page of another site may have made a browser send the GET request: Apollo then refuses it. Browsers say
+ * where a request comes from (Fetch Metadata), and only they send cookies; such a page cannot set other headers.
+ */
+function mayBeForged({ headers }: FastifyRequest): boolean {
+  const isFromBrowser = headers['sec-fetch-site'] ?? headers.origin ?? headers.referer ?? headers.cookie;
+  return Boolean(isFromBrowser) && !ALLOWED_BY.some((name) => headers[name]);
+}
+
+/** Whether a GET request can be neither forged nor of a media type that Apollo refuses. */
+function isSafeGet(request: FastifyRequest): boolean {
+  const type = request.headers['content-type'] ?? 'application/json';
+  return type.startsWith('application/json') && !mayBeForged(request);
+}
+
+/** Apollo's `requestHeaders` of CSRF prevention. */
+const ALLOWED_BY = ['x-apollo-operation-name', 'apollo-require-preflight'];
+
+/** @param answer the body as JSON text. */
+function withRequestId(answer: string, requestId: string): string {
+  if (!answer.startsWith('{"errors"')) return answer;
+  const body = JSON.parse(answer) as FormattedExecutionResult;
+  const errors = body.errors?.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
+  return JSON.stringify({ ...body, errors });
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

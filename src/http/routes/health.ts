@@ -1,0 +1,66 @@
+import type { FastifyInstance } from 'fastify';
+import type { Database } from '../../database/database';
+import type { ErrorDetail } from '../../domain/domain-error';
+import { ProblemError } from '../../errors/problem';
+import { inTime } from '../../rate-limit/in-time';
+import type { Store } from '../../rate-limit/stores/store';
+import { answerOtherMethods } from '../../rest/other-methods';
+import type { RequestsInProgress } from '../protection/requests-in-progress';
+
+export interface HealthOptions {
+  readonly database: Database;
+  readonly limits: Store;
+  readonly requests: RequestsInProgress;
+}
+
+/**
+ * Probes: `/livez` says whether the process responds, `/readyz` whether it can serve: 503 while the database does not
+ * respond, and once the process is shutting down. Limits are only reported: without Redis they continue in memory.
+ */
+export async function health(app: FastifyInstance, { database, limits, requests }: HealthOptions): Promise<void> {
+  app.addHook('onRoute', (route) => {
+    if (route.method !== 'OPTIONS')
+      route.config = { ...route.config, metering: 'unmetered', isForAnybody: true, operation: 'health' };
+  });
+  const isAnswering = databaseCheck(database);
+  const answers = {
+    '/livez': async () => ({ process: 'ok' }),
+    '/readyz': async () => {
+      const faults: ErrorDetail[] = [];
+      if (requests.isDraining) faults.push({ path: 'process', message: 'is shutting down' });
+      if (!(await isAnswering())) faults.push({ path: 'database', message: 'does not respond' });
+      if (!faults.length) return { process: 'ok', database: 'ok', limits: limits.state };
+      const message = faults.map((fault) => `the ${fault.path} ${fault.message}`).join('; ');
+      throw new ProblemError('SERVICE_UNAVAILABLE', `Not ready: ${message}.`, faults);
+    },
+  };
+  for (const [url, answer] of Object.entries(answers)) {
+    app.route({
+      method: ['GET', 'HEAD'],
+      url,
+      handler: async (_request, reply) => {
+        reply.header('cache-control', 'no-store');
+        return { status: 'ok', checks: await answer() };
+      },
+    });
+    answerOtherMethods(app, url, ['GET', 'HEAD']);
+  }
+}
+
+const ANSWERS_WITHIN_MS = 1000;
+const BELIEVED_MS = 500;
+
+/** Pings the database at most once at a time and twice a second, however many probes there are. */
+function databaseCheck(database: Database): () => Promise<boolean> {
+  let running: Promise<boolean> | undefined;
+  return () => {
+    running ??= database
+      .ping()
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => setTimeout(() => (running = undefined), BELIEVED_MS).unref());
+    return inTime(running, ANSWERS_WITHIN_MS).catch(() => false);
+  };
+}

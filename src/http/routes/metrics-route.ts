@@ -1,0 +1,43 @@
+import { BlockList, isIPv6 } from 'node:net';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ProblemError } from '../../errors/problem';
+import { answerOtherMethods } from '../../rest/other-methods';
+import type { Exposition } from '../observation/metrics';
+import { METRICS_PATH } from './metrics-server';
+
+/** `/metrics` on the main port: for this machine and admin keys only. */
+export async function metricsRoute(app: FastifyInstance, { metrics }: { metrics: Exposition }): Promise<void> {
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: METRICS_PATH,
+    config: { metering: 'unmetered', operation: 'metrics' },
+    onRequest: (request, _reply, done) => done(accessProblem(request)),
+    handler: async (_request, reply) =>
+      reply
+        .header('content-type', metrics.contentType)
+        .header('cache-control', 'no-store')
+        .send(await metrics.text()),
+  });
+  answerOtherMethods(app, METRICS_PATH, ['GET', 'HEAD']);
+}
+
+function accessProblem(request: FastifyRequest): ProblemError | undefined {
+  const { scopes, apiKey } = request.caller;
+  if (scopes.has('ADMIN') || isLocal(request)) return undefined;
+  return apiKey
+    ? new ProblemError('FORBIDDEN', 'Metrics need an API key with the scope ADMIN; this key does not have it.')
+    : new ProblemError('UNAUTHENTICATED', 'Metrics need an API key with the scope ADMIN.');
+}
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/** Headers that proxies and browsers add: the peer may be local, but the client need not be. */
+const FORWARDED = ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via', 'origin'];
+
+function isLocal({ headers, raw }: FastifyRequest): boolean {
+  if (FORWARDED.some((name) => headers[name] !== undefined)) return false;
+  const { remoteAddress = '' } = raw.socket;
+  return LOOPBACK.check(remoteAddress, isIPv6(remoteAddress) ? 'ipv6' : 'ipv4');
+}

@@ -1,0 +1,67 @@
+import { lastEnd, newState, type State } from '../state';
+
+/** How many entries each new caller makes it check: more than one, so that expired entries go faster than new ones come. */
+const LOOK_AT = 8;
+
+/** How many when it is full: more, so that a caller with little use is likely to be among them. */
+const LOOK_AT_WHEN_FULL = 32;
+
+/** A ban outweighs any use when choosing whom to evict. */
+const BAN_WEIGHT = 1e12;
+
+/**
+ * The callers of one process, at most `capacity`, without a timer: each new caller makes it check the next few entries
+ * in turn and drop those whose windows and bans have all ended.
+ *
+ * A flood of addresses (an IPv6 /48 alone has 65,536 networks of /64) gets a quota per address: stopping that is a
+ * firewall's job. Here it can fill the table, after which each new caller evicts, of the entries checked, the one that
+ * has used least. So the flood's single-request callers evict each other, and a caller that has used much or is banned
+ * is evicted only if all others checked weigh more; its quota then starts afresh. An LRU cache would evict customers.
+ */
+export class CallerTable {
+  private readonly states = new Map<string, State>();
+  private hand = this.states.entries();
+
+  constructor(private readonly capacity: number) {}
+
+  get size(): number {
+    return this.states.size;
+  }
+
+  find(id: string): State | undefined {
+    return this.states.get(id);
+  }
+
+  add(id: string, now: number): State {
+    this.makeRoom(now);
+    const state = newState();
+    this.states.set(id, state);
+    return state;
+  }
+
+  private makeRoom(now: number): void {
+    let least: string | undefined;
+    let leastWeight = Number.POSITIVE_INFINITY;
+    const isFull = this.states.size >= this.capacity;
+    for (let looks = isFull ? LOOK_AT_WHEN_FULL : LOOK_AT; looks > 0; looks--) {
+      const next = this.next();
+      if (next === undefined) break;
+      const [id, state] = next;
+      const weight = state.dayUsed + state.refusals + (state.bansEnd > now ? BAN_WEIGHT : 0);
+      if (lastEnd(state) <= now) {
+        this.states.delete(id);
+      } else if (weight < leastWeight) {
+        least = id;
+        leastWeight = weight;
+      }
+    }
+    if (this.states.size >= this.capacity && least !== undefined) this.states.delete(least);
+  }
+
+  private next(): [string, State] | undefined {
+    const step = this.hand.next();
+    if (!step.done) return step.value;
+    this.hand = this.states.entries();
+    return this.hand.next().value;
+  }
+}

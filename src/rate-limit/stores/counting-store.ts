@@ -1,0 +1,56 @@
+import { LRUCache } from 'lru-cache';
+import type { LimitStatus, Subject } from '../limit-status';
+import type { RequestKind, Verdict } from '../rules';
+import type { Store } from './store';
+
+/** How long a caller found banned is remembered, and how many of them are. */
+const REMEMBERED_MS = 1000;
+const MAX_REMEMBERED = 10_000;
+
+/** Counts another store's verdicts for metrics, and briefly remembers the callers it found banned. */
+export class CountingStore implements Store {
+  readonly decisions: Record<Verdict, number> = { allowed: 0, limited: 0, banned: 0, 'too-expensive': 0 };
+  bansBegun = 0;
+  private readonly banned = new LRUCache<string, number>({ max: MAX_REMEMBERED, ttl: REMEMBERED_MS });
+
+  /** @param now milliseconds of the Unix epoch. */
+  constructor(
+    private readonly store: Store,
+    private readonly now: () => number,
+  ) {}
+
+  get state(): Store['state'] {
+    return this.store.state;
+  }
+
+  take(subject: Subject, cost: number, kind: RequestKind): LimitStatus | Promise<LimitStatus> {
+    const status = this.store.take(subject, cost, kind);
+    return status instanceof Promise ? status.then((it) => this.count(subject, it)) : this.count(subject, status);
+  }
+
+  peek(subject: Subject): LimitStatus | Promise<LimitStatus> {
+    return this.store.peek(subject);
+  }
+
+  /** Whether a caller was banned a moment ago, so that it should be checked before any work is done for it. */
+  wasBanned(id: string): boolean {
+    return this.banned.size > 0 && (this.banned.get(id) ?? 0) > this.now();
+  }
+
+  liftBan(id: string): boolean | Promise<boolean> {
+    this.banned.delete(id);
+    return this.store.liftBan(id);
+  }
+
+  close(): Promise<void> {
+    return this.store.close();
+  }
+
+  private count({ id }: Subject, status: LimitStatus): LimitStatus {
+    const { verdict, bannedUntil } = status;
+    this.decisions[verdict] += 1;
+    if (verdict === 'limited' && bannedUntil !== undefined) this.bansBegun += 1;
+    if (verdict === 'banned' && bannedUntil !== undefined) this.banned.set(id, bannedUntil);
+    return status;
+  }
+}

@@ -1,0 +1,69 @@
+import { Field, InputType, Int } from 'type-graphql';
+import {
+  API_KEY_UPDATE,
+  type ApiKeyUpdate as ApiKeyUpdateShape,
+  NEW_API_KEY,
+  type NewApiKey as NewApiKeyShape,
+} from '../../access/api-key-service';
+import { NAME } from '../../domain/input-rules';
+import { Rules } from '../../graphql/directives/json-schema';
+import { Plan, Scope } from '../enum-types';
+import { DateTime } from '../scalars';
+
+@Rules(NEW_API_KEY)
+@InputType({ description: 'A key to create.' })
+export class NewApiKey implements NewApiKeyShape {
+  @Field(() => String, {
+    description: `What the key is for, or who owns it; 1 to ${NAME.maxLength} characters.`,
+  })
+  name!: string;
+
+  @Field(() => Plan, { defaultValue: Plan.FREE, description: 'The plan, which sets its quota.' })
+  plan!: Plan;
+
+  @Field(() => [Scope], { defaultValue: [Scope.READ, Scope.WRITE], description: 'The scopes to grant.' })
+  scopes!: Scope[];
+
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Requests per minute: required for ENTERPRISE, rejected for other plans.',
+  })
+  perMinute?: number | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Requests per day: required for ENTERPRISE, rejected for other plans.',
+  })
+  perDay?: number | null;
+
+  @Field(() => DateTime, { nullable: true, description: 'When it expires.' })
+  expiresAt?: Date | null;
+}
+
+@Rules(API_KEY_UPDATE)
+@InputType({ description: 'Changes to a key. Omitted fields keep their values.' })
+export class ApiKeyUpdate implements ApiKeyUpdateShape {
+  @Field(() => String, { nullable: true, description: 'The new name; cannot be null.' })
+  name?: string | null;
+
+  @Field(() => Plan, {
+    nullable: true,
+    description: 'The new plan; cannot be null. Any plan but ENTERPRISE clears the two limits.',
+  })
+  plan?: Plan | null;
+
+  @Field(() => [Scope], {
+    nullable: true,
+    description: 'The scopes to grant instead of the old ones; cannot be null.',
+  })
+  scopes?: Scope[] | null;
+
+  @Field(() => Int, { nullable: true, description: 'Requests per minute of an ENTERPRISE key.' })
+  perMinute?: number | null;
+
+  @Field(() => Int, { nullable: true, description: 'Requests per day of an ENTERPRISE key.' })
+  perDay?: number | null;
+
+  @Field(() => DateTime, { nullable: true, description: 'When it expires; null means never.' })
+  expiresAt?: Date | null;
+}

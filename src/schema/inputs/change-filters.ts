@@ -1,0 +1,84 @@
+import { Field, InputType, Int } from 'type-graphql';
+import type { ChangeEvent } from '../../events/hub';
+import { PetStatus } from '../enum-types';
+import { Id } from '../scalars';
+
+@InputType({
+  description:
+    'Which pet changes to receive: those where the pet matches every given filter, before or after the change.',
+})
+export class PetChangeFilter {
+  @Field(() => [Id], { nullable: true, description: 'Pets with these ids.' })
+  ids?: bigint[] | null;
+
+  @Field(() => [PetStatus], {
+    nullable: true,
+    description: 'Pets with any of these statuses, before or after the change.',
+  })
+  status?: PetStatus[] | null;
+
+  @Field(() => [Id], {
+    nullable: true,
+    description: 'Pets in any of these categories, before or after the change.',
+  })
+  categoryId?: bigint[] | null;
+}
+
+@InputType({
+  description:
+    'Which order changes to receive: those where the order matches every given filter, before or after the change.',
+})
+export class OrderChangeFilter {
+  @Field(() => [Id], { nullable: true, description: 'Orders with these ids.' })
+  ids?: bigint[] | null;
+
+  @Field(() => Id, { nullable: true, description: 'Orders for this pet, before or after the change.' })
+  petId?: bigint | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Orders that are fulfilled (true) or not (false), before or after the change.',
+  })
+  complete?: boolean | null;
+}
+
+@InputType({
+  description: 'Which stock changes to receive: those whose current stock matches every given filter.',
+})
+export class InventoryChangeFilter {
+  @Field(() => [Id], { nullable: true, description: 'Stock of these pets.' })
+  petIds?: bigint[] | null;
+
+  @Field(() => [PetStatus], { nullable: true, description: 'Stock of pets with any of these statuses.' })
+  status?: PetStatus[] | null;
+
+  @Field(() => Int, { nullable: true, description: 'Stock of at most this many units: what is running low.' })
+  maxQuantity?: number | null;
+}
+
+export function passesPets(filter: PetChangeFilter) {
+  return ({ id, before, row }: ChangeEvent<'pet'>): boolean =>
+    isIn(filter.ids, id) &&
+    [row, before].some((pet) => pet && isIn(filter.status, pet.status) && isIn(filter.categoryId, pet.categoryId));
+}
+
+export function passesOrders(filter: OrderChangeFilter) {
+  return ({ id, before, row }: ChangeEvent<'order'>): boolean =>
+    isIn(filter.ids, id) &&
+    [row, before].some((order) => order && is(filter.petId, order.petId) && is(filter.complete, order.complete));
+}
+
+export function passesInventory(filter: InventoryChangeFilter) {
+  return ({ id, row }: ChangeEvent<'inventory'>): boolean =>
+    isIn(filter.petIds, id) &&
+    isIn(filter.status, row.status) &&
+    (filter.maxQuantity == null || row.quantity <= filter.maxQuantity);
+}
+
+function is<T>(wanted: T | null | undefined, value: T | null | undefined): boolean {
+  return wanted == null || wanted === value;
+}
+
+function isIn<T>(wanted: readonly T[] | null | undefined, value: T | undefined): boolean {
+  return wanted == null || (value !== undefined && wanted.includes(value));
+}

@@ -1,0 +1,61 @@
+import { Field, InputType, Int } from 'type-graphql';
+import type { CategoryFilter as CategoryFilterShape } from '../../domain/category-service';
+import { NAME_FILTER } from '../../domain/input-rules';
+import type { InventoryFilter as InventoryFilterShape } from '../../domain/inventory-service';
+import type { OrderFilter as OrderFilterShape } from '../../domain/order-service';
+import type { PetFilter as PetFilterShape } from '../../domain/pet-service';
+import { Stability } from '../../graphql/directives/directives';
+import { Rules } from '../../graphql/directives/json-schema';
+import { PetStatus } from '../enum-types';
+import { Id } from '../scalars';
+
+@Rules({ name: NAME_FILTER })
+@InputType({ description: 'Which pets to list: those that match every given filter.' })
+export class PetFilter implements PetFilterShape {
+  @Field(() => [Id], { nullable: true, description: 'Pets with these ids. An empty list matches nothing.' })
+  ids?: bigint[] | null;
+
+  @Field(() => [PetStatus], { nullable: true, description: 'Pets with any of these statuses.' })
+  status?: PetStatus[] | null;
+
+  @Field(() => [Id], { nullable: true, description: 'Pets in any of these categories.' })
+  categoryId?: bigint[] | null;
+
+  @Field(() => String, { nullable: true, description: 'Pets whose name contains this, ignoring case.' })
+  name?: string | null;
+}
+
+@Rules({ name: NAME_FILTER })
+@InputType({ description: 'Which categories to list: those that match every given filter.' })
+export class CategoryFilter implements CategoryFilterShape {
+  @Field(() => [Id], {
+    nullable: true,
+    description: 'Categories with these ids. An empty list matches nothing.',
+  })
+  ids?: bigint[] | null;
+
+  @Field(() => String, { nullable: true, description: 'Categories whose name contains this, ignoring case.' })
+  name?: string | null;
+}
+
+@InputType({ description: 'Which orders to list: those that match every given filter.' })
+export class OrderFilter implements OrderFilterShape {
+  @Field(() => Id, { nullable: true, description: 'Orders for this pet.' })
+  petId?: bigint | null;
+
+  @Field(() => Boolean, { nullable: true, description: 'Orders that are fulfilled (true) or not (false).' })
+  complete?: boolean | null;
+}
+
+@InputType({ description: 'Which inventory entries to list: those that match every given filter.' })
+export class InventoryFilter implements InventoryFilterShape {
+  @Field(() => [PetStatus], { nullable: true, description: 'Entries of pets with any of these statuses.' })
+  status?: PetStatus[] | null;
+
+  @Stability('BETA')
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Entries with at most this many units: what is running low.',
+  })
+  maxQuantity?: number | null;
+}

@@ -1,0 +1,90 @@
+import { ArgsType, type ClassType, Field, InputType, Int } from 'type-graphql';
+import { DEFAULT_PAGE, type PageArgs as Page } from '../../domain/connection';
+import { PAGE_SIZE } from '../../domain/input-rules';
+import { Rules } from '../../graphql/directives/json-schema';
+import { CategoryOrderField, InventoryOrderField, OrderDirection, OrderOrderField, PetOrderField } from '../enum-types';
+import { CategoryFilter, InventoryFilter, OrderFilter, PetFilter } from './filters';
+
+@Rules({ first: PAGE_SIZE, last: PAGE_SIZE })
+@ArgsType()
+export class PageArgs {
+  @Field(() => Int, {
+    nullable: true,
+    description: `Page size from the start of the list, 1 to ${PAGE_SIZE.maximum}. Without \`first\` and \`last\`, ${DEFAULT_PAGE}.`,
+  })
+  first?: number | null;
+
+  @Field(() => String, { nullable: true, description: 'Only items after this cursor.' })
+  after?: string | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description: `Page size from the end of the list, 1 to ${PAGE_SIZE.maximum}.`,
+  })
+  last?: number | null;
+
+  @Field(() => String, { nullable: true, description: 'Only items before this cursor.' })
+  before?: string | null;
+}
+
+/** The input type of a list's sort order. @param fallback the default field. */
+function orderByOf<Name extends string>(
+  name: string,
+  plural: string,
+  fields: { readonly [field in Name]: field },
+  fallback: Name,
+) {
+  @InputType(name, { description: `The sort order of a list of ${plural}.` })
+  class OrderBy {
+    @Field(() => fields, { defaultValue: fallback, description: 'What to sort by.' })
+    field!: Name;
+
+    @Field(() => OrderDirection, { defaultValue: OrderDirection.ASC, description: 'The sort direction.' })
+    direction!: keyof typeof OrderDirection;
+  }
+  return OrderBy;
+}
+
+/** The arguments of a list. @param order how it is sorted by default. */
+function pageArgsOf<Filter extends object, OrderBy extends object>(
+  FilterType: ClassType<Filter>,
+  OrderByType: ClassType<OrderBy>,
+  order = 'by id',
+) {
+  @ArgsType()
+  class ListArgs extends PageArgs {
+    @Field(() => FilterType, { nullable: true, description: 'Filter; omit to list all.' })
+    filter?: Filter | null;
+
+    @Field(() => OrderByType, { nullable: true, description: `The sort order; ${order} by default.` })
+    orderBy?: OrderBy | null;
+  }
+  return ListArgs;
+}
+
+const PetOrderBy = orderByOf('PetOrderBy', 'pets', PetOrderField, 'ID');
+const CategoryOrderBy = orderByOf('CategoryOrderBy', 'categories', CategoryOrderField, 'ID');
+const OrderOrderBy = orderByOf('OrderOrderBy', 'orders', OrderOrderField, 'ID');
+const InventoryOrderBy = orderByOf('InventoryOrderBy', 'inventory entries', InventoryOrderField, 'PET_ID');
+
+export const PetPageArgs = pageArgsOf(PetFilter, PetOrderBy);
+export type PetPageArgs = InstanceType<typeof PetPageArgs>;
+export const CategoryPageArgs = pageArgsOf(CategoryFilter, CategoryOrderBy);
+export type CategoryPageArgs = InstanceType<typeof CategoryPageArgs>;
+export const OrderPageArgs = pageArgsOf(OrderFilter, OrderOrderBy);
+export type OrderPageArgs = InstanceType<typeof OrderPageArgs>;
+export const InventoryPageArgs = pageArgsOf(InventoryFilter, InventoryOrderBy, 'by pet id');
+export type InventoryPageArgs = InstanceType<typeof InventoryPageArgs>;
+
+/** The page that the arguments of a connection field request. @param order the default sort order. */
+export function pageOf(args: PageArgs & { orderBy?: { field: string; direction: string } | null }, order = 'ID'): Page {
+  const { first, after, last, before, orderBy } = args;
+  return {
+    first,
+    after,
+    last,
+    before,
+    order: orderBy?.field ?? order,
+    descending: orderBy?.direction === OrderDirection.DESC,
+  };
+}

@@ -1,0 +1,72 @@
+import { Field, InputType } from 'type-graphql';
+import {
+  CATEGORY_UPDATE,
+  type CategoryUpdate as CategoryUpdateShape,
+  NEW_CATEGORY,
+  type NewCategory as NewCategoryShape,
+} from '../../domain/category-service';
+import { DESCRIPTION, NAME } from '../../domain/input-rules';
+import {
+  NEW_PET,
+  type NewPet as NewPetShape,
+  PET_UPDATE,
+  type PetUpdate as PetUpdateShape,
+} from '../../domain/pet-service';
+import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
+import { PetStatus } from '../enum-types';
+import { Id } from '../scalars';
+
+@Rules(NEW_PET)
+@InputType({ description: 'A pet to create.' })
+export class NewPet implements NewPetShape {
+  @Field(() => String, {
+    description: `The animal's name, 1 to ${NAME.maxLength} characters after trimming.`,
+  })
+  name!: string;
+
+  @Field(() => Id, { description: 'ID of the category the animal belongs to.' })
+  categoryId!: bigint;
+
+  @Field(() => PetStatus, { nullable: true, description: 'Status of the pet; `available` by default.' })
+  status?: PetStatus | null;
+}
+
+@Rules(PET_UPDATE)
+@JsonSchema({ example: { status: 'sold' } })
+@InputType({ description: 'Changes to a pet. Omitted fields keep their values.' })
+export class PetUpdate implements PetUpdateShape {
+  @Field(() => String, { nullable: true, description: 'The new name; cannot be null.' })
+  name?: string | null;
+
+  @Field(() => Id, { nullable: true, description: 'The id of the new category; cannot be null.' })
+  categoryId?: bigint | null;
+
+  @Field(() => PetStatus, { nullable: true, description: 'The new status; cannot be null.' })
+  status?: PetStatus | null;
+}
+
+@Rules(NEW_CATEGORY)
+@InputType({ description: 'A category to create.' })
+export class NewCategory implements NewCategoryShape {
+  @Field(() => String, {
+    description: `The category name (for example a kind of animal), 1 to ${NAME.maxLength} characters after trimming.`,
+  })
+  name!: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description: `A short description of the category, up to ${DESCRIPTION.maxLength} characters.`,
+  })
+  description?: string | null;
+}
+
+@Rules(CATEGORY_UPDATE)
+@JsonSchema({ example: { description: null } })
+@InputType({ description: 'Changes to a category. Omitted fields keep their values.' })
+export class CategoryUpdate implements CategoryUpdateShape {
+  @Field(() => String, { nullable: true, description: 'The new name; cannot be null.' })
+  name?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'The new description; null removes it.' })
+  description?: string | null;
+}

@@ -1,0 +1,96 @@
+import { Arg, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { ApiKeyService } from '../../access/api-key-service';
+import { quotaOf, type StoredKey } from '../../access/caller';
+import { KEY_ID_FORM } from '../../access/secret';
+import { badInput } from '../../domain/domain-error';
+import { Paged } from '../../graphql/directives/cost-directives';
+import { Counted, Requires } from '../../graphql/directives/directives';
+import type { Context } from '../../graphql/execution/context';
+import { subjectOfAddress } from '../../rate-limit/client-address';
+import type { Store } from '../../rate-limit/stores/store';
+import { ApiKeyUpdate, NewApiKey } from '../inputs/api-keys';
+import { DateTime, Id, type KeyId, keyIdOf } from '../scalars';
+import { ApiKey, CreatedApiKey } from '../types/api-key';
+import { ApiKeyConnection } from '../types/connection-types';
+
+@Resolver(() => ApiKey)
+export class ApiKeyResolver {
+  constructor(
+    private readonly keys: ApiKeyService,
+    private readonly limits: Store,
+  ) {}
+
+  @Counted()
+  @Requires('ADMIN')
+  @Paged('first')
+  @Query(() => ApiKeyConnection, {
+    name: 'apiKeys',
+    description: 'All API keys, newest first, one page at a time.',
+  })
+  list(
+    @Arg('first', () => Int, { nullable: true, description: 'Page size, 1 to 100; 20 by default.' })
+    first: number | null | undefined,
+    @Arg('after', () => String, { nullable: true, description: 'Only items after this cursor.' })
+    after: string | null | undefined,
+    @Ctx() { session }: Context,
+  ) {
+    return this.keys.list(session, first, after);
+  }
+
+  @Counted()
+  @Requires('ADMIN')
+  @Mutation(() => CreatedApiKey, {
+    description: 'Creates a key. The full key is shown only in this response.',
+  })
+  createApiKey(
+    @Arg('input', () => NewApiKey, { description: 'The key to create.' }) input: NewApiKey,
+    @Ctx() { session }: Context,
+  ) {
+    return this.keys.create(session, input);
+  }
+
+  @Counted()
+  @Requires('ADMIN')
+  @Mutation(() => ApiKey, { description: 'Updates the given fields; the others keep their values.' })
+  updateApiKey(
+    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: bigint | KeyId,
+    @Arg('input', () => ApiKeyUpdate, { description: 'The fields to update.' }) input: ApiKeyUpdate,
+    @Ctx() { session }: Context,
+  ) {
+    return this.keys.update(session, keyIdOf(id), input);
+  }
+
+  @Counted()
+  @Requires('ADMIN')
+  @Mutation(() => ApiKey, {
+    description: 'Revokes a key: at once on this instance, within seconds on others. This cannot be undone.',
+  })
+  revokeApiKey(
+    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: bigint | KeyId,
+    @Ctx() { session }: Context,
+  ) {
+    return this.keys.revoke(session, keyIdOf(id));
+  }
+
+  @Counted()
+  @Requires('ADMIN')
+  @Mutation(() => Boolean, { description: "Lifts a caller's ban. False if there was none." })
+  liftBan(@Arg('caller', () => String, { description: 'A key id or a client address.' }) caller: string) {
+    if (KEY_ID_FORM.test(caller)) return this.limits.liftBan(caller);
+    const address = subjectOfAddress(caller);
+    if (address === 'unknown') throw badInput({ path: 'caller', message: 'must be a key id or an IP address' });
+    return this.limits.liftBan(address);
+  }
+
+  @FieldResolver(() => DateTime, {
+    nullable: true,
+    description: 'When its ban ends; null if it is not banned.',
+  })
+  async bannedUntil(@Root() key: StoredKey) {
+    const { bannedUntil } = await this.limits.peek({ id: key.id, quota: quotaOf(key) });
+    return bannedUntil === undefined ? null : new Date(bannedUntil);
+  }
+}
+
+/** Replaces the default check, which rejects key ids. */
+function acceptKeyId(): void {}

@@ -1,0 +1,88 @@
+import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { Selection } from '../../database/reading/selection';
+import type { CategoryRow } from '../../database/reading/tables';
+import type { CategoryService } from '../../domain/category-service';
+import type { PetService } from '../../domain/pet-service';
+import { Paged } from '../../graphql/directives/cost-directives';
+import { Counted, Requires } from '../../graphql/directives/directives';
+import type { Context } from '../../graphql/execution/context';
+import { Selected } from '../../graphql/execution/selected';
+import { CategoryPageArgs, PetPageArgs, pageOf } from '../inputs/page-args';
+import { CategoryUpdate, NewCategory } from '../inputs/payloads';
+import { Id } from '../scalars';
+import { Category } from '../types/category';
+import { CategoryConnection, PetConnection } from '../types/connection-types';
+
+@Resolver(() => Category)
+export class CategoryResolver {
+  constructor(
+    private readonly categories: CategoryService,
+    private readonly petService: PetService,
+  ) {}
+
+  @Counted()
+  @Requires('READ')
+  @Query(() => Category, { nullable: true, description: 'The category with this id; null if there is none.' })
+  async category(
+    @Arg('id', () => Id, { description: "The category's id." }) id: bigint,
+    @Ctx() { session }: Context,
+    @Selected() selection: Selection,
+  ) {
+    return (await this.categories.find(session, [id], selection)).get(id);
+  }
+
+  @Counted()
+  @Requires('READ')
+  @Paged('first', 'last')
+  @Query(() => CategoryConnection, { name: 'categories', description: 'Categories, one page at a time.' })
+  list(
+    @Args(() => CategoryPageArgs) args: CategoryPageArgs,
+    @Ctx() { session }: Context,
+    @Selected() selection: Selection,
+  ) {
+    return this.categories.list(session, args.filter, pageOf(args), selection);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Mutation(() => Category, { description: 'Adds a category.' })
+  createCategory(
+    @Arg('input', () => NewCategory, { description: 'The category to create.' }) input: NewCategory,
+    @Ctx() { session }: Context,
+  ) {
+    return this.categories.create(session, input);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Mutation(() => Category, { description: 'Updates the given fields; the others keep their values.' })
+  updateCategory(
+    @Arg('id', () => Id, { description: "The category's id." }) id: bigint,
+    @Arg('input', () => CategoryUpdate, { description: 'The fields to update.' }) input: CategoryUpdate,
+    @Ctx() { session }: Context,
+  ) {
+    return this.categories.update(session, id, input);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Mutation(() => Category, {
+    description: 'Deletes a category that has no pets. Returns the deleted category.',
+  })
+  deleteCategory(@Arg('id', () => Id, { description: "The category's id." }) id: bigint, @Ctx() { session }: Context) {
+    return this.categories.delete(session, id);
+  }
+
+  @Paged('first', 'last')
+  @FieldResolver(() => PetConnection, { description: 'The pets in this category, one page at a time.' })
+  pets(
+    @Root() category: CategoryRow,
+    @Args(() => PetPageArgs) args: PetPageArgs,
+    @Ctx() { loaders, session }: Context,
+    @Selected() selection: Selection,
+  ) {
+    return loaders.load(selection, category.id, (ids) =>
+      this.petService.listByCategory(session, ids, args.filter, pageOf(args), selection),
+    );
+  }
+}

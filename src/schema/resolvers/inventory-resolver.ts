@@ -1,0 +1,79 @@
+import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { Selection } from '../../database/reading/selection';
+import type { InventoryRow } from '../../database/reading/tables';
+import type { InventoryService } from '../../domain/inventory-service';
+import type { PetService } from '../../domain/pet-service';
+import { Paged } from '../../graphql/directives/cost-directives';
+import { Counted, Requires, Stability } from '../../graphql/directives/directives';
+import type { Context } from '../../graphql/execution/context';
+import { Selected } from '../../graphql/execution/selected';
+import { InventoryPageArgs, pageOf } from '../inputs/page-args';
+import { InventoryUpdate } from '../inputs/store-payloads';
+import { Id } from '../scalars';
+import { InventoryItemConnection } from '../types/connection-types';
+import { InventoryItem } from '../types/inventory-item';
+import { Pet } from '../types/pet';
+
+@Resolver(() => InventoryItem)
+export class InventoryResolver {
+  constructor(
+    private readonly stock: InventoryService,
+    private readonly pets: PetService,
+  ) {}
+
+  @Counted()
+  @Requires('READ')
+  @Query(() => InventoryItem, {
+    nullable: true,
+    description: "A pet's stock; null if it is not tracked.",
+  })
+  async inventoryItem(
+    @Arg('petId', () => Id, { description: "The pet's id." }) petId: bigint,
+    @Ctx() { session }: Context,
+    @Selected() selection: Selection,
+  ) {
+    return (await this.stock.find(session, [petId], selection)).get(petId);
+  }
+
+  @Counted()
+  @Requires('READ')
+  @Paged('first', 'last')
+  @Query(() => InventoryItemConnection, { description: 'Inventory entries, one page at a time.' })
+  inventory(
+    @Args(() => InventoryPageArgs) args: InventoryPageArgs,
+    @Ctx() { session }: Context,
+    @Selected() selection: Selection,
+  ) {
+    return this.stock.list(session, args.filter, pageOf(args, 'PET_ID'), selection);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Mutation(() => InventoryItem, { description: "Sets a pet's stock, which is tracked from then on." })
+  setInventory(
+    @Arg('petId', () => Id, { description: "The pet's id." }) petId: bigint,
+    @Arg('input', () => InventoryUpdate, { description: 'The new stock.' }) input: InventoryUpdate,
+    @Ctx() { session }: Context,
+  ) {
+    return this.stock.set(session, petId, input);
+  }
+
+  @Stability('BETA')
+  @Counted()
+  @Requires('WRITE')
+  @Mutation(() => InventoryItem, {
+    description: "Stops tracking a pet's stock. Returns the deleted entry.",
+  })
+  removeInventory(
+    @Arg('petId', () => Id, { description: "The pet's id." }) petId: bigint,
+    @Ctx() { session }: Context,
+  ) {
+    return this.stock.remove(session, petId);
+  }
+
+  @FieldResolver(() => Pet, { description: 'The animal that the entry tracks.' })
+  pet(@Root() item: InventoryRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
+    if (item.pet) return item.pet;
+    return loaders.load(selection, item.petId, (ids) => this.pets.find(session, ids, selection), 'pet');
+  }
+}

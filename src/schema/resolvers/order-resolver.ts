@@ -1,0 +1,86 @@
+import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { Selection } from '../../database/reading/selection';
+import type { OrderRow } from '../../database/reading/tables';
+import type { OrderService } from '../../domain/order-service';
+import type { PetService } from '../../domain/pet-service';
+import { Paged } from '../../graphql/directives/cost-directives';
+import { Counted, Requires } from '../../graphql/directives/directives';
+import type { Context } from '../../graphql/execution/context';
+import { Selected } from '../../graphql/execution/selected';
+import { OrderPageArgs, pageOf } from '../inputs/page-args';
+import { NewOrder, OrderUpdate } from '../inputs/store-payloads';
+import { Id } from '../scalars';
+import { OrderConnection } from '../types/connection-types';
+import { Order } from '../types/order';
+import { Pet } from '../types/pet';
+
+@Resolver(() => Order)
+export class OrderResolver {
+  constructor(
+    private readonly orders: OrderService,
+    private readonly pets: PetService,
+  ) {}
+
+  @Counted()
+  @Requires('READ')
+  @Query(() => Order, { nullable: true, description: 'The order with this id; null if there is none.' })
+  async order(
+    @Arg('id', () => Id, { description: "The order's id." }) id: bigint,
+    @Ctx() { session }: Context,
+    @Selected() selection: Selection,
+  ) {
+    return (await this.orders.find(session, [id], selection)).get(id);
+  }
+
+  @Counted()
+  @Requires('READ')
+  @Paged('first', 'last')
+  @Query(() => OrderConnection, { name: 'orders', description: 'Orders, one page at a time.' })
+  list(@Args(() => OrderPageArgs) args: OrderPageArgs, @Ctx() { session }: Context, @Selected() selection: Selection) {
+    return this.orders.list(session, args.filter, pageOf(args), selection);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Mutation(() => Order, {
+    description:
+      'Places an order. If the stock of its pet is tracked, the units are taken from it at once, or the order is refused with `INSUFFICIENT_STOCK`.',
+  })
+  placeOrder(
+    @Arg('input', () => NewOrder, { description: 'The order to place.' }) input: NewOrder,
+    @Ctx() { session }: Context,
+  ) {
+    return this.orders.place(session, input);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Mutation(() => Order, {
+    description:
+      'Updates the given fields; the others keep their values. Reserved stock follows the pet and quantity, which cannot change once the order is complete.',
+  })
+  updateOrder(
+    @Arg('id', () => Id, { description: "The order's id." }) id: bigint,
+    @Arg('input', () => OrderUpdate, { description: 'The fields to update.' }) input: OrderUpdate,
+    @Ctx() { session }: Context,
+  ) {
+    return this.orders.update(session, id, input);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Mutation(() => Order, {
+    description:
+      'Deletes an order; its reserved stock is released unless the order is complete. Returns the deleted order.',
+  })
+  cancelOrder(@Arg('id', () => Id, { description: "The order's id." }) id: bigint, @Ctx() { session }: Context) {
+    return this.orders.cancel(session, id);
+  }
+
+  @FieldResolver(() => Pet, { nullable: true, description: 'The animal in the order.' })
+  pet(@Root() order: OrderRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
+    if (order.pet !== undefined) return order.pet;
+    if (order.petId === null) return null;
+    return loaders.load(selection, order.petId, (ids) => this.pets.find(session, ids, selection));
+  }
+}

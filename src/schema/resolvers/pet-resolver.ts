@@ -1,0 +1,106 @@
+import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { Selection } from '../../database/reading/selection';
+import type { PetRow } from '../../database/reading/tables';
+import type { CategoryService } from '../../domain/category-service';
+import type { InventoryService } from '../../domain/inventory-service';
+import type { OrderService } from '../../domain/order-service';
+import type { PetService } from '../../domain/pet-service';
+import { Paged } from '../../graphql/directives/cost-directives';
+import { Counted, Requires } from '../../graphql/directives/directives';
+import type { Context } from '../../graphql/execution/context';
+import { Selected } from '../../graphql/execution/selected';
+import { OrderPageArgs, PetPageArgs, pageOf } from '../inputs/page-args';
+import { NewPet, PetUpdate } from '../inputs/payloads';
+import { Id } from '../scalars';
+import { Category } from '../types/category';
+import { OrderConnection, PetConnection } from '../types/connection-types';
+import { InventoryItem } from '../types/inventory-item';
+import { Pet } from '../types/pet';
+
+@Resolver(() => Pet)
+export class PetResolver {
+  constructor(
+    private readonly pets: PetService,
+    private readonly categories: CategoryService,
+    private readonly orderService: OrderService,
+    private readonly stock: InventoryService,
+  ) {}
+
+  @Counted()
+  @Requires('READ')
+  @Query(() => Pet, { nullable: true, description: 'The pet with this id; null if there is none.' })
+  async pet(
+    @Arg('id', () => Id, { description: "The pet's id." }) id: bigint,
+    @Ctx() { session }: Context,
+    @Selected() selection: Selection,
+  ) {
+    return (await this.pets.find(session, [id], selection)).get(id);
+  }
+
+  @Counted()
+  @Requires('READ')
+  @Paged('first', 'last')
+  @Query(() => PetConnection, { name: 'pets', description: 'Pets, one page at a time.' })
+  list(@Args(() => PetPageArgs) args: PetPageArgs, @Ctx() { session }: Context, @Selected() selection: Selection) {
+    return this.pets.list(session, args.filter, pageOf(args), selection);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Mutation(() => Pet, { description: 'Adds a pet to the store.' })
+  createPet(
+    @Arg('input', () => NewPet, { description: 'The pet to create.' }) input: NewPet,
+    @Ctx() { session }: Context,
+  ) {
+    return this.pets.create(session, input);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Mutation(() => Pet, { description: 'Updates the given fields; the others keep their values.' })
+  updatePet(
+    @Arg('id', () => Id, { description: "The pet's id." }) id: bigint,
+    @Arg('input', () => PetUpdate, { description: 'The fields to update.' }) input: PetUpdate,
+    @Ctx() { session }: Context,
+  ) {
+    return this.pets.update(session, id, input);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Mutation(() => Pet, {
+    description: 'Deletes a pet that has no orders, and its inventory entry. Returns the deleted pet.',
+  })
+  deletePet(@Arg('id', () => Id, { description: "The pet's id." }) id: bigint, @Ctx() { session }: Context) {
+    return this.pets.delete(session, id);
+  }
+
+  @FieldResolver(() => Category, { description: 'The category that the animal belongs to.' })
+  category(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
+    if (pet.category) return pet.category;
+    const find = (ids: readonly bigint[]) => this.categories.find(session, ids, selection);
+    return loaders.load(selection, pet.categoryId, find, 'category');
+  }
+
+  @FieldResolver(() => InventoryItem, {
+    nullable: true,
+    description: 'Its stock; null if it is not tracked.',
+  })
+  inventory(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
+    if (pet.inventory !== undefined) return pet.inventory;
+    return loaders.load(selection, pet.id, (ids) => this.stock.find(session, ids, selection));
+  }
+
+  @Paged('first', 'last')
+  @FieldResolver(() => OrderConnection, { description: 'Orders for this pet, one page at a time.' })
+  orders(
+    @Root() pet: PetRow,
+    @Args(() => OrderPageArgs) args: OrderPageArgs,
+    @Ctx() { loaders, session }: Context,
+    @Selected() selection: Selection,
+  ) {
+    return loaders.load(selection, pet.id, (ids) =>
+      this.orderService.listByPet(session, ids, args.filter, pageOf(args), selection),
+    );
+  }
+}

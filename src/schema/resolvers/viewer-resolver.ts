@@ -1,0 +1,34 @@
+import { Ctx, Query, Resolver } from 'type-graphql';
+import type { Context } from '../../graphql/execution/context';
+import type { LimitStatus } from '../../rate-limit/limit-status';
+import { Viewer } from '../types/api-key';
+import { RateLimit } from '../types/rate-limit';
+
+@Resolver()
+export class ViewerResolver {
+  @Query(() => RateLimit, { description: "The caller's plan and remaining quota. Uses no quota." })
+  async rateLimit(@Ctx() { request, charge }: Context): Promise<RateLimit> {
+    const standing = await charge.settle();
+    return {
+      plan: request.caller.plan,
+      cost: charge.cost,
+      windows: windowsOf(standing),
+      bannedUntil: standing.bannedUntil === undefined ? null : new Date(standing.bannedUntil),
+    };
+  }
+
+  @Query(() => Viewer, { description: 'The caller: its plan, scopes and API key. Uses no quota.' })
+  async viewer(@Ctx() context: Context): Promise<object> {
+    const { plan, scopes, apiKey = null } = context.request.caller;
+    return { plan, scopes: [...scopes], apiKey, rateLimit: await this.rateLimit(context) };
+  }
+}
+
+function windowsOf({ windows }: LimitStatus): RateLimit['windows'] {
+  return windows.map(({ name, limit, remaining, resetAt }) => ({
+    name,
+    limit,
+    remaining,
+    resetAt: new Date(resetAt),
+  }));
+}

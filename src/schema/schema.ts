@@ -1,0 +1,57 @@
+import 'reflect-metadata';
+import type { GraphQLArgument, GraphQLSchema } from 'graphql';
+import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
+import type { ApiKeyService } from '../access/api-key-service';
+import type { Topic } from '../database/changes';
+import type { Services as DomainServices } from '../domain/services';
+import type { Hub } from '../events/hub';
+import { enforceRateLimits } from '../graphql/charging/rate-limit-directive';
+import { defineDirectives } from '../graphql/directives/directives';
+import { isolateMutations } from '../graphql/idempotency/savepoints';
+import type { Store } from '../rate-limit/stores/store';
+import { ApiKeyResolver } from './resolvers/api-key-resolver';
+import { CategoryResolver } from './resolvers/category-resolver';
+import { ChangeResolver, type Passes } from './resolvers/change-resolver';
+import { InventoryResolver } from './resolvers/inventory-resolver';
+import { OrderResolver } from './resolvers/order-resolver';
+import { PetResolver } from './resolvers/pet-resolver';
+import { ViewerResolver } from './resolvers/viewer-resolver';
+import { refuseKeyIds } from './scalars';
+
+/** The services behind the resolvers. */
+export interface Services extends DomainServices {
+  readonly apiKeys: ApiKeyService;
+  readonly limits: Store;
+  readonly events: Hub;
+}
+
+type Resolver = new (...services: never[]) => object;
+
+/** Builds the schema over `services`, with the rate limiter in front of every counted field. */
+export function buildSchema({ apiKeys, limits, events, ...shop }: Services): GraphQLSchema {
+  const resolvers = new Map<Resolver, object>([
+    [PetResolver, new PetResolver(shop.pets, shop.categories, shop.orders, shop.inventory)],
+    [CategoryResolver, new CategoryResolver(shop.categories, shop.pets)],
+    [OrderResolver, new OrderResolver(shop.orders, shop.pets)],
+    [InventoryResolver, new InventoryResolver(shop.inventory, shop.pets)],
+    [ViewerResolver, new ViewerResolver()],
+    [ApiKeyResolver, new ApiKeyResolver(apiKeys, limits)],
+    [ChangeResolver, new ChangeResolver()],
+  ]);
+  const built = buildSchemaSync({
+    resolvers: [...resolvers.keys()] as NonEmptyArray<Resolver>,
+    container: resolvers,
+    // Checked in all arguments, unless an argument has a check of its own.
+    validateFn: refuseKeyIds,
+    pubSub: {
+      subscribe: (topic, passes) => events.subscribe(topic as Topic, passes as Passes),
+      publish: () => undefined,
+    },
+  });
+  const schema = isolateMutations(enforceRateLimits(defineDirectives(built)));
+  // Parameter decorators are evaluated last to first, but readers expect `updatePet(id, input)`.
+  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
+    (field.args as GraphQLArgument[]).reverse();
+  }
+  return schema;
+}

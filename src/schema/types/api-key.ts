@@ -1,0 +1,75 @@
+import { Field, Int, ObjectType } from 'type-graphql';
+import { Plan, Scope } from '../enum-types';
+import { DateTime, Id } from '../scalars';
+import { RateLimit } from './rate-limit';
+
+@ObjectType({
+  simpleResolvers: true,
+  description: 'An API key. The secret itself is not stored.',
+})
+export class ApiKey {
+  @Field(() => Id, { description: 'The key id: the second part of the full key.' })
+  id!: string;
+
+  @Field(() => String, { description: 'What the key is for, or who owns it.' })
+  name!: string;
+
+  @Field(() => Plan, { description: 'The plan, which sets its quota.' })
+  plan!: Plan;
+
+  @Field(() => [Scope], {
+    description: 'The scopes granted to it. WRITE includes READ; ADMIN includes both.',
+  })
+  scopes!: Scope[];
+
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Requests per minute of an ENTERPRISE key; null for other plans.',
+  })
+  perMinute!: number | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Requests per day of an ENTERPRISE key; null for other plans.',
+  })
+  perDay!: number | null;
+
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'When it expires; null if it does not.',
+  })
+  expiresAt!: Date | null;
+
+  @Field(() => DateTime, { nullable: true, description: 'When it was revoked; null if it was not.' })
+  revokedAt!: Date | null;
+
+  @Field(() => DateTime, { nullable: true, description: 'When it was last used, to within a minute.' })
+  lastUsedAt!: Date | null;
+
+  @Field(() => DateTime, { description: 'When it was created.' })
+  createdAt!: Date;
+}
+
+@ObjectType({ simpleResolvers: true, description: 'A newly created key.' })
+export class CreatedApiKey {
+  @Field(() => ApiKey, { description: 'The key as stored.' })
+  apiKey!: ApiKey;
+
+  @Field(() => String, { description: 'The full key, `ps_…`. It is shown only once: keep it safe.' })
+  secret!: string;
+}
+
+@ObjectType({ simpleResolvers: true, description: 'The caller.' })
+export class Viewer {
+  @Field(() => Plan, { description: 'Its plan; FREE without a key.' })
+  plan!: Plan;
+
+  @Field(() => [Scope], { description: 'Its scopes, including implied ones.' })
+  scopes!: Scope[];
+
+  @Field(() => ApiKey, { nullable: true, description: 'The API key it uses; null without one.' })
+  apiKey!: ApiKey | null;
+
+  @Field(() => RateLimit, { description: 'Its remaining quota.' })
+  rateLimit!: RateLimit;
+}

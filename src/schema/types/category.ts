@@ -1,0 +1,27 @@
+import { Field, ObjectType } from 'type-graphql';
+import { NEW_CATEGORY } from '../../domain/category-service';
+import { DESCRIPTION, NAME } from '../../domain/input-rules';
+import { Weighs } from '../../graphql/directives/cost-directives';
+import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
+import { Id } from '../scalars';
+
+@Rules(NEW_CATEGORY)
+@ObjectType({ simpleResolvers: true, description: 'A kind of animal.' })
+export class Category {
+  @Field(() => Id, { description: 'Unique identifier assigned on creation.' })
+  id!: bigint;
+
+  @JsonSchema({ example: 'Dogs' })
+  @Field(() => String, {
+    description: `The category name (for example a kind of animal), 1 to ${NAME.maxLength} characters.`,
+  })
+  name!: string;
+
+  @Weighs(10)
+  @JsonSchema({ example: 'Loyal, and always hungry' })
+  @Field(() => String, {
+    nullable: true,
+    description: `A short description of the category, up to ${DESCRIPTION.maxLength} characters.`,
+  })
+  description!: string | null;
+}

@@ -1,0 +1,22 @@
+import { Field, Int, ObjectType } from 'type-graphql';
+import { INVENTORY_UPDATE } from '../../domain/inventory-service';
+import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
+import { PetStatus } from '../enum-types';
+import { Id } from '../scalars';
+
+@Rules(INVENTORY_UPDATE)
+@ObjectType({
+  simpleResolvers: true,
+  description: 'The stock of one animal. It exists once the stock has been set; until then orders are not limited.',
+})
+export class InventoryItem {
+  @Field(() => Id, { description: 'ID of the animal the entry tracks.' })
+  petId!: bigint;
+
+  @JsonSchema({ example: 5 })
+  @Field(() => Int, { description: 'Current stock count, without the units taken by placed orders.' })
+  quantity!: number;
+
+  @Field(() => PetStatus, { description: 'Status of the animal.' })
+  status!: PetStatus;
+}

@@ -1,0 +1,28 @@
+import { Field, Int, ObjectType } from 'type-graphql';
+import { NEW_ORDER } from '../../domain/order-service';
+import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
+import { DateTime, Id } from '../scalars';
+
+@Rules(NEW_ORDER)
+@JsonSchema({ required: [] })
+@ObjectType({ simpleResolvers: true, description: 'An order for an animal.' })
+export class Order {
+  @Field(() => Id, { description: 'Unique order identifier, assigned when it is placed.' })
+  id!: bigint;
+
+  @Field(() => Id, { nullable: true, description: 'ID of the animal in the order.' })
+  petId!: bigint | null;
+
+  @JsonSchema({ example: 2 })
+  @Field(() => Int, { nullable: true, description: 'Number of units ordered, at least 1.' })
+  quantity!: number | null;
+
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'Expected or actual ship date, in UTC with milliseconds.',
+  })
+  shipDate!: Date | null;
+
+  @Field(() => Boolean, { description: 'Whether the order has been fulfilled.' })
+  complete!: boolean;
+}

@@ -1,0 +1,54 @@
+import { Field, Int, ObjectType } from 'type-graphql';
+import { COUNT } from '../../domain/input-rules';
+import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
+import { Plan } from '../enum-types';
+import { DateTime } from '../scalars';
+
+const MINUTE = { name: 'minute', limit: 60, remaining: 57, resetAt: '2026-11-21T10:00:30.000Z' };
+const DAY = { name: 'day', limit: 1000, remaining: 997, resetAt: '2026-11-22T09:59:30.000Z' };
+
+@Rules({ limit: COUNT, remaining: COUNT })
+@JsonSchema({ example: MINUTE })
+@ObjectType({
+  simpleResolvers: true,
+  description: 'One window of a quota. It starts with the first request counted in it.',
+})
+export class RateLimitWindow {
+  @JsonSchema({ enum: ['minute', 'day'] })
+  @Field(() => String, { description: '`minute` or `day`.' })
+  name!: string;
+
+  @Field(() => Int, { description: 'The maximum number of requests in the window.' })
+  limit!: number;
+
+  @Field(() => Int, { description: 'The number of requests left in it.' })
+  remaining!: number;
+
+  @Field(() => DateTime, { description: 'When it ends.' })
+  resetAt!: Date;
+}
+
+@JsonSchema({ example: { plan: 'FREE', windows: [MINUTE, DAY] } })
+@ObjectType({
+  simpleResolvers: true,
+  description: "The caller's plan and remaining quota. Querying it is free.",
+})
+export class RateLimit {
+  @Field(() => Plan, { description: 'The plan whose quota applies.' })
+  plan!: Plan;
+
+  @Field(() => Int, {
+    description: 'The number of requests this operation counts as: its counted root fields.',
+  })
+  cost!: number;
+
+  @JsonSchema({ minItems: 2, maxItems: 2 })
+  @Field(() => [RateLimitWindow], { description: 'Both windows, after this operation.' })
+  windows!: RateLimitWindow[];
+
+  @Field(() => DateTime, {
+    nullable: true,
+    description: "When the caller's ban ends, if it is banned.",
+  })
+  bannedUntil!: Date | null;
+}

@@ -1,0 +1,269 @@
+import { once } from 'node:events';
+import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { ADMIN_KEY, type Gateway, startGateway } from '../../helper/gateway';
+import { running, type Subscriber, socketClient, streamClient } from '../../helper/live';
+import { until } from '../../helper/until';
+
+const ORIGIN = 'https://shop.example';
+const SUBSCRIPTION = 'subscription { petChanged { kind id } }';
+
+let gateway: Gateway;
+let url: string;
+const clients: Subscriber[] = [];
+const sockets: WebSocket[] = [];
+beforeAll(async () => {
+  gateway = await startGateway({
+    ANONYMOUS_ACCESS: 'none',
+    MAX_SUBSCRIPTIONS_PER_CALLER: '3',
+    CORS_ORIGINS: ORIGIN,
+    BAN_AFTER: '1000',
+  });
+  url = await gateway.listen();
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.close();
+  for (const socket of sockets.splice(0)) socket.terminate();
+  await until(async () => (await running(gateway)) === 0);
+});
+afterAll(async () => {
+  gateway.server.server.closeAllConnections();
+  await gateway.close();
+});
+
+const open = (client: Subscriber): Subscriber => {
+  clients.push(client);
+  return client;
+};
+const remaining = async (headers: Record<string, string>) => {
+  const { headers: told } = await gateway.server.inject({ url: '/rate_limit', headers });
+  return Number(told['x-ratelimit-remaining']);
+};
+const codeOf = (error: unknown) =>
+  (error as { extensions: { code: string } }[])[0]?.extensions?.code ?? (error as { code?: number }).code;
+
+/** Opens a plain WebSocket. */
+function socket(headers: Record<string, string> = {}, protocol: string[] = [GRAPHQL_TRANSPORT_WS_PROTOCOL]): WebSocket {
+  const opened = new WebSocket(`${url.replace('http', 'ws')}/graphql`, protocol, { headers });
+  // Refused ones emit another error when they are dropped.
+  opened.on('error', () => undefined);
+  sockets.push(opened);
+  return opened;
+}
+async function refusedWith(
+  opened: WebSocket,
+): Promise<{ status?: number; headers: Record<string, unknown>; text: string }> {
+  const [, response] = await once(opened, 'unexpected-response');
+  let text = '';
+  for await (const chunk of response) text += chunk;
+  return { status: response.statusCode, headers: response.headers, text };
+}
+async function closedWith(opened: WebSocket): Promise<[number, string]> {
+  const [code, reason] = await once(opened, 'close');
+  return [code, String(reason)];
+}
+
+describe('a subscription counts as one request, events are free', () => {
+  test.each([
+    ['graphql-ws', (headers: Record<string, string>) => socketClient(url, headers)],
+    ['graphql-sse', (headers: Record<string, string>) => streamClient(url, headers)],
+  ])('%s', async (_name, connect) => {
+    const { headers } = await gateway.createKey();
+    const received = open(connect(headers)).subscribe(SUBSCRIPTION);
+    await until(async () => (await running(gateway)) === 1);
+    await gateway.data('mutation { createCategory(input: { name: "Dogs" }) { id } }');
+    for (let i = 0; i < 3; i++)
+      await gateway.data('mutation { createPet(input: { name: "Rex", categoryId: 1 }) { id } }');
+    await received.until(3);
+    expect(await remaining(headers)).toBe(59);
+  });
+});
+
+test('a caller with no requests left is refused, with the time to wait', async () => {
+  const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 1 });
+  await gateway.app.inject({ url: '/pets', headers });
+  const { error } = await open(socketClient(url, headers)).subscribe(SUBSCRIPTION).untilOver();
+  expect(codeOf(error)).toBe('RATE_LIMITED');
+  const response = await fetch(`${url}/graphql/stream`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify({ query: SUBSCRIPTION }),
+  });
+  expect(response.status).toBe(429);
+  expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(50);
+  expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'RATE_LIMITED' } }] });
+});
+
+test('without the scope an operation is refused over each protocol, and counted', async () => {
+  const over = await open(socketClient(url)).subscribe(SUBSCRIPTION).untilOver();
+  expect(codeOf(over.error)).toBe('UNAUTHENTICATED');
+  const stream = await open(streamClient(url)).subscribe(SUBSCRIPTION).untilOver();
+  expect(stream.error).toMatchObject({ response: { status: 401 } });
+  const { headers } = await gateway.createKey({ scopes: ['READ'] });
+  const write = await open(socketClient(url, headers))
+    .subscribe('mutation { createCategory(input: { name: "a" }) { id } }')
+    .untilOver();
+  expect(codeOf(write.error)).toBe('FORBIDDEN');
+  expect(await remaining(headers)).toBe(59);
+});
+
+test('documents have the usual limits, and errors in them are reported and counted', async () => {
+  const { headers } = await gateway.createKey();
+  const client = open(socketClient(url, headers));
+  const code = async (query: string) => codeOf((await client.subscribe(query).untilOver()).error);
+  expect(await code('subscription {')).toBe('GRAPHQL_PARSE_FAILED');
+  expect(await code('subscription { petChanged { nothing } }')).toBe('GRAPHQL_VALIDATION_FAILED');
+  expect(await code('subscription { petChanged { id } orderChanged { id } }')).toBe('GRAPHQL_VALIDATION_FAILED');
+  expect(await code(`subscription { petChanged { ${'id '.repeat(2001)} } }`)).toBe('OPERATION_TOO_COMPLEX');
+  expect(await code('subscription { petChanged(filter: { ids: ["0"] }) { id } }')).toBe('BAD_USER_INPUT');
+  expect(await code('subscription { petChanged(filter: { ids: ["abcdefghij12"] }) { id } }')).toBe('BAD_USER_INPUT');
+  const variables = 'subscription ($ids: [ID!]) { petChanged(filter: { ids: $ids }) { id } }';
+  const { error } = await client.subscribe(variables, { ids: ['x'] }).untilOver();
+  expect(error).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', details: [{ path: 'ids.0' }] } }]);
+  expect(await remaining(headers)).toBe(53);
+});
+
+describe('a key is read', () => {
+  test.each([
+    ['as X-API-Key', (key: string) => ({ 'X-API-Key': key })],
+    ['as apiKey', (key: string) => ({ apiKey: key })],
+    ['as Authorization', (key: string) => ({ Authorization: `Bearer ${key}` })],
+  ])('from connection_init %s', async (_name, params) => {
+    const { whole } = await gateway.createKey();
+    const client = open(socketClient(url, params(whole)));
+    const { answers } = await client.subscribe('{ viewer { plan apiKey { id } } }').untilOver();
+    expect(answers).toMatchObject([{ data: { viewer: { apiKey: { id: whole.slice(3, 15) } } } }]);
+  });
+
+  test('from the upgrade request, unless connection_init has one', async () => {
+    const [first, second] = [await gateway.createKey(), await gateway.createKey()];
+    const viewer = async (client: Subscriber) =>
+      (await open(client).subscribe('{ viewer { apiKey { id } } }').untilOver()).answers[0]?.data?.viewer;
+    expect(await viewer(socketClient(url, undefined, first.headers))).toMatchObject({
+      apiKey: { id: first.id },
+    });
+    expect(await viewer(socketClient(url, { apiKey: second.whole }, first.headers))).toMatchObject({
+      apiKey: { id: second.id },
+    });
+  });
+
+  test('and a wrong one closes with 4403, and counts against the address', async () => {
+    const before = await remaining({});
+    const wrong = `ps_000000000000_${'x'.repeat(32)}`;
+    const { error } = await open(socketClient(url, { apiKey: wrong }))
+      .subscribe(SUBSCRIPTION)
+      .untilOver();
+    expect(error).toMatchObject({
+      code: 4403,
+      reason: 'The API key is malformed, unknown, revoked or expired.',
+    });
+    expect(await remaining({})).toBe(before - 1);
+    const { status, text } = await refusedWith(socket({ 'x-api-key': wrong }));
+    expect([status, JSON.parse(text).errors[0].extensions.code]).toEqual([401, 'UNAUTHENTICATED']);
+  });
+});
+
+test('operations of a revoked key end, and it can start no more', async () => {
+  const key = await gateway.createKey();
+  const client = open(socketClient(url, key.headers));
+  const over = client.subscribe(SUBSCRIPTION);
+  const stream = open(streamClient(url, key.headers)).subscribe(SUBSCRIPTION);
+  const other = open(socketClient(url, { apiKey: ADMIN_KEY })).subscribe(SUBSCRIPTION);
+  await until(async () => (await running(gateway)) === 3);
+  await gateway.data('mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', { id: key.id });
+  for (const received of [over, stream]) {
+    await received.untilOver();
+    expect(received.answers).toMatchObject([{ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] }]);
+    expect(received.isComplete).toBe(true);
+  }
+  expect(other.answers).toEqual([]);
+  expect(await running(gateway)).toBe(1);
+  expect((await client.subscribe(SUBSCRIPTION).untilOver()).error).toMatchObject({ code: 4403 });
+});
+
+test('operations per caller are limited across all protocols; those that end make room', async () => {
+  const { headers } = await gateway.createKey();
+  const client = open(socketClient(url, headers));
+  const first = client.subscribe(SUBSCRIPTION);
+  client.subscribe(SUBSCRIPTION);
+  open(streamClient(url, headers)).subscribe(SUBSCRIPTION);
+  await until(async () => (await running(gateway)) === 3);
+  expect(codeOf((await client.subscribe(SUBSCRIPTION).untilOver()).error)).toBe('RATE_LIMITED');
+  const refused = await open(streamClient(url, headers)).subscribe(SUBSCRIPTION).untilOver();
+  expect(refused.error).toMatchObject({ response: { status: 429 } });
+  first.stop();
+  await until(async () => (await running(gateway)) === 2);
+  client.subscribe(SUBSCRIPTION);
+  await until(async () => (await running(gateway)) === 3);
+  // Other callers have their own limit.
+  const { headers: others } = await gateway.createKey();
+  open(socketClient(url, others)).subscribe(SUBSCRIPTION);
+  await until(async () => (await running(gateway)) === 4);
+});
+
+test('connections per caller are limited; closed ones make room', async () => {
+  const { headers } = await gateway.createKey();
+  for (let i = 0; i < 3; i++) await once(socket(headers), 'open');
+  const { status, headers: told } = await refusedWith(socket(headers));
+  expect([status, told['retry-after']]).toEqual([429, '5']);
+  expect(told).toHaveProperty('x-ratelimit-remaining');
+  const [closing] = sockets;
+  closing?.close();
+  await once(closing as WebSocket, 'close');
+  await once(socket(headers), 'open');
+});
+
+describe('a page from', () => {
+  test.each([
+    ['CORS_ORIGINS', () => ORIGIN],
+    ['the gateway itself', () => url],
+  ])('%s may connect', async (_name, origin) => {
+    await once(socket({ origin: origin() }), 'open');
+  });
+
+  test('elsewhere may not connect', async () => {
+    const { status, text } = await refusedWith(socket({ origin: 'https://evil.example' }));
+    expect([status, JSON.parse(text).errors[0].extensions.code]).toEqual([403, 'FORBIDDEN']);
+  });
+});
+
+describe('a client that breaks the protocol is disconnected', () => {
+  const init = (opened: WebSocket) => opened.send('{"type":"connection_init"}');
+
+  test('with 1009 for a message that is too large', async () => {
+    const opened = socket();
+    await once(opened, 'open');
+    opened.send(JSON.stringify({ type: 'ping', payload: { a: 'x'.repeat(200_000) } }));
+    expect(await closedWith(opened)).toEqual([1009, '']);
+  });
+
+  test('with 4400 for an invalid message', async () => {
+    const opened = socket();
+    await once(opened, 'open');
+    opened.send('hello');
+    expect(await closedWith(opened)).toEqual([4400, 'Invalid message received']);
+  });
+
+  test('with 4401 for a subscription without connection_init, with 4429 for a second one', async () => {
+    const opened = socket();
+    await once(opened, 'open');
+    opened.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query: SUBSCRIPTION } }));
+    expect((await closedWith(opened))[0]).toBe(4401);
+    const again = socket();
+    await once(again, 'open');
+    init(again);
+    init(again);
+    expect((await closedWith(again))[0]).toBe(4429);
+  });
+
+  test('with 4406 without the subprotocol', async () => {
+    const opened = socket({}, []);
+    expect((await closedWith(opened))[0]).toBe(4406);
+  });
+
+  test('with 4408 if it sends no connection_init', async () => {
+    const opened = socket();
+    await once(opened, 'open');
+    expect(await closedWith(opened)).toEqual([4408, 'Connection initialisation timeout']);
+  });
+});

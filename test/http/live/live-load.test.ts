@@ -1,0 +1,169 @@
+import { once } from 'node:events';
+import { type ClientRequest, request } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { statement } from '../../../src/database/reading/statement';
+import { IS_FULL } from '../../helper/full';
+import { ADMIN_KEY, type Gateway, startGateway } from '../../helper/gateway';
+import { running, socketClient } from '../../helper/live';
+import { until } from '../../helper/until';
+
+let gateway: Gateway;
+let url: string;
+beforeAll(async () => {
+  gateway = await startGateway({
+    MAX_SUBSCRIPTIONS_PER_CALLER: '1000',
+    GRAPHQL_MAX_ALIASES: '1000',
+    GRAPHQL_MAX_EVENT_COST: '2000',
+  });
+  url = await gateway.listen();
+  await gateway.data('mutation { createCategory(input: { name: "Dogs" }) { id } }');
+  const name = '🐕'.repeat(255);
+  await gateway.data('mutation ($name: String!) { createPet(input: { name: $name, categoryId: 1 }) { id } }', { name });
+});
+afterAll(async () => {
+  gateway.server.server.closeAllConnections();
+  await gateway.close();
+});
+
+const headers = { 'x-api-key': ADMIN_KEY };
+const key = { 'content-type': 'application/json', accept: 'text/event-stream', ...headers };
+/** About a megabyte per event. */
+const LARGE = `subscription { petChanged { pet { ${Array.from({ length: 1000 }, (_, i) => `f${i}: name`).join(' ')} } } }`;
+
+async function openStream(query: string): Promise<ClientRequest> {
+  const asked = request(`${url}/graphql/stream`, { method: 'POST', headers: key });
+  asked.on('error', () => undefined);
+  asked.end(JSON.stringify({ query }));
+  return asked;
+}
+
+async function openSocket(query: string): Promise<WebSocket> {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, GRAPHQL_TRANSPORT_WS_PROTOCOL, {
+    headers,
+  });
+  await once(socket, 'open');
+  socket.send('{"type":"connection_init"}');
+  await once(socket, 'message');
+  socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query } }));
+  return socket;
+}
+
+const change = () => gateway.database.changed({ topic: 'pet', kind: 'UPDATED', id: 1n });
+const metric = async (name: string) => {
+  const { body } = await gateway.server.inject({ url: '/metrics' });
+  return Number(new RegExp(`^petstore_${name} (\\d+)$`, 'm').exec(body)?.[1]);
+};
+
+describe('a subscriber that does not read is dropped, and others receive every event', () => {
+  test.each([
+    [
+      'graphql-ws',
+      async () => {
+        const socket = await openSocket(LARGE);
+        socket.pause();
+        return {
+          read: async () => {
+            let last = '';
+            socket.on('message', (data) => {
+              last = String(data).includes('complete') ? last : String(data);
+            });
+            socket.resume();
+            await until(async () => last.includes('SERVICE_UNAVAILABLE'), 10);
+            return last;
+          },
+          close: () => socket.terminate(),
+        };
+      },
+    ],
+    [
+      'graphql-sse',
+      async () => {
+        const asked = await openStream(LARGE);
+        const [response] = await once(asked, 'response');
+        return {
+          read: async () => {
+            let end = '';
+            for await (const chunk of response) end = (end + chunk).slice(-1000);
+            return end;
+          },
+          close: () => asked.destroy(),
+        };
+      },
+    ],
+  ])('%s', async (_name, open) => {
+    const quick = socketClient(url, headers);
+    const heard = quick.subscribe('subscription { petChanged { id } }');
+    const slow = await open();
+    await until(async () => (await running(gateway)) === 2);
+    const before = await metric('subscribers_too_slow_total');
+    let told = 0;
+    while ((await metric('subscribers_too_slow_total')) === before && told < 2000) {
+      for (let i = 0; i < 20; i++, told++) change();
+      await until(async () => heard.answers.length === told);
+    }
+    // A megabyte each: events that wait are not serialised.
+    expect(told).toBeGreaterThan(256);
+    expect(told).toBeLessThan(600);
+    expect(await slow.read()).toContain('SERVICE_UNAVAILABLE');
+    expect(heard.error).toBeUndefined();
+    slow.close();
+    quick.close();
+    await until(async () => (await running(gateway)) === 0, 30);
+  });
+});
+
+/** Clients of each protocol. */
+const MANY = IS_FULL ? 40 : 10;
+
+test('clients that disconnect leave nothing behind', async () => {
+  setFlagsFromString('--expose-gc');
+  const gc: () => void = runInNewContext('gc');
+  const round = async () => {
+    const sockets = await Promise.all(
+      Array.from({ length: MANY }, () => openSocket('subscription { petChanged { id } }')),
+    );
+    const streams = await Promise.all(
+      Array.from({ length: MANY }, () => openStream('subscription { petChanged { id } }')),
+    );
+    await until(async () => (await running(gateway)) === 2 * MANY, 30);
+    change();
+    for (const [i, socket] of sockets.entries()) i % 2 ? socket.terminate() : socket.close();
+    for (const stream of streams) stream.destroy();
+    await until(async () => (await running(gateway)) === 0, 30);
+    await until(async () => (await connections()) <= 1, 30);
+    gc();
+    return process.memoryUsage().heapUsed;
+  };
+  const connections = () =>
+    new Promise<number>((resolve) => gateway.server.server.getConnections((_e, n) => resolve(n)));
+  await round();
+  const before = await round();
+  if (IS_FULL) await round();
+  const grown = (await round()) - before;
+  expect(grown / 1024 / 1024).toBeLessThan(4);
+  expect(await metric('requests_in_progress')).toBe(1);
+});
+
+test('data that many subscribers ask for is read once', async () => {
+  const client = socketClient(url, headers);
+  const received = Array.from({ length: 200 }, () =>
+    client.subscribe('subscription { petChanged { kind pet { name } } }'),
+  );
+  await until(async () => (await running(gateway)) === 200, 30);
+  const { query } = gateway.database;
+  let statements = 0;
+  gateway.database.query = (...args) => {
+    statements += 1;
+    return query.apply(gateway.database, args) as never;
+  };
+  await gateway.database.query(statement('select 1'), []);
+  change();
+  await until(async () => received.every(({ answers }) => answers.length === 1), 30);
+  gateway.database.query = query;
+  expect(statements).toBe(2);
+  client.close();
+  await until(async () => (await running(gateway)) === 0, 30);
+});

@@ -1,0 +1,275 @@
+import { statement } from '../../../src/database/reading/statement';
+import { fillShop } from '../../helper/database';
+import { ADMIN_KEY, type Gateway, startGateway } from '../../helper/gateway';
+import { type Received, running, type Subscriber, socketClient, streamClient } from '../../helper/live';
+import { until } from '../../helper/until';
+
+let gateway: Gateway;
+let url: string;
+const clients: Subscriber[] = [];
+beforeAll(async () => {
+  gateway = await startGateway();
+  url = await gateway.listen();
+});
+beforeEach(async () => {
+  await fillShop(gateway.database);
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.close();
+  await until(async () => (await running(gateway)) === 0);
+});
+afterAll(async () => {
+  // fetch keeps idle connections open.
+  gateway.server.server.closeAllConnections();
+  await gateway.close();
+});
+
+const key = { 'x-api-key': ADMIN_KEY };
+const open = (client: Subscriber): Subscriber => {
+  clients.push(client);
+  return client;
+};
+
+/** Subscribes, and waits until the subscription is running. */
+async function subscribe(client: Subscriber, query: string, variables?: Record<string, unknown>): Promise<Received> {
+  const before = await running(gateway);
+  const received = client.subscribe(query, variables);
+  await until(async () => (await running(gateway)) > before);
+  return received;
+}
+
+const PETS =
+  'subscription ($filter: PetChangeFilter) { petChanged(filter: $filter) { kind id pet { name status category { name } } } }';
+const ORDERS =
+  'subscription ($filter: OrderChangeFilter) { orderChanged(filter: $filter) { kind id order { quantity pet { name } } } }';
+const STOCK =
+  'subscription ($filter: InventoryChangeFilter) { inventoryChanged(filter: $filter) { kind petId item { quantity status pet { name } } } }';
+
+describe.each([
+  ['graphql-ws', () => open(socketClient(url, key))],
+  ['graphql-sse', () => open(streamClient(url, key))],
+])('over %s', (_name, client) => {
+  test('pets are reported as they are created, changed and deleted', async () => {
+    const received = await subscribe(client(), PETS);
+    const { createPet } = await gateway.data('mutation { createPet(input: { name: "Luna", categoryId: 1 }) { id } }');
+    await received.until(1);
+    await gateway.app.inject({
+      method: 'PATCH',
+      url: `/pets/${createPet?.id}`,
+      headers: { 'content-type': 'application/json' },
+      payload: '{"status":"sold"}',
+    });
+    await received.until(2);
+    await gateway.data('mutation ($id: ID!) { deletePet(id: $id) { id } }', { id: createPet?.id });
+    const answers = await received.until(3);
+    const pet = { name: 'Luna', category: { name: 'Dogs' } };
+    expect(answers.map(({ data }) => data)).toEqual([
+      { petChanged: { kind: 'CREATED', id: createPet?.id, pet: { ...pet, status: 'available' } } },
+      { petChanged: { kind: 'UPDATED', id: createPet?.id, pet: { ...pet, status: 'sold' } } },
+      { petChanged: { kind: 'DELETED', id: createPet?.id, pet: { ...pet, status: 'sold' } } },
+    ]);
+    expect(answers.every((answer) => !('errors' in answer))).toBe(true);
+  });
+
+  test('orders and the stock that they move are reported', async () => {
+    const orders = await subscribe(client(), ORDERS);
+    const stock = await subscribe(client(), STOCK);
+    await gateway.data('mutation { setInventory(petId: 1, input: { quantity: 5 }) { quantity } }');
+    await stock.until(1);
+    const { placeOrder } = await gateway.data('mutation { placeOrder(input: { petId: 1, quantity: 2 }) { id } }');
+    await stock.until(2);
+    await gateway.data('mutation ($id: ID!) { updateOrder(id: $id, input: { quantity: 3 }) { id } }', placeOrder);
+    await stock.until(3);
+    await gateway.data('mutation ($id: ID!) { cancelOrder(id: $id) { id } }', placeOrder);
+    const items = await stock.until(4);
+    expect(items.map(({ data }) => data?.inventoryChanged?.item?.quantity)).toEqual([5, 3, 2, 5]);
+    expect((await orders.until(3)).map(({ data }) => data?.orderChanged)).toEqual([
+      { kind: 'CREATED', id: placeOrder?.id, order: { quantity: 2, pet: { name: 'Rex' } } },
+      { kind: 'UPDATED', id: placeOrder?.id, order: { quantity: 3, pet: { name: 'Rex' } } },
+      { kind: 'DELETED', id: placeOrder?.id, order: { quantity: 3, pet: { name: 'Rex' } } },
+    ]);
+  });
+
+  test('a query and a mutation get one response each, and errors are reported', async () => {
+    const live = client();
+    const query = await live.subscribe('{ pet(id: 1) { name } }').untilOver();
+    expect(query.answers).toMatchObject([{ data: { pet: { name: 'Rex' } }, extensions: { cost: { operation: 1 } } }]);
+    const mutation = await live.subscribe('mutation { updatePet(id: 99, input: { name: "a" }) { id } }').untilOver();
+    expect(mutation.answers).toMatchObject([{ errors: [{ extensions: { code: 'NOT_FOUND' } }] }]);
+  });
+});
+
+test('the cost of an event is bounded, since it is free', async () => {
+  const client = open(socketClient(url, key));
+  const query = `subscription ($n: Int) { petChanged { kind pet { ...P inventory { quantity } category { pets(first: $n) { nodes { ...P } } } } } }
+    fragment P on Pet { id name status orders(first: 10) { totalCount nodes { id quantity complete } } }`;
+  const { error } = await client.subscribe(query, { n: 100 }).untilOver();
+  expect(error).toMatchObject([
+    {
+      message:
+        'An event of the subscription has an estimated cost of 4652 values; at most 250 are allowed. Ask for shorter pages or fewer fields.',
+      extensions: { code: 'OPERATION_TOO_COMPLEX', status: 400 },
+    },
+  ]);
+  const received = await subscribe(client, query, { n: 3 });
+  await gateway.data('mutation { updatePet(id: 1, input: { name: "Max" }) { id } }');
+  expect((await received.until(1))[0]?.data).toMatchObject({ petChanged: { pet: { name: 'Max' } } });
+});
+
+test('an idempotency key applies to a mutation over an event stream too', async () => {
+  const headers = { ...key, 'idempotency-key': 'streamed' };
+  const client = open(streamClient(url, headers));
+  const create = 'mutation { createCategory(input: { name: "Fish" }) { id } }';
+  const [first, second] = [await client.subscribe(create).untilOver(), await client.subscribe(create).untilOver()];
+  expect(second.answers[0]?.data).toEqual(first.answers[0]?.data);
+  expect(await gateway.data('{ categories { totalCount } }')).toEqual({ categories: { totalCount: 3 } });
+});
+
+test('a deleted row is reported as it was, even if all that it belonged to is deleted too', async () => {
+  const client = open(socketClient(url, key));
+  const belongings = 'pet { name category { name } }';
+  const stock = await subscribe(client, `subscription { inventoryChanged { kind item { quantity ${belongings} } } }`);
+  const pets = await subscribe(client, `subscription { petChanged { kind ${belongings} } }`);
+  await gateway.data(`mutation {
+    updatePet(id: 3, input: { categoryId: 1 }) { id }
+    createPet(input: { name: "Luna", categoryId: 2 }) { id }
+    setInventory(petId: 4, input: { quantity: 7 }) { quantity }
+    removeInventory(petId: 4) { quantity }
+    deletePet(id: 4) { id }
+    deleteCategory(id: 2) { id }
+  }`);
+  const deleted = (received: Received) =>
+    until(async () => received.answers.some(({ data }) => JSON.stringify(data).includes('DELETED')));
+  await Promise.all([deleted(stock), deleted(pets)]);
+  const pet = { name: 'Luna', category: { name: 'Cats' } };
+  expect(stock.answers.at(-1)).toEqual({
+    data: { inventoryChanged: { kind: 'DELETED', item: { quantity: 7, pet } } },
+  });
+  expect(pets.answers.at(-1)).toEqual({ data: { petChanged: { kind: 'DELETED', pet } } });
+});
+
+test('a row that is gone before it is read is reported by an expected error', async () => {
+  const received = await subscribe(open(socketClient(url, key)), PETS);
+  const before = { id: 9n, name: 'Old', status: 'sold', categoryId: 99n } as const;
+  gateway.database.changed({ topic: 'pet', kind: 'DELETED', id: 9n, before });
+  expect(await received.until(1)).toMatchObject([{ errors: [{ extensions: { code: 'NOT_FOUND' } }] }]);
+});
+
+test('filters pass rows that match now or did before the change, and no others', async () => {
+  const client = open(socketClient(url, key));
+  const of = (query: string, filter: object) => subscribe(client, query, { filter });
+  const available = await of(PETS, { status: ['available'] });
+  const second = await of(PETS, { ids: ['2'] });
+  const cats = await of(PETS, { categoryId: [2], status: ['sold'] });
+  const none = await of(PETS, { ids: [] });
+  const all = await subscribe(client, PETS);
+  const low = await of(STOCK, { maxQuantity: 1 });
+  const stockOfSold = await of(STOCK, { status: ['sold'], petIds: [1, 2] });
+  const allStock = await subscribe(client, STOCK);
+  const complete = await of(ORDERS, { complete: true });
+  const ofSecond = await of(ORDERS, { petId: 2 });
+  const change = async (...mutations: string[]) => {
+    for (const mutation of mutations) {
+      const told = mutation.includes('Pet(') ? all : mutation.includes('Inventory(') ? allStock : undefined;
+      const length = told?.answers.length ?? 0;
+      await gateway.data(`mutation { ${mutation} { __typename } }`);
+      await told?.until(length + 1);
+    }
+  };
+  await gateway.data('mutation { updatePet(id: 2, input: { status: pending, categoryId: 2 }) { id } }');
+  await all.until(1);
+  const before = [available.answers.length, second.answers.length];
+  await change(
+    'updatePet(id: 1, input: { status: pending })',
+    'updatePet(id: 1, input: { status: sold })',
+    'updatePet(id: 2, input: { status: sold })',
+    'updatePet(id: 2, input: { categoryId: 1 })',
+    'updatePet(id: 2, input: { name: "Other" })',
+    'setInventory(petId: 1, input: { quantity: 2 })',
+    'setInventory(petId: 1, input: { quantity: 1 })',
+    'removeInventory(petId: 1)',
+    'placeOrder(input: { petId: 1, complete: true })',
+    'placeOrder(input: { petId: 2 })',
+    'updatePet(id: 1, input: { name: "Last" })',
+  );
+  await allStock.until(3);
+  await until(async () => ofSecond.answers.length > 0);
+  expect(all.answers).toHaveLength(7);
+  expect(available.said.slice(before[0])).toEqual(['UPDATED 1']);
+  expect(second.said.slice(before[1])).toEqual(['UPDATED 2', 'UPDATED 2', 'UPDATED 2']);
+  expect(cats.said).toEqual(['UPDATED 2', 'UPDATED 2']);
+  expect(none.said).toEqual([]);
+  expect(low.said).toEqual(['UPDATED 1', 'DELETED 1']);
+  expect(stockOfSold.said).toEqual(allStock.said);
+  expect(complete.said).toHaveLength(1);
+  expect(ofSecond.said).toHaveLength(1);
+});
+
+describe('no event is sent', () => {
+  let received: Received;
+  beforeEach(async () => {
+    received = await subscribe(open(socketClient(url, key)), PETS);
+  });
+  /** Sends the last event of a test: once it arrives, earlier ones would have arrived too. */
+  async function mark(): Promise<string[]> {
+    await gateway.data('mutation { updatePet(id: 2, input: { name: "Mark" }) { id } }');
+    await until(async () => received.said.at(-1) === 'UPDATED 2');
+    return received.said.slice(0, -1);
+  }
+  const keyed = (query: string, idempotencyKey: string) =>
+    gateway.graphql(query, undefined, { 'idempotency-key': idempotencyKey });
+
+  test('for a refused change', async () => {
+    await gateway.graphql('mutation { updatePet(id: 1, input: { categoryId: 99 }) { id } }');
+    await gateway.graphql('mutation { deletePet(id: 99) { id } }');
+    expect(await mark()).toEqual([]);
+  });
+
+  test('for a change that is rolled back', async () => {
+    await gateway.database
+      .transaction(async (session) => {
+        session.changed({ topic: 'pet', kind: 'UPDATED', id: 1n });
+        await session.query(statement("update pets set name = 'Undone' where id = 1"), []);
+        throw new Error('undone');
+      })
+      .catch(() => undefined);
+    await gateway.database.transaction(async (session) => {
+      await session
+        .transaction(async (inner) => {
+          inner.changed({ topic: 'pet', kind: 'UPDATED', id: 1n });
+          throw new Error('undone');
+        })
+        .catch(() => undefined);
+      session.changed({ topic: 'pet', kind: 'CREATED', id: 1n });
+    });
+    expect(await mark()).toEqual(['CREATED 1']);
+  });
+
+  test('for failed root fields under an idempotency key, nor for a replay', async () => {
+    const several =
+      'mutation { a: updatePet(id: 1, input: { name: "A" }) { id } b: updatePet(id: 1, input: { categoryId: 99 }) { id } }';
+    const { errors } = await keyed(several, 'several');
+    expect(errors).toHaveLength(1);
+    await keyed(several, 'several');
+    expect(await mark()).toEqual(['UPDATED 1']);
+  });
+
+  test('for a change whose response cannot be stored', async () => {
+    const pets = Array.from({ length: 1200 }, (_, i) => `f${i}: name`).join(' ');
+    const name = '🐕'.repeat(255);
+    const { errors } = await keyed(`mutation { updatePet(id: 1, input: { name: "${name}" }) { ${pets} } }`, 'large');
+    expect(errors[0]?.extensions?.code).toBe('OPERATION_TOO_COMPLEX');
+    expect(await mark()).toEqual([]);
+  });
+
+  test('before a change is committed', async () => {
+    await gateway.database.transaction(async (session) => {
+      await session.query(statement("update pets set name = 'Later' where id = 1"), []);
+      session.changed({ topic: 'pet', kind: 'UPDATED', id: 1n });
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(received.answers).toEqual([]);
+    });
+    const [event] = await received.until(1);
+    expect(event?.data?.petChanged?.pet).toMatchObject({ name: 'Later' });
+  });
+});

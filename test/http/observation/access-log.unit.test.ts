@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import fastify from 'fastify';
+import pino from 'pino';
+import { AccessLog } from '../../../src/http/observation/access-log';
+
+function accessLog(isPatient?: boolean) {
+  const lines: Record<string, unknown>[] = [];
+  const logger = pino({ base: null, timestamp: false }, { write: (line) => lines.push(JSON.parse(line)) });
+  const written = new AccessLog(logger, { observe: () => undefined }, isPatient);
+  const note = (requestId: string) =>
+    written.record(
+      {
+        requestId,
+        method: 'GET',
+        caller: '192.0.2.1',
+        operation: 'getPet',
+        operationName: undefined,
+        status: 200,
+        ms: 1.26,
+      },
+      false,
+    );
+  return { written, note, lines };
+}
+
+const LINE = {
+  method: 'GET',
+  caller: '192.0.2.1',
+  operation: 'getPet',
+  status: 200,
+  ms: 1.3,
+  msg: 'request',
+};
+
+test('lines are written soon, in the order of the responses', async () => {
+  const { note, lines } = accessLog();
+  note('one');
+  note('two');
+  expect(lines).toEqual([]);
+  await sleep(50);
+  expect(lines).toEqual(['one', 'two'].map((requestId) => expect.objectContaining({ ...LINE, requestId })));
+  note('three');
+  await sleep(50);
+  expect(lines).toHaveLength(3);
+});
+
+test('a full batch is written at once, and so is any line if it may not wait', () => {
+  const many = accessLog();
+  for (let i = 0; i < 256; i++) many.note(String(i));
+  expect(many.lines).toHaveLength(256);
+  const impatient = accessLog(false);
+  impatient.note('one');
+  expect(impatient.lines).toHaveLength(1);
+});
+
+test('pending lines are written when the server closes and when the process exits', async () => {
+  const { written, note, lines } = accessLog();
+  const before = process.listeners('exit');
+  const app = fastify();
+  written.closeWith(app);
+  const [atExit] = process.listeners('exit').filter((listener) => !before.includes(listener));
+  note('one');
+  atExit?.(0);
+  expect(lines).toHaveLength(1);
+  note('two');
+  await app.close();
+  expect(lines).toHaveLength(2);
+  expect(process.listeners('exit')).toEqual(before);
+  note('three');
+  expect(lines).toHaveLength(3);
+});

@@ -1,0 +1,141 @@
+import { once } from 'node:events';
+import { createApp } from '../../../src/app';
+import { readConfig } from '../../../src/config';
+import { metricsServer, metricsUrl } from '../../../src/http/routes/metrics-server';
+import { ADMIN_KEY, type Gateway, startGateway } from '../../helper/gateway';
+import { toldBy } from '../../helper/standing';
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway({ BAN_AFTER: '2' });
+});
+afterAll(() => gateway.close());
+
+const remote = (headers: Record<string, string> = {}) =>
+  gateway.server.inject({ url: '/metrics', headers, remoteAddress: '203.0.113.7' });
+
+/** The samples of the exposition, by name and labels: `name{a="b"}`. */
+async function samples(): Promise<Record<string, number>> {
+  const { statusCode, body } = await remote({ 'x-api-key': ADMIN_KEY });
+  expect(statusCode).toBe(200);
+  const lines = body.split('\n').filter((line) => line && !line.startsWith('#'));
+  return Object.fromEntries(lines.map((line) => [line.replace(/ \S+$/, ''), Number(line.split(' ').pop())]));
+}
+
+/** By how much the samples have grown since `before`. */
+async function gainedSince(before: Record<string, number>): Promise<Record<string, number>> {
+  const after = await samples();
+  return Object.fromEntries(Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)]));
+}
+
+const count = (operation: string, status: string) =>
+  `petstore_request_duration_seconds_count{operation="${operation}",status="${status}"}`;
+
+test('requests are counted by operation and status class', async () => {
+  const before = await samples();
+  await gateway.data('query Mine { a: pets { totalCount } b: pets { totalCount } }');
+  await gateway.data('{ pets { totalCount } orders { totalCount } }');
+  await gateway.graphql('{ nonsense }');
+  await gateway.app.inject({ url: '/pets/1' });
+  await gateway.app.inject({ url: '/pets' });
+  await gateway.app.inject({ url: '/docs' });
+  await gateway.app.inject({ url: '/' });
+  await gateway.app.inject({ url: '/wp-login.php' });
+  expect(await gainedSince(before)).toMatchObject({
+    [count('query pets', '2xx')]: 1,
+    [count('query (several)', '2xx')]: 1,
+    [count('graphql', '4xx')]: 1,
+    [count('getPet', '4xx')]: 1,
+    [count('listPets', '2xx')]: 1,
+    [count('docs', '2xx')]: 1,
+    [count('pages', '2xx')]: 1,
+    [count('other', '4xx')]: 1,
+  });
+  expect(await samples()).toMatchObject({
+    'petstore_limiter_store{state="memory"}': 1,
+    'petstore_limiter_store{state="redis"}': 0,
+    petstore_requests_in_progress: 1,
+    petstore_requests_shed_total: 0,
+  });
+});
+
+test('decisions of the limiter are counted, and each ban once', async () => {
+  const key = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 3, perDay: 3 });
+  const before = await samples();
+  for (let i = 0; i < 8; i++) await gateway.app.inject({ url: '/pets', headers: key.headers });
+  expect(await gainedSince(before)).toMatchObject({
+    'petstore_limiter_decisions_total{decision="allowed"}': 3,
+    'petstore_limiter_decisions_total{decision="limited"}': 2,
+    'petstore_limiter_decisions_total{decision="banned"}': 3,
+    petstore_bans_begun_total: 1,
+  });
+});
+
+test('nothing that a client makes up becomes a label, and no secret appears', async () => {
+  const key = await gateway.createKey();
+  await gateway.graphql('query Invented { madeUpAlias: pets { totalCount } }', {}, key.headers);
+  await gateway.app.inject({
+    url: '/made-up?key=made-up',
+    headers: { ...key.headers, 'user-agent': 'made-up' },
+  });
+  const { body } = await remote({ 'x-api-key': ADMIN_KEY });
+  expect(body).not.toMatch(/invented|made-?up/i);
+  for (const whole of [key.whole, ADMIN_KEY]) {
+    expect(body).not.toContain(whole);
+    expect(body).not.toContain(whole.split('_')[2]);
+  }
+  expect(body).toContain('nodejs_eventloop_lag_seconds');
+  expect(body).toContain('process_cpu_seconds_total');
+});
+
+test('on the main port metrics are for this machine and for admin keys', async () => {
+  expect((await gateway.server.inject({ url: '/metrics' })).statusCode).toBe(200);
+  expect((await gateway.server.inject({ url: '/metrics', remoteAddress: '::1' })).statusCode).toBe(200);
+  const refused = await remote();
+  expect([refused.statusCode, refused.json().code]).toEqual([401, 'UNAUTHENTICATED']);
+  const key = await gateway.createKey({ scopes: ['READ', 'WRITE'] });
+  expect((await remote(key.headers)).json()).toMatchObject({ code: 'FORBIDDEN', status: 403 });
+  expect((await remote({ 'x-api-key': 'nonsense' })).statusCode).toBe(401);
+});
+
+test.each(['x-forwarded-for', 'forwarded', 'via', 'x-real-ip', 'origin'])(
+  'a proxy or a page on this machine does not make its clients local: %s',
+  async (name) => {
+    const answer = await gateway.server.inject({ url: '/metrics', headers: { [name]: '198.51.100.1' } });
+    expect(answer.statusCode).toBe(401);
+  },
+);
+
+test('a scrape is free of quota', async () => {
+  const key = await gateway.createKey({ scopes: ['ADMIN'] });
+  const left = async () => toldBy((await remote(key.headers)).headers).remaining;
+  const first = await left();
+  expect(await left()).toBe(first);
+});
+
+test.each([
+  ['127.0.0.1', 'http://127.0.0.1:9464/metrics'],
+  ['::1', 'http://[::1]:9464/metrics'],
+])('on %s the metrics server is at %s', (host, url) => {
+  expect(metricsUrl(host, 9464)).toBe(url);
+});
+
+test('with a port of their own metrics are served there only', async () => {
+  const config = readConfig({ LOG_LEVEL: 'silent', ADMIN_API_KEY: ADMIN_KEY, METRICS_PORT: '0' });
+  const { server, metrics } = await createApp(config, gateway.database);
+  const answer = await server.inject({ url: '/metrics', headers: { 'x-api-key': ADMIN_KEY } });
+  expect(answer.statusCode).toBe(404);
+  const own = metricsServer(metrics).listen(0, '127.0.0.1');
+  await once(own, 'listening');
+  const { port } = own.address() as { port: number };
+  const scraped = await fetch(`http://127.0.0.1:${port}/metrics`);
+  expect([scraped.status, scraped.headers.get('content-type')]).toEqual([
+    200,
+    expect.stringMatching(/^text\/plain; version=0\.0\.4/),
+  ]);
+  expect(await scraped.text()).toContain(count('other', '4xx'));
+  expect((await fetch(`http://127.0.0.1:${port}/graphql`)).status).toBe(404);
+  own.closeAllConnections();
+  own.close();
+  await server.close();
+});

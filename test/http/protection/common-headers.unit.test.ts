@@ -1,0 +1,31 @@
+import fastify from 'fastify';
+import { completeResponses } from '../../../src/http/protection/common-headers';
+import { PLANS } from '../../../src/rate-limit/plans';
+import { MemoryStore } from '../../../src/rate-limit/stores/memory-store';
+import { responsesIn } from '../../helper/messages';
+import { exchange } from '../../helper/wire';
+import { BANS } from '../../rate-limit/scenarios';
+
+const app = fastify();
+afterAll(() => app.close());
+
+test('a second response is dropped while the first is being counted: a client gets one per request', async () => {
+  const standing = new MemoryStore({ bans: BANS, now: Date.now }).take({ id: 'a', quota: PLANS.FREE }, 1, 'counted');
+  const take = () => new Promise((resolve) => setTimeout(resolve, 10, standing));
+  app.addHook('onRequest', (request, _reply, done) => {
+    Object.assign(request, { meter: { take } });
+    done();
+  });
+  completeResponses(app, Date.now, false);
+  app.get('/', (_request, reply) => {
+    reply.send('first');
+    reply.send('second');
+  });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  // To send the second one as well would throw where nobody catches it: Jest fails the test then.
+  const received = await exchange(url, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2));
+  expect(responsesIn(received).map(({ status, body }) => [status, body])).toEqual([
+    [200, 'first'],
+    [200, 'first'],
+  ]);
+});

@@ -1,0 +1,111 @@
+import { connect, type Socket } from 'node:net';
+import { promisify } from 'node:util';
+import { type Gateway, startGateway } from '../../helper/gateway';
+import { until } from '../../helper/until';
+import { parseResponse } from '../../helper/wire';
+
+let gateway: Gateway;
+let instance: Gateway;
+let url: URL;
+beforeAll(async () => {
+  gateway = await startGateway();
+  instance = await gateway.another({
+    HEADERS_TIMEOUT_MS: '300',
+    KEEP_ALIVE_TIMEOUT_MS: '300',
+    REQUEST_TIMEOUT_MS: '600',
+    MAX_CONNECTIONS: '20',
+    MAX_REQUESTS_PER_CONNECTION: '3',
+  });
+  url = new URL(await instance.listen());
+});
+afterAll(async () => {
+  await instance.close();
+  await gateway.close();
+});
+afterEach(() => until(async () => (await connections()) === 0));
+
+const connections = () => promisify(instance.server.server.getConnections).call(instance.server.server);
+
+/** A client connection, and all that it receives until it is closed. */
+function open(): { socket: Socket; closed: Promise<string> } {
+  const socket = connect(Number(url.port), url.hostname).setEncoding('utf8');
+  let received = '';
+  socket.on('data', (text) => {
+    received += text;
+  });
+  socket.on('error', () => undefined);
+  return { socket, closed: new Promise((resolve) => socket.on('close', () => resolve(received))) };
+}
+
+const GET = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
+const statusesOf = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+
+describe('a connection is closed', () => {
+  test('that never sends anything', async () => {
+    const { closed } = open();
+    expect(statusesOf(await closed)).toEqual([408]);
+  });
+
+  test('whose request head never ends, even if it keeps sending', async () => {
+    const { socket, closed } = open();
+    socket.write('GET /pets HTTP/1.1\r\nHost: x\r\n');
+    const drip = setInterval(() => socket.write('X-A: 1\r\n'), 50);
+    const response = parseResponse(await closed);
+    clearInterval(drip);
+    expect(response).toMatchObject({
+      status: 408,
+      headers: { connection: 'close', 'x-ratelimit-limit': '60' },
+    });
+    expect(JSON.parse(response.body)).toMatchObject({ code: 'REQUEST_TIMEOUT', status: 408 });
+  });
+
+  test('whose request body never ends, even if it keeps sending', async () => {
+    const { socket, closed } = open();
+    socket.write('POST /pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n');
+    const drip = setInterval(() => socket.write(' '), 50);
+    const response = parseResponse(await closed);
+    clearInterval(drip);
+    expect(response).toMatchObject({ status: 408, headers: { connection: 'close' } });
+  });
+
+  test('that is idle', async () => {
+    const { socket, closed } = open();
+    socket.write(GET);
+    expect(statusesOf(await closed)).toEqual([200]);
+  });
+
+  test('whose client does not read the response', async () => {
+    const { socket, closed } = open();
+    socket.pause();
+    await until(async () => (await connections()) === 1);
+    // More than the buffers of both sides hold.
+    const [there] = await new Promise<[Socket]>((resolve) => {
+      instance.server.server.once('request', (request) => resolve([request.socket]));
+      socket.write('GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n');
+    });
+    there.write('x'.repeat(64 * 1024 * 1024));
+    await until(async () => (await connections()) === 0);
+    socket.destroy();
+    await closed;
+  });
+
+  test('with the response to the last request that it may carry', async () => {
+    const { socket, closed } = open();
+    socket.write(GET.repeat(5));
+    const received = await closed;
+    expect(statusesOf(received)).toEqual([200, 200, 200]);
+    expect(received.match(/^connection: close/gim)).toHaveLength(1);
+  });
+
+  test('at once if there are too many', async () => {
+    const held = Array.from({ length: 20 }, open);
+    await until(async () => (await connections()) === 20);
+    // An accepted one that sends nothing gets 408.
+    expect(await open().closed).toBe('');
+    for (const { socket } of held) socket.destroy();
+    await until(async () => (await connections()) === 0);
+    const { socket, closed } = open();
+    socket.write(GET);
+    expect(statusesOf(await closed)).toEqual([200]);
+  });
+});

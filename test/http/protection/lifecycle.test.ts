@@ -1,0 +1,211 @@
+import { type GraphQLSchema, isEnumType, isInputObjectType, isObjectType, Kind, parse } from 'graphql';
+import * as schemas from '../../../src/schema/schema';
+import { emptyDatabase } from '../../helper/database';
+import { ADMIN_KEY, type Gateway, type Json, startGateway } from '../../helper/gateway';
+
+const { buildSchema } = schemas;
+
+function deprecateSome(schema: GraphQLSchema): GraphQLSchema {
+  const [pet, filter, status] = ['Pet', 'PetFilter', 'PetStatus'].map((name) => schema.getType(name));
+  if (!isObjectType(pet) || !isInputObjectType(filter) || !isEnumType(status)) throw new Error('misses types');
+  const pets = schema.getQueryType()?.getFields().pets;
+  mark(
+    pet.getFields().categoryId,
+    '@deprecated(reason: "Ask for the category.") @sunset(since: "2026-11-01", on: "2027-11-01", replacement: "Pet.category")',
+  );
+  mark(filter.getFields().name, '@deprecated(reason: "Too slow.") @sunset(since: "2026-10-01", on: "2028-01-01")');
+  mark(
+    pets?.args.find(({ name }) => name === 'before'),
+    '@deprecated(reason: "Go forward.")',
+  );
+  mark(status.getValue('sold') ?? undefined, '@deprecated @stability(level: EXPERIMENTAL)');
+  return schema;
+}
+
+function mark(element: { astNode?: unknown } | undefined, directives: string): void {
+  const [definition] = parse(`type T { f: Int ${directives} }`).definitions;
+  if (!element || definition?.kind !== Kind.OBJECT_TYPE_DEFINITION) throw new Error(`nothing to mark ${directives}`);
+  element.astNode = definition.fields?.[0];
+}
+
+const CATEGORY_ID = {
+  coordinate: 'Pet.categoryId',
+  reason: 'Ask for the category.',
+  since: '2026-11-01',
+  sunset: '2027-11-01',
+  replacement: 'Pet.category',
+};
+const NAME = { coordinate: 'PetFilter.name', reason: 'Too slow.', since: '2026-10-01', sunset: '2028-01-01' };
+const BEFORE = { coordinate: 'Query.pets(before:)', reason: 'Go forward.' };
+const SOLD = { coordinate: 'PetStatus.sold', reason: 'No longer supported' };
+
+let gateway: Gateway;
+beforeAll(async () => {
+  // Nothing in the product's schema is deprecated yet, so some of it is here.
+  jest
+    .spyOn(schemas as { buildSchema: unknown }, 'buildSchema', 'get')
+    .mockReturnValue((services: schemas.Services) => deprecateSome(buildSchema(services)));
+  gateway = await startGateway();
+  await emptyDatabase(gateway.database);
+  await gateway.data(`mutation {
+    createCategory(input: { name: "Dogs" }) { id }
+    createPet(input: { name: "Rex", categoryId: 1 }) { id }
+    setInventory(petId: 1, input: { quantity: 3 }) { petId }
+  }`);
+});
+afterAll(() => gateway.close());
+
+const named = ({ extensions }: { extensions?: Json }) => extensions?.deprecations ?? [];
+
+describe('the deprecated elements that an operation uses are named', () => {
+  test.each<[string, object | undefined, object[]]>([
+    ['{ pets { nodes { id } } }', undefined, []],
+    ['{ pets { nodes { id categoryId a: categoryId } } }', undefined, [CATEGORY_ID]],
+    ['{ pet(id: 1) { ...F } } fragment F on Pet { ... on Pet { categoryId } }', undefined, [CATEGORY_ID]],
+    ['query ($no: Boolean = false) { pet(id: 1) { id categoryId @include(if: $no) } }', undefined, [CATEGORY_ID]],
+    ['{ pets(filter: { name: "R" }) { totalCount } }', undefined, [NAME]],
+    ['{ pets(last: 1, before: null) { totalCount } }', undefined, [BEFORE]],
+    ['{ pets(filter: { status: [available, sold] }) { totalCount } }', undefined, [SOLD]],
+    ['query ($n: String) { pets(filter: { name: $n }) { totalCount } }', {}, []],
+    ['query ($n: String) { pets(filter: { name: $n }) { totalCount } }', { n: 'R' }, [NAME]],
+    ['query ($n: String = "R") { pets(filter: { name: $n }) { totalCount } }', {}, [NAME]],
+    ['query ($f: PetFilter) { pets(filter: $f) { totalCount } }', {}, []],
+    ['query ($f: PetFilter) { pets(filter: $f) { totalCount } }', { f: null }, []],
+    ['query ($f: PetFilter) { pets(filter: $f) { totalCount } }', { f: { status: 'pending' } }, []],
+    ['query ($f: PetFilter) { pets(filter: $f) { totalCount } }', { f: { status: 'sold', name: 'R' } }, [SOLD, NAME]],
+    [
+      'query ($s: [PetStatus!]) { pets(filter: { status: $s }) { nodes { categoryId } } }',
+      { s: ['sold'] },
+      [CATEGORY_ID, SOLD],
+    ],
+  ])('%s with %j', async (query, variables, deprecations) => {
+    const first = await gateway.graphql(query, variables);
+    expect([first.status, first.errors]).toEqual([200, []]);
+    expect(named(first)).toEqual(deprecations);
+    // Known documents take another path.
+    const second = await gateway.graphql(query, variables);
+    expect(named(second)).toEqual(deprecations);
+    for (const name of ['deprecation', 'sunset', 'link', 'x-stability'])
+      expect([name, second.headers[name]]).toEqual([name, first.headers[name]]);
+  });
+});
+
+test('each of two operations in a document reports its own', async () => {
+  const query = 'query A { pet(id: 1) { ...F } } query B { pet(id: 1) { id } } fragment F on Pet { categoryId }';
+  const run = async (operationName: string) => {
+    const answer = await gateway.app.inject({
+      method: 'POST',
+      url: '/graphql',
+      payload: { query, operationName },
+    });
+    return answer.json();
+  };
+  for (const _ of ['through Apollo', 'known']) {
+    expect(named(await run('A'))).toEqual([CATEGORY_ID]);
+    expect(named(await run('B'))).toEqual([]);
+  }
+});
+
+describe('headers', () => {
+  test('give the earliest dates of all that is deprecated', async () => {
+    const { headers } = await gateway.graphql('{ pets(filter: { name: "R" }) { nodes { categoryId } } }');
+    expect(headers).toMatchObject({
+      deprecation: `@${Date.UTC(2026, 9, 1) / 1000}`,
+      sunset: 'Mon, 01 Nov 2027 00:00:00 GMT',
+      link: '</graphiql>; rel="deprecation"; type="text/html"',
+    });
+    expect(headers['x-stability']).toBeUndefined();
+  });
+
+  test('give no date if there is none', async () => {
+    const { headers } = await gateway.graphql('{ pets(last: 1, before: null) { totalCount } }');
+    expect([headers.deprecation, headers.sunset]).toEqual([undefined, undefined]);
+    expect(headers.link).toContain('rel="deprecation"');
+  });
+
+  test('give the least stable level', async () => {
+    const beta = '{ inventory(filter: { maxQuantity: 3 }) { totalCount } }';
+    expect((await gateway.graphql(beta)).headers['x-stability']).toBe('beta');
+    const both = '{ inventory(filter: { maxQuantity: 3, status: sold }) { totalCount } }';
+    expect((await gateway.graphql(both)).headers['x-stability']).toBe('experimental');
+  });
+
+  test('are sent with refusals too, and over GET', async () => {
+    const refused = await gateway.graphql('{ pet(id: 1) { categoryId } }', undefined, {
+      'x-api-key': undefined,
+    });
+    expect(refused.status).toBe(200);
+    const none = await gateway.another({ ANONYMOUS_ACCESS: 'none' });
+    const denied = await none.graphql('{ pet(id: 1) { categoryId } }', undefined, { 'x-api-key': undefined });
+    await none.close();
+    expect([denied.status, denied.headers.sunset, named(denied)]).toEqual([
+      401,
+      'Mon, 01 Nov 2027 00:00:00 GMT',
+      [CATEGORY_ID],
+    ]);
+    const url = `/graphql?query=${encodeURIComponent('{ pet(id: 1) { categoryId } }')}`;
+    const got = await gateway.app.inject({ url, headers: { 'apollo-require-preflight': '1' } });
+    expect([got.headers.sunset, named(got.json())]).toEqual(['Mon, 01 Nov 2027 00:00:00 GMT', [CATEGORY_ID]]);
+  });
+
+  test('are sent with event streams', async () => {
+    const answer = await gateway.app.inject({
+      method: 'POST',
+      url: '/graphql/stream',
+      headers: { accept: 'text/event-stream' },
+      payload: { query: '{ pet(id: 1) { categoryId } }' },
+    });
+    expect(answer.headers.sunset).toBe('Mon, 01 Nov 2027 00:00:00 GMT');
+    expect(answer.body).toContain('"deprecations":[{"coordinate":"Pet.categoryId"');
+  });
+
+  test('of REST cover its own operations only', async () => {
+    const { statusCode, headers } = await gateway.app.inject({ url: '/pets?name=R&status=sold' });
+    expect([statusCode, headers.deprecation, headers.sunset]).toEqual([200, undefined, undefined]);
+  });
+});
+
+test('a replayed response is the same to the byte', async () => {
+  const send = () =>
+    gateway.app.inject({
+      method: 'POST',
+      url: '/graphql',
+      headers: { 'idempotency-key': 'lifecycle' },
+      payload: { query: 'mutation { updatePet(id: 1, input: { name: "Rex" }) { categoryId } }' },
+    });
+  const [first, second] = [await send(), await send()];
+  expect(named(first.json())).toEqual([CATEGORY_ID]);
+  expect(second.body).toBe(first.body);
+  expect(second.headers).toMatchObject({ 'idempotent-replayed': 'true', 'x-stability': 'experimental' });
+});
+
+test('uses are counted by coordinate and interface', async () => {
+  const count = async (element: string, marker: string, face: string) => {
+    const { body } = await gateway.app.inject({ url: '/metrics', headers: { 'x-api-key': ADMIN_KEY } });
+    const sample = `petstore_marked_uses_total{element="${element}",marker="${marker}",interface="${face}"} `;
+    return Number(
+      body
+        .split('\n')
+        .find((line) => line.startsWith(sample))
+        ?.slice(sample.length) ?? 0,
+    );
+  };
+  const counted = [
+    ['Mutation.removeInventory', 'beta', 'graphql'],
+    ['Mutation.removeInventory', 'beta', 'rest'],
+    ['InventoryFilter.maxQuantity', 'beta', 'rest'],
+    ['GET /pets/{petId}', 'deprecated', 'rest'],
+    ['Pet.categoryId', 'deprecated', 'graphql'],
+    ['PetStatus.sold', 'experimental', 'graphql'],
+  ] as const;
+  const all = () => Promise.all(counted.map((each) => count(each[0], each[1], each[2])));
+  const before = await all();
+  await gateway.graphql('mutation { removeInventory(petId: 1) { petId } }');
+  await gateway.app.inject({ method: 'DELETE', url: '/store/inventory/1' });
+  await gateway.app.inject({ url: '/store/inventory?maxQuantity=1' });
+  await gateway.app.inject({ url: '/store/inventory' });
+  await gateway.app.inject({ url: '/pets/1' });
+  await gateway.graphql('{ a: pet(id: 1) { categoryId } b: pet(id: 1) { categoryId } }');
+  await gateway.graphql('{ pets(filter: { status: sold }) { totalCount } }');
+  expect((await all()).map((times, i) => times - (before[i] ?? 0))).toEqual([1, 1, 1, 1, 1, 1]);
+});

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { ApolloServer } from '@apollo/server';
+import { fillShop } from '../../helper/database';
+import { type Gateway, startGateway } from '../../helper/gateway';
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+  await fillShop(gateway.database);
+});
+afterAll(() => gateway.close());
+
+const query = 'query Pet($id: ID!, $named: Boolean = true) { pet(id: $id) { id name @include(if: $named) } }';
+const sha256Hash = createHash('sha256').update(query).digest('hex');
+const variables = { id: '1' };
+const persistedQuery = { version: 1, sha256Hash };
+const extensions = { persistedQuery };
+
+const post = (payload: object, type = 'application/json') => ({
+  method: 'POST' as const,
+  url: '/graphql',
+  payload: JSON.stringify(payload),
+  headers: { 'content-type': type },
+});
+const get = (parameters: Record<string, unknown>, headers = {}) => ({
+  method: 'GET' as const,
+  url: `/graphql?${new URLSearchParams(
+    Object.entries(parameters).map(([name, value]): [string, string] => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  )}`,
+  headers,
+});
+
+const FORMS = {
+  'a text by POST': post({ query, variables }),
+  'a text with a charset': post({ query, variables }, 'application/json; charset=utf-8'),
+  'a text with extensions': post({ query, variables, extensions: { clientLibrary: { name: 'any' } } }),
+  'a hash by POST': post({ variables, extensions }),
+  'a hash and a text by POST': post({ query, variables, extensions }),
+  'a text by GET': get({ query, variables }),
+  'a hash by GET': get({ variables, extensions }),
+  'a hash by GET from a browser': get(
+    { variables, extensions },
+    { 'sec-fetch-site': 'cross-site', 'x-apollo-operation-name': 'Pet' },
+  ),
+  'a text with null for what is absent': post({ query, variables, operationName: null, extensions: null }),
+};
+
+const throughApollo = jest.spyOn(ApolloServer.prototype, 'executeHTTPGraphQLRequest');
+beforeAll(async () => {
+  await gateway.app.inject(post({ query, variables, extensions }));
+  expect(throughApollo).toHaveBeenCalledTimes(1);
+});
+beforeEach(() => throughApollo.mockClear());
+
+test.each(Object.entries(FORMS))('a known document goes straight to the executor: %s', async (_form, request) => {
+  const answer = await gateway.app.inject(request);
+  expect([answer.statusCode, answer.json().data]).toEqual([200, { pet: { id: '1', name: expect.any(String) } }]);
+  expect(throughApollo).not.toHaveBeenCalled();
+});
+
+test.each([
+  ['a mutation by GET', get({ query: 'mutation { __typename }' }), 405],
+  ['a GET that another site may have forged', get({ variables, extensions }, { 'sec-fetch-site': 'cross-site' }), 400],
+  ['a hash of another text', post({ query: '{ __typename }', extensions }), 400],
+  ['an unknown version', post({ query, extensions: { persistedQuery: { version: 2, sha256Hash } } }), 400],
+  ['variables that are no object', post({ query, variables: [1] }), 400],
+  ['a name that is no text', post({ query, variables, operationName: 7 }), 400],
+  ['a form', post({ query, variables }, 'text/plain'), 400],
+])('Apollo decides on %s', async (_what, request, status) => {
+  const answer = await gateway.app.inject(request);
+  expect(answer.statusCode).toBe(status);
+  expect(answer.json().errors).toHaveLength(1);
+});

@@ -1,0 +1,364 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient as createSocketClient, type SubscribePayload } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { createApp } from '../../../src/app';
+import { readConfig } from '../../../src/config';
+import { TrustedDocuments } from '../../../src/graphql/documents/trusted-documents';
+import { buildSchema, type Services } from '../../../src/schema/schema';
+import { emptyDatabase } from '../../helper/database';
+import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../../helper/gateway';
+import { Received, running } from '../../helper/live';
+import { until } from '../../helper/until';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** As `@apollo/generate-persisted-query-manifest` writes it. */
+function manifest(...operations: [type: string, name: string, body: string, id?: string][]): object {
+  return {
+    format: 'apollo-persisted-query-manifest',
+    version: 1,
+    operations: operations.map(([type, name, body, id = sha256(body)]) => ({ id, name, type, body })),
+  };
+}
+
+const PET =
+  'query Pet($id: ID!) {\n  pet(id: $id) {\n    ...Named\n    __typename\n  }\n}\n\nfragment Named on Pet {\n  name\n}';
+const RENAME =
+  'mutation Rename($id: ID!, $name: String!) {\n  updatePet(id: $id, input: {name: $name}) {\n    name\n  }\n}';
+const CHANGES = 'subscription Changes {\n  petChanged {\n    kind\n  }\n}';
+const UNLISTED = '{ pet(id: 1) { id } }';
+
+const directory = mkdtempSync(join(tmpdir(), 'manifest-'));
+function written(content: object | string): string {
+  const file = join(directory, `${sha256(JSON.stringify(content)).slice(0, 12)}.json`);
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+const LIST = written(
+  manifest(['query', 'Pet', PET], ['mutation', 'Rename', RENAME], ['subscription', 'Changes', CHANGES, 'changes']),
+);
+
+let plain: Gateway;
+let open: Gateway;
+let closed: Gateway;
+let pro: TestKey;
+let url: string;
+beforeAll(async () => {
+  plain = await startGateway();
+  await emptyDatabase(plain.database);
+  await plain.data(
+    'mutation { createCategory(input: { name: "Dogs" }) { id } createPet(input: { name: "Rex", categoryId: 1 }) { id } }',
+  );
+  pro = await plain.createKey({ plan: 'BUSINESS' });
+  open = await plain.another({ TRUSTED_DOCUMENTS: LIST });
+  closed = await plain.another({ TRUSTED_DOCUMENTS: LIST, TRUSTED_DOCUMENTS_ONLY: 'true' });
+  url = await closed.listen();
+});
+afterAll(async () => {
+  rmSync(directory, { recursive: true });
+  closed.server.server.closeAllConnections();
+  for (const gateway of [closed, open, plain]) await gateway.close();
+});
+
+async function post(gateway: Gateway, payload: object, more: { path?: string; headers?: Record<string, string> } = {}) {
+  const answer = await gateway.app.inject({
+    method: 'POST',
+    url: more.path ?? '/graphql',
+    headers: { 'content-type': 'application/json', ...pro.headers, ...more.headers },
+    payload: JSON.stringify(payload),
+  });
+  return { status: answer.statusCode, headers: answer.headers, body: answer.body, code: codeOf(answer.body) };
+}
+
+function get(gateway: Gateway, parameters: Record<string, string>) {
+  return gateway.app.inject({
+    url: `/graphql?${new URLSearchParams(parameters)}`,
+    headers: { ...pro.headers, 'apollo-require-preflight': '1' },
+  });
+}
+
+function codeOf(body: string): string | undefined {
+  return /"code":"(\w+)"/.exec(body)?.[1];
+}
+
+const apollo = (sha256Hash: unknown) => ({ persistedQuery: { version: 1, sha256Hash } });
+const variables = { id: 1 };
+const REX = '"data":{"pet":{"name":"Rex","__typename":"Pet"}}';
+
+describe.each([
+  ['alongside others', () => open],
+  ['alone', () => closed],
+])('trusted documents %s', (_name, gateway) => {
+  test.each<[string, object]>([
+    ["by Apollo's extension", { extensions: apollo(sha256(PET)) }],
+    [
+      "by Apollo's extension, from a client that identifies itself",
+      { extensions: { ...apollo(sha256(PET)), clientLibrary: { name: 'a' } } },
+    ],
+    ["by Apollo's extension, without text", { query: '', extensions: apollo(sha256(PET)) }],
+    ['by documentId', { documentId: sha256(PET) }],
+    ['by a prefixed documentId', { documentId: `sha256:${sha256(PET)}` }],
+    ['in full', { query: PET }],
+    [
+      'in full, formatted differently',
+      {
+        query: 'fragment Named on Pet { name } # that\n query Pet($id: ID!) { pet(id: $id) { ...Named __typename } }',
+      },
+    ],
+  ])('run %s', async (_how, request) => {
+    for (const _ of ['first', 'again']) {
+      const { status, body } = await post(gateway(), { operationName: 'Pet', variables, ...request });
+      expect(body).toContain(REX);
+      expect(status).toBe(200);
+    }
+  });
+
+  test('run over GET, except mutations', async () => {
+    const ways: Record<string, string>[] = [
+      { documentId: sha256(PET) },
+      { extensions: JSON.stringify(apollo(sha256(PET))) },
+    ];
+    for (const way of ways) {
+      const read = await get(gateway(), { ...way, variables: JSON.stringify(variables) } as Record<string, string>);
+      expect([read.statusCode, read.body]).toEqual([200, expect.stringContaining(REX)]);
+    }
+    const write = { documentId: sha256(RENAME), variables: '{"id":1,"name":"Max"}' };
+    expect((await get(gateway(), write)).statusCode).toBe(405);
+    expect((await plain.data('{ pet(id: 1) { name } }')).pet?.name).toBe('Rex');
+  });
+
+  test('report errors as all others do', async () => {
+    const { status, code } = await post(gateway(), { documentId: sha256(PET), variables: { id: 'x' } });
+    expect([status, code]).toEqual([400, 'BAD_USER_INPUT']);
+  });
+
+  test('stay known, whatever else is sent', async () => {
+    const admin = { 'x-api-key': undefined as never };
+    for (let i = 0; i < 30; i++) await gateway().graphql(`# ${'x'.repeat(90_000)} ${i}\n${UNLISTED}`, undefined, admin);
+    expect((await post(gateway(), { documentId: sha256(PET), variables })).body).toContain(REX);
+  });
+
+  test.each<[string, object]>([
+    ['a documentId that is not a string', { documentId: 7 }],
+    ['a documentId and a text', { documentId: sha256(PET), query: PET }],
+    ['two ids', { documentId: sha256(PET), extensions: apollo(sha256(PET)) }],
+    ['a hash that is not a string', { extensions: apollo({ toString: 1 }) }],
+  ])('are not found by %s', async (_what, request) => {
+    const { status, code } = await post(gateway(), { ...request, variables });
+    expect([status, code]).toEqual([400, 'BAD_REQUEST']);
+  });
+
+  test('with an unknown documentId are 404', async () => {
+    for (const documentId of ['', 'nobody', `sha256:${sha256(UNLISTED)}`, '__proto__']) {
+      const { status, code } = await post(gateway(), { documentId, variables });
+      expect([status, code]).toEqual([404, 'PERSISTED_QUERY_NOT_IN_LIST']);
+    }
+    expect((await get(gateway(), { documentId: 'nobody' })).statusCode).toBe(404);
+  });
+
+  test('run over event streams by id', async () => {
+    const more = { path: '/graphql/stream', headers: { accept: 'text/event-stream' } };
+    const { body } = await post(gateway(), { documentId: sha256(PET), variables }, more);
+    expect(body).toContain(REX);
+    expect((await post(gateway(), { documentId: 'nobody' }, more)).status).toBe(404);
+  });
+});
+
+describe('automatic persisted queries', () => {
+  const text = '{ pet(id: 1) { status } }';
+
+  test('work alongside trusted documents', async () => {
+    const unknown = await post(open, { extensions: apollo(sha256(text)) });
+    expect([unknown.status, unknown.code]).toEqual([200, 'PERSISTED_QUERY_NOT_FOUND']);
+    expect(unknown.body).toContain('"status":200');
+    expect((await post(open, { query: text, extensions: apollo(sha256(text)) })).status).toBe(200);
+    expect((await post(open, { extensions: apollo(sha256(text)) })).body).toContain('"status":"available"');
+  });
+
+  test.each([sha256(text), sha256(PET), 'changes'])('store no text under the hash of another: %s', async (hash) => {
+    const other = '{ pet(id: 1) { id } }';
+    expect((await post(open, { query: other, extensions: apollo(hash) })).status).toBe(400);
+    const { body } = await post(open, { extensions: apollo(hash), variables });
+    expect(body).not.toContain('"pet":{"id"');
+  });
+
+  test('are off where only trusted documents run', async () => {
+    const unknown = await post(closed, { extensions: apollo(sha256(text)) });
+    expect([unknown.status, unknown.code]).toEqual([404, 'PERSISTED_QUERY_NOT_IN_LIST']);
+    const kept = await post(closed, { query: text, extensions: apollo(sha256(text)) });
+    expect([kept.status, kept.code]).toEqual([200, 'PERSISTED_QUERY_NOT_SUPPORTED']);
+    expect(kept.body).toContain('"status":200');
+  });
+});
+
+describe('where only trusted documents run', () => {
+  test('others are 403, even after an admin has sent them', async () => {
+    expect((await closed.graphql(UNLISTED)).data).toEqual({ pet: { id: '1' } });
+    for (const query of [
+      UNLISTED,
+      'query Pet { pet(id: 1) { name } }',
+      `${PET} query Two { __typename pets { totalCount } }`,
+    ]) {
+      const { status, code } = await post(closed, { query });
+      expect([query, status, code]).toEqual([query, 403, 'QUERY_NOT_IN_SAFELIST']);
+    }
+    expect((await get(closed, { query: UNLISTED })).statusCode).toBe(403);
+    const stream = { path: '/graphql/stream', headers: { accept: 'text/event-stream' } };
+    const streamed = await post(closed, { query: UNLISTED }, stream);
+    expect([streamed.status, streamed.code]).toEqual([403, 'QUERY_NOT_IN_SAFELIST']);
+  });
+
+  test.each(['{ __schema { queryType { name } } }', '{ __typename viewer { plan } rateLimit { cost } }'])(
+    'operations free of quota are allowed: %s',
+    async (query) => {
+      expect((await post(closed, { query })).status).toBe(200);
+    },
+  );
+
+  test.each([
+    '{ viewer { plan } pet(id: 1) { id } }',
+    '{ viewer { plan } ... { pet(id: 1) { id } } }',
+    'query A { viewer { plan } } query B { pet(id: 1) { id } }',
+    'mutation { __typename }',
+    'subscription { petChanged { kind } }',
+  ])('other operations are refused: %s', async (query) => {
+    expect((await post(closed, { query, operationName: 'A' })).status).toBe(403);
+  });
+
+  test('REST is unaffected', async () => {
+    const pets = await closed.app.inject({ url: '/pets', headers: pro.headers });
+    expect([pets.statusCode, pets.json().length]).toEqual([200, 1]);
+  });
+
+  test('WebSockets accept the same documents, by id too', async () => {
+    const client = createSocketClient({
+      url: `${url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+      connectionParams: { 'x-api-key': pro.whole },
+    });
+    const ask = (payload: SubscribePayload) => new Received((sink) => client.subscribe(payload, sink));
+    const byId = { query: '', extensions: apollo(sha256(PET)), variables };
+    expect((await ask(byId).until(1))[0]?.data).toEqual({ pet: { name: 'Rex', __typename: 'Pet' } });
+    expect((await ask({ query: PET, variables }).until(1))[0]?.data).toEqual({
+      pet: { name: 'Rex', __typename: 'Pet' },
+    });
+    const refused = await ask({ query: UNLISTED }).untilOver();
+    expect(refused.error).toMatchObject([{ extensions: { code: 'QUERY_NOT_IN_SAFELIST', status: 403 } }]);
+    const unknown = await ask({ query: '', extensions: apollo('nobody') }).untilOver();
+    expect(unknown.error).toMatchObject([{ extensions: { code: 'PERSISTED_QUERY_NOT_IN_LIST', status: 404 } }]);
+
+    const changes = ask({ query: '', extensions: apollo('changes') });
+    await until(async () => (await running(closed)) === 1);
+    await post(closed, { documentId: sha256(RENAME), variables: { id: 1, name: 'Rex' } });
+    expect((await changes.until(1))[0]?.data).toEqual({ petChanged: { kind: 'UPDATED' } });
+    changes.stop();
+    await until(async () => (await running(closed)) === 0);
+    await client.dispose();
+  });
+});
+
+const BOUNDS = {
+  schema: buildSchema({} as Services),
+  limits: {
+    tokens: 5000,
+    depth: 20,
+    fields: 2000,
+    rootFields: 100,
+    aliases: 100,
+    fragments: 100,
+    repeats: 50,
+    directives: 50,
+    directivesAtOnce: 5,
+    errors: 20,
+  },
+  costs: { query: 50_000, mutation: 50_000, subscription: 1000 },
+};
+
+describe('a start with a manifest', () => {
+  const valid = ['query', 'Pet', PET] as [string, string, string];
+  test.each<[string, object | string, string]>([
+    ['that is not JSON', '{', 'JSON'],
+    [
+      'of another format',
+      { format: 'relay', operations: [] },
+      'is not a manifest of the format apollo-persisted-query-manifest',
+    ],
+    ['that is null', 'null', 'is not a manifest'],
+    ['without operations', { ...manifest(), operations: {} }, 'has no list of operations'],
+    [
+      'whose operation has no body',
+      { ...manifest(), operations: [{ id: 'a', name: 'A', type: 'query' }] },
+      'operations[0].body is not a string',
+    ],
+    ['with a duplicate id', manifest(valid, [...valid, sha256(PET)]), `the id ${sha256(PET)} appears twice`],
+    ['that does not parse', manifest(['query', 'A', 'query A {', '1']), 'query A (1): Syntax Error'],
+    [
+      'that does not fit the schema',
+      manifest(valid, ['query', 'A', 'query A { cats { id } }', '1']),
+      'query A (1): Cannot query field "cats"',
+    ],
+    [
+      'with another name',
+      manifest(['query', 'B', 'query A { __typename }', '1']),
+      'query B (1): its body is not a single operation of this type and name',
+    ],
+    [
+      'with another type',
+      manifest(['mutation', 'A', 'query A { __typename }', '1']),
+      'mutation A (1): its body is not a single operation',
+    ],
+    [
+      'with two operations',
+      manifest(['query', 'A', 'query A { __typename } query B { __typename }', '1']),
+      'its body is not a single operation',
+    ],
+    [
+      'over a limit',
+      manifest(['query', 'A', `query A { ${'pets { nodes { category { '.repeat(8)} id ${'} } }'.repeat(8)} }`, '1']),
+      'query A (1): The operation is',
+    ],
+    [
+      'over the cost limit',
+      manifest([
+        'query',
+        'A',
+        'query A { categories(first: 100) { nodes { pets(first: 100) { nodes { orders(first: 100) { nodes { id } } } } } } }',
+        '1',
+      ]),
+      'query A (1): its estimated cost is',
+    ],
+    [
+      'over the cost limit of an event',
+      manifest([
+        'subscription',
+        'A',
+        'subscription A { petChanged { pet { orders(first: 100) { nodes { pet { orders { nodes { id } } } } } } } }',
+        '1',
+      ]),
+      'subscription A (1): its estimated cost is 4303; at most 1000 is allowed',
+    ],
+  ])('%s is refused in one line', (_what, content, reason) => {
+    const file = written(content);
+    expect(() => TrustedDocuments.read(file, BOUNDS)).toThrow(reason);
+    expect(() => TrustedDocuments.read(file, BOUNDS)).toThrow(new RegExp(`^TRUSTED_DOCUMENTS ${file}: [^\n]+$`));
+  });
+
+  // main.full.test.ts has the same for the process.
+  test('that does not exist fails in one line, before it has created an admin key', async () => {
+    const { apiKey } = plain.database.prisma;
+    const keys = await apiKey.count();
+    const config = readConfig({
+      LOG_LEVEL: 'silent',
+      ADMIN_API_KEY: ADMIN_KEY.replace('testadmin000', 'otheradmin00'),
+      TRUSTED_DOCUMENTS: join(directory, 'nowhere.json'),
+    });
+    await expect(createApp(config, plain.database)).rejects.toThrow(
+      /^TRUSTED_DOCUMENTS [^\n]*nowhere\.json: ENOENT[^\n]+$/,
+    );
+    expect(await apiKey.count()).toBe(keys);
+  });
+});
