@@ -19,6 +19,7 @@ beforeAll(async () => {
   failures = built.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
 });
 afterAll(async () => {
+  await gateway?.stop('SIGKILL');
   for (const example of examples.values()) await example.remove();
 });
 

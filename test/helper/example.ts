@@ -33,19 +33,20 @@ export class Example {
     const directory = makeDirectory();
     const patch = join('docs', 'examples', `${name}.patch`);
     try {
-      for (const source of SOURCES) cpSync(join(PROJECT, source), join(directory, source), { recursive: true, filter });
+      const changesModel = readFileSync(join(PROJECT, patch), 'utf8').includes('prisma/schema.prisma');
+      for (const source of SOURCES) cpSync(join(PROJECT, source), join(directory, source), { recursive: true });
       symlinkSync(join(PROJECT, 'node_modules'), join(directory, 'node_modules'));
       // In a repository, git would apply nothing to files that are not in it.
       const env = { ...process.env, GIT_CEILING_DIRECTORIES: join(directory, '..') };
       await run('git', ['apply', join(PROJECT, patch)], { cwd: directory, env });
-      await run(process.execPath, [join('prisma', 'generate.mjs')], { cwd: directory });
-      await run('npx', ['tsc', '-b'], { cwd: directory });
-      await run(process.execPath, [join('dist', 'print-schema.js')], { cwd: directory });
+      if (changesModel) await run(process.execPath, [join('prisma', 'generate.mjs')], { cwd: directory });
+      await run('npm', ['run', 'schema'], { cwd: directory });
       return new Example(directory);
     } catch (error) {
       rmSync(directory, { recursive: true });
-      const { stdout = '', stderr = '', message } = error as Error & { stdout?: string; stderr?: string };
-      throw new Error(`${patch} is stale: ${message}\n${stdout}${stderr}\n${REFRESH(patch)}`);
+      // The message ends with what the command wrote to stderr.
+      const { stdout = '', message } = error as Error & { stdout?: string };
+      throw new Error(`${patch} is stale: ${message}\n${stdout}\n${REFRESH(patch)}`);
     }
   }
 
@@ -65,9 +66,4 @@ export class Example {
     await this.running?.stop('SIGKILL');
     rmSync(this.directory, { recursive: true });
   }
-}
-
-/** Nothing that is generated. */
-function filter(path: string): boolean {
-  return path !== join(PROJECT, 'src', 'database', 'generated');
 }
