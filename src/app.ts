@@ -66,12 +66,7 @@ export async function createApp(
   });
   // After everything that may make startup fail, because the key is shown only once.
   const newAdminKey = await apiKeys.bootstrap(database, config.ADMIN_API_KEY);
-  const live = new LiveOperations({
-    executor,
-    documents,
-    keys,
-    maxPerCaller: config.MAX_SUBSCRIPTIONS_PER_CALLER,
-  });
+  const live = new LiveOperations({ executor, documents, keys, maxPerCaller: config.MAX_SUBSCRIPTIONS_PER_CALLER });
   const requests = new RequestsInProgress(config.REQUEST_TIMEOUT_MS, config.MAX_REQUESTS_PER_CONNECTION);
   const overload = new Overload(requests, {
     inProgress: config.MAX_REQUESTS_IN_PROGRESS,

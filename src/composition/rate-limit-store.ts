@@ -19,11 +19,7 @@ export function createLimits(
   logger: FastifyBaseLogger,
   now: () => number,
 ): CountingStore {
-  const bans = {
-    banAfter: config.BAN_AFTER,
-    banSeconds: config.BAN_SECONDS,
-    banMaxSeconds: config.BAN_MAX_SECONDS,
-  };
+  const bans = { banAfter: config.BAN_AFTER, banSeconds: config.BAN_SECONDS, banMaxSeconds: config.BAN_MAX_SECONDS };
   const memory = new MemoryStore({ bans, now });
   if (!redis) return new CountingStore(memory, now);
   const share = FALLBACK_SHARE / config.WEB_CONCURRENCY;

@@ -130,12 +130,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const apollo = await createApollo(executor, documents);
   const pages = readPages();
   const { schema } = executor;
-  const websockets = new WebSockets(app.server, {
-    ...options,
-    schema,
-    banned,
-    requestOf,
-  });
+  const websockets = new WebSockets(app.server, { ...options, schema, banned, requestOf });
   const { sandbox } = pages;
   await app.register(graphqlRoute, { apollo, executor, documents, websockets, requestOf, sandbox });
   await app.register(streamRoute, { live, requests, accessLog, requestOf });

@@ -12,11 +12,7 @@ export interface DocsOptions {
 }
 
 /** Swagger UI uses inline styles, and images embedded in its style sheet. */
-const POLICY: Policy = {
-  ...OWN,
-  'style-src': ["'self'", "'unsafe-inline'"],
-  'img-src': ["'self'", 'data:'],
-};
+const POLICY: Policy = { ...OWN, 'style-src': ["'self'", "'unsafe-inline'"], 'img-src': ["'self'", 'data:'] };
 
 const HTML = 'text/html; charset=utf-8';
 const SVG = 'image/svg+xml';

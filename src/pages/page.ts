@@ -67,10 +67,7 @@ export interface Pages {
 /** Reads all pages, once. @throws Error if a file is missing. */
 export function readPages(): Pages {
   const assets = new Assets();
-  const page = (name: string, policy: Policy): Page => ({
-    html: assets.page(name),
-    headers: pageHeaders(policy),
-  });
+  const page = (name: string, policy: Policy): Page => ({ html: assets.page(name), headers: pageHeaders(policy) });
   return {
     assets,
     start: page('start.html', OWN),

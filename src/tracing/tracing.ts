@@ -36,10 +36,7 @@ export function startTracing(serviceName: string): void {
   const resource = defaultResource()
     .merge(resourceFromAttributes({ 'service.name': serviceName }))
     .merge(detectResources({ detectors: [envDetector] }));
-  provider = new NodeTracerProvider({
-    resource,
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
-  });
+  provider = new NodeTracerProvider({ resource, spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())] });
   provider.register();
   registerInstrumentations({
     instrumentations: [

@@ -14,9 +14,7 @@ const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 const TYPES = {
   parsers: { [INT8]: BigInt, [TIMESTAMPTZ]: parseTimestamp },
-  serializers: {
-    [TIMESTAMPTZ]: (value: Date | string) => (typeof value === 'string' ? value : value.toISOString()),
-  },
+  serializers: { [TIMESTAMPTZ]: (value: Date | string) => (typeof value === 'string' ? value : value.toISOString()) },
 };
 
 /** PostgreSQL inside this process (PGlite), in a directory that this process owns while it is open. */

@@ -58,10 +58,7 @@ const SUNSET = new GraphQLDirective({
   description: 'Accompanies @deprecated: since when, when it may be removed, and what replaces it.',
   locations: ELEMENTS,
   args: {
-    since: {
-      type: new GraphQLNonNull(GraphQLString),
-      description: 'The date of deprecation, such as 2026-11-01.',
-    },
+    since: { type: new GraphQLNonNull(GraphQLString), description: 'The date of deprecation, such as 2026-11-01.' },
     on: { type: GraphQLString, description: 'The date from which it may be removed.' },
     replacement: {
       type: GraphQLString,

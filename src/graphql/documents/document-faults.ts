@@ -23,10 +23,7 @@ export function faultsOf(
 ): readonly GraphQLError[] {
   const excesses = excessesOf(document, limits);
   if (excesses.length) return excesses.slice(0, limits.errors);
-  const errors = validate(schema, document, specifiedRules, {
-    maxErrors: limits.errors,
-    hideSuggestions,
-  });
+  const errors = validate(schema, document, specifiedRules, { maxErrors: limits.errors, hideSuggestions });
   return errors.map(({ message, nodes, extensions }) => {
     // Literals that a scalar rejects are reported like variables: with the path of the argument.
     const path = extensions.code === 'BAD_USER_INPUT' && pathTo(nodes?.[0], document);

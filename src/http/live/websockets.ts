@@ -78,11 +78,7 @@ export class WebSockets {
     upgrade.socket.once('close', () => client.leave());
     reply.hijack();
     requests.release(reply);
-    const headers = {
-      ...reply.getHeaders(),
-      ...rateLimitHeaders(standing, now()),
-      'x-request-id': request.id,
-    };
+    const headers = { ...reply.getHeaders(), ...rateLimitHeaders(standing, now()), 'x-request-id': request.id };
     const addHeaders = (lines: string[]) => {
       for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
     };

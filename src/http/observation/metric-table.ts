@@ -24,9 +24,7 @@ export interface Observed {
 export const METRICS: readonly Metric<Observed>[] = [
   gauge('requests_in_progress', 'Requests in progress.', ({ requests }) => requests.count),
   counter('requests_shed_total', 'Requests refused because of overload.', ({ overload }) => overload.refused),
-  gauge('event_loop_lag_seconds', 'Event loop lag.', ({ overload }) => overload.lag.ms / 1000, {
-    aggregator: 'max',
-  }),
+  gauge('event_loop_lag_seconds', 'Event loop lag.', ({ overload }) => overload.lag.ms / 1000, { aggregator: 'max' }),
   counter(
     'limiter_decisions_total',
     'Rate-limit decisions: allowed, limited, banned, too-expensive.',

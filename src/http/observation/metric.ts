@@ -38,10 +38,7 @@ export function register<Source>(metrics: readonly Metric<Source>[], source: Sou
         add(labels, value);
     };
     if (type === 'gauge') {
-      const metric: Gauge = new Gauge({
-        ...options,
-        collect: () => collect((...sample) => metric.set(...sample)),
-      });
+      const metric: Gauge = new Gauge({ ...options, collect: () => collect((...sample) => metric.set(...sample)) });
       continue;
     }
     const metric: Counter = new Counter({

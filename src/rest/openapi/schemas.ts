@@ -60,12 +60,7 @@ function addObject(schemas: Schemas, type: GraphQLObjectType, fields: Fields): v
 function addEnum(schemas: Schemas, type: GraphQLNamedType): void {
   if (!isEnumType(type)) return;
   const values = type.getValues().map(({ name }) => name);
-  schemas[type.name] = {
-    type: 'string',
-    enum: values,
-    description: String(type.description),
-    example: values[0],
-  };
+  schemas[type.name] = { type: 'string', enum: values, description: String(type.description), example: values[0] };
 }
 
 /** Unknown fields are refused. Examples are those of the fields that the payload has too. */

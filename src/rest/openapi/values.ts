@@ -10,11 +10,7 @@ export const REQUEST_ID: Schema = { type: 'string', pattern: '^[\\w.:-]{1,128}$'
 /** The longest body, in characters: no text about a request is longer. */
 export const MAX_TEXT = 131_072;
 export const ref = (name: string): Ref => ({ $ref: `#/components/schemas/${name}` });
-export const arrayOf = (name: string, maxItems = 100): Schema => ({
-  type: 'array',
-  items: ref(name),
-  maxItems,
-});
+export const arrayOf = (name: string, maxItems = 100): Schema => ({ type: 'array', items: ref(name), maxItems });
 
 /** How often a parameter may be repeated; no more would fit into a URL. */
 const MAX_VALUES = 4096;

@@ -19,12 +19,7 @@ const MAX_INT64 = 9223372036854775807n as unknown as number;
 const INT = /^-?(0|[1-9][0-9]{0,9})$/;
 const INTEGER = /^[1-9][0-9]{0,18}$/;
 
-export const INT32 = {
-  type: 'integer',
-  format: 'int32',
-  minimum: -MAX_INT32 - 1,
-  maximum: MAX_INT32,
-} as const;
+export const INT32 = { type: 'integer', format: 'int32', minimum: -MAX_INT32 - 1, maximum: MAX_INT32 } as const;
 
 export const SCALARS: Readonly<Record<string, Scalar>> = {
   ID: {

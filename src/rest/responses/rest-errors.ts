@@ -11,10 +11,7 @@ export function dataOf(operation: PreparedOperation, body: FormattedExecutionRes
   if (!error) return data as Record<string, unknown>;
   const { code, details, requestId } = error.extensions as unknown as Problem;
   if (!details) throw new ProblemError(code, error.message, undefined, requestId);
-  const renamed = details.map(({ path, message }) => ({
-    path: operation.errorPaths.get(path) ?? path,
-    message,
-  }));
+  const renamed = details.map(({ path, message }) => ({ path: operation.errorPaths.get(path) ?? path, message }));
   // The message of bad input is built from its details; others are kept.
   throw code === 'BAD_USER_INPUT' ? badInput(...renamed) : new ProblemError(code, error.message, renamed, requestId);
 }

@@ -17,10 +17,7 @@ export class PetChangeFilter {
   })
   status?: PetStatus[] | null;
 
-  @Field(() => [Id], {
-    nullable: true,
-    description: 'Pets in any of these categories, before or after the change.',
-  })
+  @Field(() => [Id], { nullable: true, description: 'Pets in any of these categories, before or after the change.' })
   categoryId?: bigint[] | null;
 }
 
@@ -42,9 +39,7 @@ export class OrderChangeFilter {
   complete?: boolean | null;
 }
 
-@InputType({
-  description: 'Which stock changes to receive: those whose current stock matches every given filter.',
-})
+@InputType({ description: 'Which stock changes to receive: those whose current stock matches every given filter.' })
 export class InventoryChangeFilter {
   @Field(() => [Id], { nullable: true, description: 'Stock of these pets.' })
   petIds?: bigint[] | null;

@@ -28,10 +28,7 @@ export class PetFilter implements PetFilterShape {
 @Rules({ name: NAME_FILTER })
 @InputType({ description: 'Which categories to list: those that match every given filter.' })
 export class CategoryFilter implements CategoryFilterShape {
-  @Field(() => [Id], {
-    nullable: true,
-    description: 'Categories with these ids. An empty list matches nothing.',
-  })
+  @Field(() => [Id], { nullable: true, description: 'Categories with these ids. An empty list matches nothing.' })
   ids?: bigint[] | null;
 
   @Field(() => String, { nullable: true, description: 'Categories whose name contains this, ignoring case.' })
@@ -53,9 +50,6 @@ export class InventoryFilter implements InventoryFilterShape {
   status?: PetStatus[] | null;
 
   @Stability('BETA')
-  @Field(() => Int, {
-    nullable: true,
-    description: 'Entries with at most this many units: what is running low.',
-  })
+  @Field(() => Int, { nullable: true, description: 'Entries with at most this many units: what is running low.' })
   maxQuantity?: number | null;
 }

@@ -22,10 +22,7 @@ export class NewOrder implements OrderInput {
   })
   shipDate?: Date | null;
 
-  @Field(() => Boolean, {
-    nullable: true,
-    description: 'Whether the order has been fulfilled; false by default.',
-  })
+  @Field(() => Boolean, { nullable: true, description: 'Whether the order has been fulfilled; false by default.' })
   complete?: boolean | null;
 }
 
@@ -48,10 +45,7 @@ export class OrderUpdate implements OrderInput {
   @Field(() => DateTime, { nullable: true, description: 'The new ship date; null removes it.' })
   shipDate?: Date | null;
 
-  @Field(() => Boolean, {
-    nullable: true,
-    description: 'Whether the order has been fulfilled; cannot be null.',
-  })
+  @Field(() => Boolean, { nullable: true, description: 'Whether the order has been fulfilled; cannot be null.' })
   complete?: boolean | null;
 }
 

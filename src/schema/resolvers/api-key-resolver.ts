@@ -23,10 +23,7 @@ export class ApiKeyResolver {
   @Counted()
   @Requires('ADMIN')
   @Paged('first')
-  @Query(() => ApiKeyConnection, {
-    name: 'apiKeys',
-    description: 'All API keys, newest first, one page at a time.',
-  })
+  @Query(() => ApiKeyConnection, { name: 'apiKeys', description: 'All API keys, newest first, one page at a time.' })
   list(
     @Arg('first', () => Int, { nullable: true, description: 'Page size, 1 to 100; 20 by default.' })
     first: number | null | undefined,
@@ -39,9 +36,7 @@ export class ApiKeyResolver {
 
   @Counted()
   @Requires('ADMIN')
-  @Mutation(() => CreatedApiKey, {
-    description: 'Creates a key. The full key is shown only in this response.',
-  })
+  @Mutation(() => CreatedApiKey, { description: 'Creates a key. The full key is shown only in this response.' })
   createApiKey(
     @Arg('input', () => NewApiKey, { description: 'The key to create.' }) input: NewApiKey,
     @Ctx() { session }: Context,
@@ -82,10 +77,7 @@ export class ApiKeyResolver {
     return this.limits.liftBan(address);
   }
 
-  @FieldResolver(() => DateTime, {
-    nullable: true,
-    description: 'When its ban ends; null if it is not banned.',
-  })
+  @FieldResolver(() => DateTime, { nullable: true, description: 'When its ban ends; null if it is not banned.' })
   async bannedUntil(@Root() key: StoredKey) {
     const { bannedUntil } = await this.limits.peek({ id: key.id, quota: quotaOf(key) });
     return bannedUntil === undefined ? null : new Date(bannedUntil);

@@ -66,9 +66,7 @@ export class CategoryResolver {
 
   @Counted()
   @Requires('WRITE')
-  @Mutation(() => Category, {
-    description: 'Deletes a category that has no pets. Returns the deleted category.',
-  })
+  @Mutation(() => Category, { description: 'Deletes a category that has no pets. Returns the deleted category.' })
   deleteCategory(@Arg('id', () => Id, { description: "The category's id." }) id: bigint, @Ctx() { session }: Context) {
     return this.categories.delete(session, id);
   }

@@ -23,10 +23,7 @@ export class InventoryResolver {
 
   @Counted()
   @Requires('READ')
-  @Query(() => InventoryItem, {
-    nullable: true,
-    description: "A pet's stock; null if it is not tracked.",
-  })
+  @Query(() => InventoryItem, { nullable: true, description: "A pet's stock; null if it is not tracked." })
   async inventoryItem(
     @Arg('petId', () => Id, { description: "The pet's id." }) petId: bigint,
     @Ctx() { session }: Context,
@@ -61,9 +58,7 @@ export class InventoryResolver {
   @Stability('BETA')
   @Counted()
   @Requires('WRITE')
-  @Mutation(() => InventoryItem, {
-    description: "Stops tracking a pet's stock. Returns the deleted entry.",
-  })
+  @Mutation(() => InventoryItem, { description: "Stops tracking a pet's stock. Returns the deleted entry." })
   removeInventory(
     @Arg('petId', () => Id, { description: "The pet's id." }) petId: bigint,
     @Ctx() { session }: Context,

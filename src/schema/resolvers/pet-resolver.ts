@@ -82,10 +82,7 @@ export class PetResolver {
     return loaders.load(selection, pet.categoryId, find, 'category');
   }
 
-  @FieldResolver(() => InventoryItem, {
-    nullable: true,
-    description: 'Its stock; null if it is not tracked.',
-  })
+  @FieldResolver(() => InventoryItem, { nullable: true, description: 'Its stock; null if it is not tracked.' })
   inventory(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
     if (pet.inventory !== undefined) return pet.inventory;
     return loaders.load(selection, pet.id, (ids) => this.stock.find(session, ids, selection));

@@ -3,10 +3,7 @@ import { Plan, Scope } from '../enum-types';
 import { DateTime, Id } from '../scalars';
 import { RateLimit } from './rate-limit';
 
-@ObjectType({
-  simpleResolvers: true,
-  description: 'An API key. The secret itself is not stored.',
-})
+@ObjectType({ simpleResolvers: true, description: 'An API key. The secret itself is not stored.' })
 export class ApiKey {
   @Field(() => Id, { description: 'The key id: the second part of the full key.' })
   id!: string;
@@ -17,9 +14,7 @@ export class ApiKey {
   @Field(() => Plan, { description: 'The plan, which sets its quota.' })
   plan!: Plan;
 
-  @Field(() => [Scope], {
-    description: 'The scopes granted to it. WRITE includes READ; ADMIN includes both.',
-  })
+  @Field(() => [Scope], { description: 'The scopes granted to it. WRITE includes READ; ADMIN includes both.' })
   scopes!: Scope[];
 
   @Field(() => Int, {
@@ -28,16 +23,10 @@ export class ApiKey {
   })
   perMinute!: number | null;
 
-  @Field(() => Int, {
-    nullable: true,
-    description: 'Requests per day of an ENTERPRISE key; null for other plans.',
-  })
+  @Field(() => Int, { nullable: true, description: 'Requests per day of an ENTERPRISE key; null for other plans.' })
   perDay!: number | null;
 
-  @Field(() => DateTime, {
-    nullable: true,
-    description: 'When it expires; null if it does not.',
-  })
+  @Field(() => DateTime, { nullable: true, description: 'When it expires; null if it does not.' })
   expiresAt!: Date | null;
 
   @Field(() => DateTime, { nullable: true, description: 'When it was revoked; null if it was not.' })

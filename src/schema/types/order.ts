@@ -17,10 +17,7 @@ export class Order {
   @Field(() => Int, { nullable: true, description: 'Number of units ordered, at least 1.' })
   quantity!: number | null;
 
-  @Field(() => DateTime, {
-    nullable: true,
-    description: 'Expected or actual ship date, in UTC with milliseconds.',
-  })
+  @Field(() => DateTime, { nullable: true, description: 'Expected or actual ship date, in UTC with milliseconds.' })
   shipDate!: Date | null;
 
   @Field(() => Boolean, { description: 'Whether the order has been fulfilled.' })

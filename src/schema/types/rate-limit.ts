@@ -29,26 +29,18 @@ export class RateLimitWindow {
 }
 
 @JsonSchema({ example: { plan: 'FREE', windows: [MINUTE, DAY] } })
-@ObjectType({
-  simpleResolvers: true,
-  description: "The caller's plan and remaining quota. Querying it is free.",
-})
+@ObjectType({ simpleResolvers: true, description: "The caller's plan and remaining quota. Querying it is free." })
 export class RateLimit {
   @Field(() => Plan, { description: 'The plan whose quota applies.' })
   plan!: Plan;
 
-  @Field(() => Int, {
-    description: 'The number of requests this operation counts as: its counted root fields.',
-  })
+  @Field(() => Int, { description: 'The number of requests this operation counts as: its counted root fields.' })
   cost!: number;
 
   @JsonSchema({ minItems: 2, maxItems: 2 })
   @Field(() => [RateLimitWindow], { description: 'Both windows, after this operation.' })
   windows!: RateLimitWindow[];
 
-  @Field(() => DateTime, {
-    nullable: true,
-    description: "When the caller's ban ends, if it is banned.",
-  })
+  @Field(() => DateTime, { nullable: true, description: "When the caller's ban ends, if it is banned." })
   bannedUntil!: Date | null;
 }
