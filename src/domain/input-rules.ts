@@ -30,8 +30,9 @@ export const NOT_NULL = { nullable: false } satisfies Rule;
 export function faultsOf(rule: Rule, value: unknown): string[] {
   if (value === null && rule.nullable === false) return ['must not be null; omit it to keep the current value'];
   if (typeof value === 'string') return textFaults(rule, value);
-  if (typeof value === 'number') return numberFaults(rule, value);
-  return [];
+  if (typeof value !== 'number') return [];
+  const { minimum = -Infinity, maximum = Infinity } = rule;
+  return value < minimum || value > maximum ? [integerRule(minimum, maximum)] : [];
 }
 
 function textFaults({ trimmed, minLength = 0, maxLength }: Rule, value: string): string[] {
@@ -44,10 +45,6 @@ function textFaults({ trimmed, minLength = 0, maxLength }: Rule, value: string):
     ...(isTooLong ? [`must have at most ${maxLength} characters`] : []),
     ...(text === '' && minLength > 0 ? ['must not be empty'] : []),
   ];
-}
-
-function numberFaults({ minimum = -Infinity, maximum = Infinity }: Rule, value: number): string[] {
-  return value < minimum || value > maximum ? [integerRule(minimum, maximum)] : [];
 }
 
 /** The message for a number out of range. */

@@ -98,7 +98,8 @@ async function run(
   const variables = variablesOf(operation, { path, query, body });
   const key = operation.runsOnce ? request.headers[IDEMPOTENCY_KEY] : undefined;
   const idempotency = key === undefined ? undefined : { header: String(key), operation: operation.id };
-  const asked = { ...operationRequest, api: REST_API, idempotency };
+  const { session, caller, meter, requestId, observer } = operationRequest;
+  const asked = { session, caller, meter, requestId, observer, api: REST_API, idempotency };
   const outcome = await executor.run(operation.document, null, variables, asked);
   reply.headers(idempotencyHeaders(outcome));
   const result = dataOf(operation, outcome.body)[operation.root];

@@ -53,9 +53,6 @@ export class ExpiredAnswers {
 /** @returns the number of responses deleted. */
 async function deleteExpired(transaction: Session, now: Date, limit: number): Promise<number> {
   if (!(await tryLock(transaction, 'cleaning'))) return 0;
-  const { count } = await transaction.prisma.idempotencyKey.deleteMany({
-    where: { expiresAt: { lte: now } },
-    limit,
-  });
+  const { count } = await transaction.prisma.idempotencyKey.deleteMany({ where: { expiresAt: { lte: now } }, limit });
   return count;
 }

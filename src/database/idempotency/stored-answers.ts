@@ -16,7 +16,7 @@ export interface KeptAnswer {
   readonly isSame: boolean;
 }
 
-/** Maximum size of a stored response in bytes; the table has the same limit. */
+/** Maximum bytes of a stored response, as in the table. */
 export const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /** Finds the response stored under the key; `undefined` if there is none or it has expired. */
@@ -25,9 +25,8 @@ export async function findAnswer(
   { caller, key, fingerprint }: Claim,
   now: Date,
 ): Promise<KeptAnswer | undefined> {
-  const found = await session.prisma.idempotencyKey.findUnique({
-    where: { caller_key: { caller, key }, expiresAt: { gt: now } },
-  });
+  const where = { caller_key: { caller, key }, expiresAt: { gt: now } };
+  const found = await session.prisma.idempotencyKey.findUnique({ where });
   if (!found) return undefined;
   return { answer: found.answer, isSame: Buffer.from(fingerprint, 'hex').equals(found.fingerprint) };
 }
@@ -53,10 +52,7 @@ export async function keepAnswer(
   expiresAt: Date,
 ): Promise<void> {
   const content = { fingerprint: Buffer.from(fingerprint, 'hex'), answer, expiresAt };
-  await transaction.prisma.idempotencyKey.upsert({
-    where: { caller_key: { caller, key } },
-    create: { caller, key, ...content },
-    update: content,
-    select: { key: true },
-  });
+  const where = { caller_key: { caller, key } };
+  const create = { caller, key, ...content };
+  await transaction.prisma.idempotencyKey.upsert({ where, create, update: content, select: { key: true } });
 }

@@ -54,8 +54,7 @@ function pageOf(field: FieldPlan['field'], node: FieldNode | undefined): Page | 
 
 /** Lengths out of bounds are rejected in execution; here a negative one must not reduce the total. */
 function lengthOf(value: ValueNode, variables: Variables): number | undefined {
-  const length = value.kind === 'Variable' ? variables[value.name.value] : value.kind === 'IntValue' && value.value;
-  return typeof length === 'number' || typeof length === 'string'
-    ? Math.min(Math.max(Number(length), 0), MAX_PAGE)
-    : undefined;
+  const length =
+    value.kind === 'IntValue' ? Number(value.value) : value.kind === 'Variable' && variables[value.name.value];
+  return typeof length === 'number' ? Math.min(Math.max(length, 0), MAX_PAGE) : undefined;
 }

@@ -25,8 +25,8 @@ type Body = { -readonly [member in keyof FormattedExecutionResult]: FormattedExe
 /** The response to an executed operation. @param cost how many requests it counted as. */
 export function answer(result: ExecutionResult, answering: Answering, cost: number): Outcome {
   const body = eventOf(result, answering);
-  const { status: standing } = answering.request.meter;
-  if (standing) body.extensions = { cost: costOf(cost, standing), ...body.extensions };
+  const { status: limitStatus } = answering.request.meter;
+  if (limitStatus) body.extensions = { cost: costOf(cost, limitStatus), ...body.extensions };
   return { status: 200, body, notice: answering.notice };
 }
 

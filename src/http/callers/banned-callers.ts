@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Problem } from '../../errors/problem';
-import { problemOfStatus } from '../../graphql/charging/charge';
+import { problemOfStatus } from '../../graphql/charging/limit-problem';
 import type { Meter } from '../../rate-limit/meter';
 import type { CountingStore } from '../../rate-limit/stores/counting-store';
 import { problemBody } from '../error-handling';

@@ -6,7 +6,7 @@ import type { WebSocket } from 'ws';
 import type { Caller } from '../../access/caller';
 import type { KeyRing } from '../../access/key-ring';
 import { ProblemError } from '../../errors/problem';
-import { refusalOf } from '../../graphql/charging/charge';
+import { refusalOf } from '../../graphql/charging/limit-problem';
 import type { OperationRequest } from '../../graphql/execution/context';
 import { type Outcome, refusal } from '../../graphql/execution/outcome';
 import { RunningSubscription } from '../../graphql/execution/running-subscription';

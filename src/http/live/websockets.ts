@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CloseCode, handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { refusalOf } from '../../graphql/charging/charge';
+import { refusalOf } from '../../graphql/charging/limit-problem';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import { PLANS } from '../../rate-limit/plans';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
@@ -61,8 +61,8 @@ export class WebSockets {
     const { live, requests, corsOrigins, now } = this.options;
     checkHandshake(request, reply);
     checkOrigin(request, corsOrigins);
-    const standing = await request.meter.take(0);
-    const refused = refusalOf(standing);
+    const limitStatus = await request.meter.take(0);
+    const refused = refusalOf(limitStatus);
     if (refused) throw refused;
     if (live.isClosing) throw aboutToEnd();
     const upgrade = this.upgrades.get(request.raw);
@@ -78,7 +78,7 @@ export class WebSockets {
     upgrade.socket.once('close', () => client.leave());
     reply.hijack();
     requests.release(reply);
-    const headers = { ...reply.getHeaders(), ...rateLimitHeaders(standing, now()), 'x-request-id': request.id };
+    const headers = { ...reply.getHeaders(), ...rateLimitHeaders(limitStatus, now()), 'x-request-id': request.id };
     const addHeaders = (lines: string[]) => {
       for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
     };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ErrorCode, ProblemError } from '../../errors/problem';
-import { refusalOf } from '../../graphql/charging/charge';
+import { refusalOf } from '../../graphql/charging/limit-problem';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import { PLANS } from '../../rate-limit/plans';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
@@ -26,9 +26,9 @@ export function refuseBrokenHttp(limits: Store, now: () => number) {
       return;
     }
     const id = subjectOfAddress(socket.remoteAddress ?? '');
-    const standing = await limits.take({ id, quota: PLANS.FREE }, 1, 'counted');
+    const limitStatus = await limits.take({ id, quota: PLANS.FREE }, 1, 'counted');
     const [code, message] = CODES[error.code ?? ''] ?? ['BAD_REQUEST', 'The request is not valid HTTP.'];
-    write(socket, refusalOf(standing) ?? new ProblemError(code, message), rateLimitHeaders(standing, now()));
+    write(socket, refusalOf(limitStatus) ?? new ProblemError(code, message), rateLimitHeaders(limitStatus, now()));
   };
 }
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { problemOfStatus } from '../../graphql/charging/charge';
+import { problemOfStatus } from '../../graphql/charging/limit-problem';
 import type { LimitStatus } from '../../rate-limit/limit-status';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
 import { problemBody } from '../error-handling';
@@ -25,26 +25,26 @@ export function completeResponses(app: FastifyInstance, now: () => number, mayBe
     if (known) return done(null, complete(reply, payload, known));
     const counted = count(request, reply);
     if (!(counted instanceof Promise)) return done(null, refuseOr(request, reply, payload, counted));
-    counted.then((standing) => {
+    counted.then((limitStatus) => {
       // If the request timed out and was answered meanwhile, that response stands.
       if (reply.raw.headersSent) discard(payload);
-      else done(null, refuseOr(request, reply, payload, standing));
+      else done(null, refuseOr(request, reply, payload, limitStatus));
     }, done);
   });
 
-  function refuseOr(request: FastifyRequest, reply: FastifyReply, payload: unknown, standing: LimitStatus): unknown {
-    const refusal = problemOfStatus(standing);
+  function refuseOr(request: FastifyRequest, reply: FastifyReply, payload: unknown, limitStatus: LimitStatus): unknown {
+    const refusal = problemOfStatus(limitStatus);
     if (!refusal || request.routeOptions.config.metering === 'unmetered') {
-      return complete(reply, payload, standing);
+      return complete(reply, payload, limitStatus);
     }
     discard(payload);
     for (const name of CONTENT_HEADERS) reply.removeHeader(name);
     reply.code(refusal.status).type('application/json; charset=utf-8');
-    return complete(reply, JSON.stringify(problemBody(request, refusal)), standing);
+    return complete(reply, JSON.stringify(problemBody(request, refusal)), limitStatus);
   }
 
-  function complete(reply: FastifyReply, payload: unknown, standing: LimitStatus): unknown {
-    reply.headers(rateLimitHeaders(standing, now()));
+  function complete(reply: FastifyReply, payload: unknown, limitStatus: LimitStatus): unknown {
+    reply.headers(rateLimitHeaders(limitStatus, now()));
     protect(reply, mayBeTls);
     const isUnavailable = reply.statusCode === 503 || reply.request.observation?.isUnavailable;
     if (isUnavailable && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);

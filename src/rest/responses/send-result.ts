@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PreparedOperation } from '../prepared-operation';
 import type { RestRequest } from '../requests/rest-request';
+import { etagOf, isKnown } from './entity-tag';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -47,17 +47,4 @@ function nextLink(path: string, query: RestRequest['query'], cursor: string): st
   }
   parameters.append('cursor', cursor);
   return `<${path}?${parameters}>; rel="next"`;
-}
-
-/** A strong validator of a body (RFC 9110, section 8.8.3). It protects nothing, so a fast hash will do. */
-function etagOf(body: string): string {
-  return `"${hash('sha1', body, 'base64url')}"`;
-}
-
-/**
- * Whether an `If-None-Match` names the tag (RFC 9110, section 13.1.2: weak comparison). Tags are quoted and contain no
- * quotes, so the list need not be parsed.
- */
-function isKnown(etag: string, ifNoneMatch: string | undefined): boolean {
-  return ifNoneMatch !== undefined && (ifNoneMatch.trim() === '*' || ifNoneMatch.includes(etag));
 }

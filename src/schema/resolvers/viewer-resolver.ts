@@ -8,12 +8,12 @@ import { RateLimit } from '../types/rate-limit';
 export class ViewerResolver {
   @Query(() => RateLimit, { description: "The caller's plan and remaining quota. Uses no quota." })
   async rateLimit(@Ctx() { request, charge }: Context): Promise<RateLimit> {
-    const standing = await charge.settle();
+    const limitStatus = await charge.settle();
     return {
       plan: request.caller.plan,
       cost: charge.cost,
-      windows: windowsOf(standing),
-      bannedUntil: standing.bannedUntil === undefined ? null : new Date(standing.bannedUntil),
+      windows: windowsOf(limitStatus),
+      bannedUntil: limitStatus.bannedUntil === undefined ? null : new Date(limitStatus.bannedUntil),
     };
   }
 

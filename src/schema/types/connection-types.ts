@@ -23,10 +23,7 @@ export class PageInfo {
 
 /** A connection type with its edge type (GraphQL Cursor Connections Specification), `nodes` and `totalCount`. */
 function connectionOf<Node extends object>(NodeType: ClassType<Node>, name: string, plural: string) {
-  @ObjectType(`${name}Edge`, {
-    simpleResolvers: true,
-    description: `One item in a page of ${plural}, with its cursor.`,
-  })
+  @ObjectType(`${name}Edge`, { simpleResolvers: true, description: `An item of a page of ${plural}, with its cursor.` })
   class Edge {
     @Field(() => NodeType, { description: `The ${name} itself.` })
     node!: Node;
