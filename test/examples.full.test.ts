@@ -17,7 +17,8 @@ beforeAll(async () => {
   stopListening();
   const built = await Promise.allSettled(NAMES.map(async (name) => examples.set(name, await Example.build(name))));
   failures = built.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-});
+  // Four compilers at once take half a minute of two cores, and more of busy ones.
+}, 300_000);
 afterAll(async () => {
   await gateway?.stop('SIGKILL');
   for (const example of examples.values()) await example.remove();
