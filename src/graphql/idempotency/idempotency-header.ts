@@ -15,8 +15,9 @@ export function idempotencyHeaders({ replayed }: Pick<Outcome, 'replayed'>): Rea
 
 /** All headers that the outcome of a GraphQL operation adds to its response. */
 export function headersOf(outcome: Pick<Outcome, 'notice' | 'replayed'>): Readonly<Record<string, string>> {
+  if (!outcome.notice) return idempotencyHeaders(outcome);
   // Idempotency keys are experimental, the lowest level, so their x-stability may override the notice's.
-  return { ...outcome.notice?.headers, ...idempotencyHeaders(outcome) };
+  return { ...outcome.notice.headers, ...idempotencyHeaders(outcome) };
 }
 
 const NONE = {};
