@@ -5,12 +5,7 @@ import { relayStylePagination } from '@apollo/client/utilities';
 import { OperationTypeNode } from 'graphql';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws'; // browsers have their own
-import {
-  PetChangedDocument,
-  PetsDocument,
-  PlaceOrderDocument,
-  RenamePetDocument,
-} from '../../../src/database/generated/graphql.js';
+import { PetChangedDocument, PetsDocument, PlaceOrderDocument, RenamePetDocument } from './generated/graphql.js';
 import { patientFetch } from './patient-fetch.js';
 import { key, report, url } from './run.js';
 

@@ -1,5 +1,5 @@
 import createClient from 'openapi-fetch';
-import type { components, paths } from '../../../src/database/generated/openapi-document.js';
+import type { components, paths } from './generated/openapi.js';
 import { patientFetch } from './patient-fetch.js';
 import { key, report, url } from './run.js';
 

@@ -1,5 +1,5 @@
 import { Client, cacheExchange, fetchExchange } from '@urql/core';
-import { PetsDocument, PlaceOrderDocument } from '../../../src/database/generated/graphql.js';
+import { PetsDocument, PlaceOrderDocument } from './generated/graphql.js';
 import { patientFetch } from './patient-fetch.js';
 import { key, report, url } from './run.js';
 
