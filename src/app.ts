@@ -14,7 +14,7 @@ import type { Config } from './config';
 import type { Database } from './database/database';
 import { ExpiredAnswers } from './database/idempotency/expired-answers';
 import { createServices } from './domain/services';
-import { Executor } from './graphql/execution/executor';
+import { Executor } from './graphql/executor/executor';
 import { LiveOperations } from './http/live/live-operations';
 import { AccessLog } from './http/observation/access-log';
 import { createLogger } from './http/observation/logger';

@@ -9,9 +9,9 @@ import {
 import { GraphQLError } from 'graphql';
 import { type ErrorCode, type Problem, problemOf } from '../errors/problem';
 import { type KnownDocuments, reworded } from './documents/known-documents';
-import type { OperationRequest } from './execution/context';
-import type { Executor } from './execution/executor';
-import { extensionsOf, type Outcome, refusal, refuseDocument } from './execution/outcome';
+import type { OperationRequest } from './executor/context';
+import type { Executor } from './executor/executor';
+import { extensionsOf, type Outcome, refusal, refuseDocument } from './executor/outcome';
 import { headersOf } from './idempotency/idempotency-header';
 
 /**

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { type ErrorCode, type Problem, ProblemError, problemOf } from '../errors/problem';
-import { extensionsOf } from '../graphql/execution/outcome';
+import { extensionsOf } from '../graphql/executor/outcome';
 import { errorBody } from '../rest/responses/rest-errors';
 
 /** Where GraphQL is served. */

@@ -4,8 +4,8 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyServ
 import type { Database } from '../database/database';
 import { createApollo } from '../graphql/apollo';
 import type { KnownDocuments } from '../graphql/documents/known-documents';
-import { GRAPHQL_API, type OperationRequest } from '../graphql/execution/context';
-import type { Executor } from '../graphql/execution/executor';
+import { GRAPHQL_API, type OperationRequest } from '../graphql/executor/context';
+import type { Executor } from '../graphql/executor/executor';
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from '../graphql/idempotency/idempotency-header';
 import { readPages } from '../pages/page';
 import { pageRoutes } from '../pages/routes';

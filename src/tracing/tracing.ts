@@ -11,8 +11,8 @@ import { defaultResource, detectResources, envDetector, resourceFromAttributes }
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { reasonOf } from '../database/failures';
-import type { Operation } from '../graphql/execution/operation';
-import type { Outcome } from '../graphql/execution/outcome';
+import type { Operation } from '../graphql/executor/operation';
+import type { Outcome } from '../graphql/executor/outcome';
 import { inTime } from '../rate-limit/in-time';
 
 /** How long sending the remaining spans may take when the process ends. */

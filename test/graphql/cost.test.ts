@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type GraphQLObjectType, getNamedType, getOperationAST, isObjectType, parse, print } from 'graphql';
 import { estimateAt } from '../../src/graphql/documents/estimate';
-import { Operation } from '../../src/graphql/execution/operation';
+import { Operation } from '../../src/graphql/executor/operation';
 import { OPERATIONS } from '../../src/rest/operations';
 import { prepare } from '../../src/rest/prepared-operation';
 import { buildSchema, type Services } from '../../src/schema/schema';

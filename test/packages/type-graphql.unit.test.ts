@@ -14,8 +14,8 @@ import {
   UseMiddleware,
 } from 'type-graphql';
 import { anonymousCaller } from '../../src/access/caller';
-import { GRAPHQL_API, type OperationRequest } from '../../src/graphql/execution/context';
-import { Executor } from '../../src/graphql/execution/executor';
+import { GRAPHQL_API, type OperationRequest } from '../../src/graphql/executor/context';
+import { Executor } from '../../src/graphql/executor/executor';
 import { Meter } from '../../src/rate-limit/meter';
 import { MemoryStore } from '../../src/rate-limit/stores/memory-store';
 import { Id, refuseKeyIds } from '../../src/schema/scalars';

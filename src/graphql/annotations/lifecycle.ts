@@ -13,7 +13,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import type { Variables } from '../execution/context';
+import type { Variables } from '../executor/context';
 import { collectAnnotations, holdsAnnotations } from './annotated-values';
 import { type Annotation, type Annotations, annotationsOf } from './annotations';
 import { type Notice, noticeOf } from './notice';

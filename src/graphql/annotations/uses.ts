@@ -1,4 +1,4 @@
-import type { Api } from '../execution/context';
+import type { Api } from '../executor/context';
 import type { Annotation } from './annotations';
 
 /** How often an annotated element was used through one of the two interfaces. */

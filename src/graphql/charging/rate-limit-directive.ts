@@ -3,7 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import { rateLimitDirective } from 'graphql-rate-limit-directive';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { LimitStatus } from '../../rate-limit/limit-status';
-import type { Context } from '../execution/context';
+import type { Context } from '../executor/context';
 import type { Charge } from './charge';
 
 /**

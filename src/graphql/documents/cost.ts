@@ -1,8 +1,8 @@
 import { type FieldNode, getNullableType, isListType, type OperationTypeNode, type ValueNode } from 'graphql';
 import { MAX_PAGE } from '../../domain/connection';
 import { listSizeOf, weightOf } from '../directives/cost-directives';
-import type { Variables } from '../execution/context';
-import type { FieldPlan, SelectionPlan } from '../execution/run';
+import type { Variables } from '../executor/context';
+import type { FieldPlan, SelectionPlan } from '../executor/run';
 import { constant, type Estimate, sum, times } from './estimate';
 
 /** The assumed length of lists without pages, such as those of introspection. */

@@ -1,4 +1,4 @@
-import type { Variables } from '../execution/context';
+import type { Variables } from '../executor/context';
 
 /** A number that may depend on the variables of a request. */
 export interface Estimate {

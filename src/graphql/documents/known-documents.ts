@@ -1,7 +1,7 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { OperationRequest } from '../execution/context';
-import { isFreeOfQuota } from '../execution/operation';
+import type { OperationRequest } from '../executor/context';
+import { isFreeOfQuota } from '../executor/operation';
 import { faultsOf } from './document-faults';
 import type { DocumentLimits } from './document-limits';
 import { PersistedQueries } from './persisted-queries';

@@ -14,7 +14,7 @@ import {
 import type { ErrorDetail } from '../../domain/domain-error';
 import { faultsOf } from '../../domain/input-rules';
 import { type Element, ruleOf } from '../directives/json-schema';
-import type { Variables } from '../execution/context';
+import type { Variables } from '../executor/context';
 
 /** Which rule of a field or an argument a value breaks. */
 export function ruleErrors(element: Element, value: unknown, path: string): ErrorDetail[] {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type DocumentNode, type GraphQLSchema, getOperationAST, parse, print } from 'graphql';
-import { Operation } from '../execution/operation';
+import { Operation } from '../executor/operation';
 import type { CostLimits } from './cost';
 import { faultsOf } from './document-faults';
 import type { DocumentLimits } from './document-limits';

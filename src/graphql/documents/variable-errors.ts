@@ -8,7 +8,7 @@ import {
   typeFromAST,
 } from 'graphql';
 import type { ErrorDetail } from '../../domain/domain-error';
-import type { Variables } from '../execution/context';
+import type { Variables } from '../executor/context';
 import { innerRuleErrors, ruleErrors, takersOf } from './rule-errors';
 
 /** At most this many errors are reported. */

@@ -1,5 +1,5 @@
 import { ProblemError } from '../../errors/problem';
-import type { Outcome } from '../execution/outcome';
+import type { Outcome } from '../executor/outcome';
 
 /** The request header with the idempotency key. */
 export const IDEMPOTENCY_KEY = 'idempotency-key';

@@ -2,9 +2,9 @@ import { type ExecutionResult, print } from 'graphql';
 import type { Session } from '../../database/database';
 import { ProblemError, problemOf } from '../../errors/problem';
 import type { Charge } from '../charging/charge';
-import type { Plan } from '../execution/compile';
-import type { Operation } from '../execution/operation';
-import { type Answering, answer, type Outcome, refusal } from '../execution/outcome';
+import type { Plan } from '../executor/compile';
+import type { Operation } from '../executor/operation';
+import { type Answering, answer, type Outcome, refusal } from '../executor/outcome';
 import { parseIdempotencyKey } from './idempotency-header';
 import { fingerprintOf, type Run, StoredResponses } from './stored-responses';
 

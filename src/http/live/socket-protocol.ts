@@ -1,7 +1,7 @@
 import { type ExecutionArgs, type ExecutionResult, GraphQLError, type GraphQLFormattedError, parse } from 'graphql';
 import { CloseCode, makeServer, type OperationResult, type Server } from 'graphql-ws';
 import type { Caller } from '../../access/caller';
-import { RunningSubscription } from '../../graphql/execution/running-subscription';
+import { RunningSubscription } from '../../graphql/executor/running-subscription';
 import { presentedKey, WRONG_KEY } from '../callers/presented-key';
 import { tooMany } from './live-operations';
 import { type Client, runSocketOperation, type SocketOptions } from './socket-operation';

@@ -5,9 +5,9 @@ import type { FormattedExecutionResult } from 'graphql';
 import { ProblemError } from '../../errors/problem';
 import { withText } from '../../graphql/documents/document-ids';
 import type { KnownDocuments } from '../../graphql/documents/known-documents';
-import type { OperationRequest } from '../../graphql/execution/context';
-import type { Executor } from '../../graphql/execution/executor';
-import { serialize } from '../../graphql/execution/json-text';
+import type { OperationRequest } from '../../graphql/executor/context';
+import type { Executor } from '../../graphql/executor/executor';
+import { serialize } from '../../graphql/executor/json-text';
 import { headersOf } from '../../graphql/idempotency/idempotency-header';
 import { type Page, sendPage } from '../../pages/page';
 import { answerOtherMethods } from '../../rest/other-methods';
@@ -50,7 +50,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     const type = responseType(accept);
     // Apollo would refuse it only after running the operation.
     if (!type) throw new ProblemError('NOT_ACCEPTABLE', NOT_ACCEPTABLE);
-    const known = isObject(sent) && (isPost || isSafeGet(request)) ? knownRequest(sent, documents) : undefined;
+    const known = isObject(sent) && (isPost || isSafeGet(request)) ? knownRequest(sent, documents, !isPost) : undefined;
     if (!known || !(isPost || executor.kindOf(known.document, known.operationName) === 'query'))
       return byApollo.call(this, request, reply, sent);
     const { document, operationName, variables } = known;

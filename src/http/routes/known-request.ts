@@ -1,6 +1,6 @@
 import type { DocumentNode } from 'graphql';
 import type { KnownDocuments } from '../../graphql/documents/known-documents';
-import type { Variables } from '../../graphql/execution/context';
+import type { Variables } from '../../graphql/executor/context';
 
 /** The parameters of a GraphQL request, as sent: values of the body, or texts of the query string. */
 export type Parameters = Readonly<Record<string, unknown>>;
@@ -14,20 +14,25 @@ export interface KnownRequest {
 
 /**
  * Reads a request, in whatever form it names its document: by its text, by the hash of a persisted query, or by both.
+ * @param isUrl whether objects are sent as JSON texts.
  * @returns `undefined` for unknown documents and for anything malformed.
  */
-export function knownRequest(sent: Parameters, documents: KnownDocuments): KnownRequest | undefined {
+export function knownRequest(sent: Parameters, documents: KnownDocuments, isUrl: boolean): KnownRequest | undefined {
   const { operationName } = sent;
-  const text = documentText(sent, documents);
+  const text = documentText(sent, documents, isUrl);
   const document = text === undefined ? undefined : documents.find(text);
-  const variables = objectOf(sent.variables);
+  const variables = objectOf(sent.variables, isUrl);
   if (!document || !variables) return undefined;
   if (operationName != null && typeof operationName !== 'string') return undefined;
   return { document, operationName: operationName ?? undefined, variables };
 }
 
-function documentText({ query, extensions }: Parameters, documents: KnownDocuments): string | undefined {
-  const asked = objectOf(extensions);
+function documentText(
+  { query, extensions }: Parameters,
+  documents: KnownDocuments,
+  isUrl: boolean,
+): string | undefined {
+  const asked = objectOf(extensions, isUrl);
   const text = typeof query === 'string' && query !== '' ? query : undefined;
   if (!asked?.persistedQuery) return asked && text;
   const { version, sha256Hash } = objectOf(asked.persistedQuery) ?? {};
@@ -35,14 +40,13 @@ function documentText({ query, extensions }: Parameters, documents: KnownDocumen
   return text === undefined || text === registered ? registered : undefined;
 }
 
-/** An object that is sent as such, or in a URL as JSON; empty if it is absent. */
-function objectOf(value: unknown): Variables | undefined {
+/** An object; empty if it is absent. @param isText whether it may be sent as JSON text. */
+function objectOf(value: unknown, isText = false): Variables | undefined {
   if (value === undefined || value === null) return {};
   if (typeof value === 'object') return Array.isArray(value) ? undefined : (value as Variables);
-  if (typeof value !== 'string') return undefined;
+  if (!isText || typeof value !== 'string') return undefined;
   try {
-    const parsed: unknown = JSON.parse(value);
-    return typeof parsed === 'string' ? undefined : objectOf(parsed);
+    return objectOf(JSON.parse(value));
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@ import { isLosslessNumber } from 'lossless-json';
 import { badInput, type ErrorDetail } from '../../domain/domain-error';
 import { ruleErrors } from '../../graphql/documents/rule-errors';
 import { typeErrors } from '../../graphql/documents/variable-errors';
-import type { Variables } from '../../graphql/execution/context';
+import type { Variables } from '../../graphql/executor/context';
 import type { Body } from './body-shape';
 import type { Input, Inputs } from './inputs';
 

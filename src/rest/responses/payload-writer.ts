@@ -1,5 +1,5 @@
 import { type GraphQLField, type GraphQLOutputType, getNullableType, isListType, isObjectType } from 'graphql';
-import { JsonText, quoted } from '../../graphql/execution/json-text';
+import { JsonText, quoted } from '../../graphql/executor/json-text';
 import { type Payload, valuesOf } from './payload';
 
 /** Writes a value of a GraphQL result as JSON text. */

@@ -5,7 +5,7 @@ import { KEY_ID_FORM } from '../../access/secret';
 import { badInput } from '../../domain/domain-error';
 import { Paged } from '../../graphql/directives/cost-directives';
 import { Counted, Requires } from '../../graphql/directives/directives';
-import type { Context } from '../../graphql/execution/context';
+import type { Context } from '../../graphql/executor/context';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import type { Store } from '../../rate-limit/stores/store';
 import { ApiKeyUpdate, NewApiKey } from '../inputs/api-keys';

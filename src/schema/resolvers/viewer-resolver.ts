@@ -1,5 +1,5 @@
 import { Ctx, Query, Resolver } from 'type-graphql';
-import type { Context } from '../../graphql/execution/context';
+import type { Context } from '../../graphql/executor/context';
 import type { LimitStatus } from '../../rate-limit/limit-status';
 import { Viewer } from '../types/api-key';
 import { RateLimit } from '../types/rate-limit';

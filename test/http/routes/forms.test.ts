@@ -67,6 +67,8 @@ test.each([
   ['a hash of another text', post({ query: '{ __typename }', extensions }), 400],
   ['an unknown version', post({ query, extensions: { persistedQuery: { version: 2, sha256Hash } } }), 400],
   ['variables that are no object', post({ query, variables: [1] }), 400],
+  ['variables in a body as text', post({ query, variables: '{"id":"1"}' }), 400],
+  ['extensions in a body as text', post({ query, variables, extensions: JSON.stringify(extensions) }), 400],
   ['a name that is no text', post({ query, variables, operationName: 7 }), 400],
   ['a form', post({ query, variables }, 'text/plain'), 400],
 ])('Apollo decides on %s', async (_what, request, status) => {
