@@ -57,7 +57,7 @@ export async function createApp(
   const documents = createDocuments(config, schema);
   const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT ? await import('./tracing/tracing.js') : undefined;
   tracing?.reportTo(logger);
-  const replicas = await openReplicas(config, database, logger);
+  const replicas = await openReplicas(config, logger);
   const executor = new Executor(schema, {
     now,
     costs: costLimits(config),

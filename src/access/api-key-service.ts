@@ -46,10 +46,8 @@ export class ApiKeyService {
   async create(session: Session, input: NewApiKey): Promise<{ apiKey: StoredKey; secret: string }> {
     const data = check(input);
     const key = newKey();
-    const apiKey = await session.prisma.apiKey.create({
-      data: { ...data, id: key.id, secretHash: hashSecret(key.secret) },
-      omit,
-    });
+    const row = { ...data, id: key.id, secretHash: hashSecret(key.secret) };
+    const apiKey = await session.transaction(({ prisma }) => prisma.apiKey.create({ data: row, omit }));
     return { apiKey, secret: formatKey(key) };
   }
 
@@ -71,12 +69,11 @@ export class ApiKeyService {
    * @throws DomainError `NOT_FOUND`.
    */
   async revoke(session: Session, id: string): Promise<StoredKey> {
-    await session.prisma.apiKey.updateMany({
-      where: { id, revokedAt: null },
-      data: { revokedAt: new Date() },
+    const revoked = await session.transaction(async ({ prisma }) => {
+      await prisma.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
+      return prisma.apiKey.findUnique({ where: { id }, omit });
     });
     this.ring.forget(id);
-    const revoked = await session.prisma.apiKey.findUnique({ where: { id }, omit });
     if (!revoked) throw unknownKey(id);
     return revoked;
   }
@@ -89,18 +86,21 @@ export class ApiKeyService {
     const createdAt = bound && new Date(Math.min(Number(bound.id), LATEST));
     if (after != null && !bound) checks.fail('after', 'is not a cursor of this list');
     checks.done();
-    const keys = await session.prisma.apiKey.findMany({
-      where: createdAt && { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: bound.key } }] },
-      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      take: limit + 1,
-      omit,
-    });
+    const older = createdAt && { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: bound.key } }] };
+    const keys = await session.transaction(({ prisma }) =>
+      prisma.apiKey.findMany({
+        where: older,
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        take: limit + 1,
+        omit,
+      }),
+    );
     const next = keys.length > limit;
     return new Connection(
       keys.slice(0, limit),
       ({ id, createdAt }) => encodeCursor(LIST, { id: String(createdAt.getTime()), key: id }),
       { next, previous: bound !== undefined },
-      () => session.prisma.apiKey.count(),
+      () => session.transaction(({ prisma }) => prisma.apiKey.count()),
     );
   }
 

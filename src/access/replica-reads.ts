@@ -14,9 +14,9 @@ export class ReplicaReads {
     private readonly writers: RecentWriters,
   ) {}
 
-  /** Where a query of this caller reads. */
-  session(caller: string): Session {
-    return this.replicas.session(this.writers.has(caller));
+  /** Where a query reads. @param primary its session on the primary. */
+  session(primary: Session): Session {
+    return this.replicas.session(primary, this.writers.has(primary.work.caller));
   }
 
   noteWrite(caller: string): void | Promise<void> {

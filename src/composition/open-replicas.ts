@@ -1,17 +1,12 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config';
-import type { Database } from '../database/database';
 import { Replicas } from '../database/replicas/replicas';
 
 /** The replicas of the database; `undefined` if there are none. */
-export async function openReplicas(
-  config: Config,
-  database: Database,
-  logger: FastifyBaseLogger,
-): Promise<Replicas | undefined> {
+export async function openReplicas(config: Config, logger: FastifyBaseLogger): Promise<Replicas | undefined> {
   const { DATABASE_URL, DATABASE_REPLICA_URLS: urls } = config;
   if (!DATABASE_URL || !urls) return undefined;
-  return Replicas.open(database, {
+  return Replicas.open({
     primaryUrl: DATABASE_URL,
     urls,
     maxLagMs: config.REPLICA_MAX_LAG_MS,

@@ -1,4 +1,5 @@
 import type { Change, ChangeListeners } from './changes';
+import type { Work } from './deadline';
 import type { Prisma } from './generated/client';
 
 /** SQL text with the name it is prepared under. Create it with {@link statement}. */
@@ -9,27 +10,41 @@ export interface Statement {
 
 /**
  * Where a unit of work runs: directly on the database, or inside a transaction. Services take a session as their first
- * argument, so their callers decide what shares a transaction.
+ * argument, so their callers decide what shares a transaction, and until when it runs.
  */
 export interface Session {
-  /** The Prisma models. */
-  readonly prisma: Prisma.TransactionClient;
+  /** On whose behalf, and until when, its statements run. Those after the deadline are rejected with its reason. */
+  readonly work: Work;
   /**
-   * Runs one prepared statement. Returns `int8` as `bigint`, `timestamptz` as `Date`.
-   * @param isShortRead whether it only reads, and few rows by an index: it may share a connection, and be run twice.
-   * @throws the driver's error: see {@link failureOf}.
+   * Runs one prepared statement that reads. Returns `int8` as `bigint`, `timestamptz` as `Date`.
+   * @param isShortRead whether it reads few rows by an index: it may share a connection.
+   * @throws Ended at the deadline, otherwise the driver's error: see {@link failureOf}.
    */
   query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]>;
   /**
+   * Runs one prepared statement that writes.
+   * @throws Ended at the deadline, if nothing was written; OutcomeUnknown if that is not known; otherwise the driver's error.
+   */
+  write<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
+  /**
    * Runs `work` in one transaction (within a transaction: in a savepoint), which is rolled back if it throws.
    * Serialization failures and deadlocks are retried a few times, so `work` must have no other side effects.
+   * @throws Ended at the deadline, OutcomeUnknown if the commit had been sent by then.
    */
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  /** The same with a deadline of its own, for one event of a subscription. */
+  renewed(): Session;
   /** Notifies listeners of a change once it is committed; never if it is rolled back. */
   changed(change: Change): void;
 }
 
-/** An open database. */
+/** A session inside a transaction. */
+export interface Transaction extends Session {
+  /** The Prisma models. */
+  readonly prisma: Prisma.TransactionClient;
+}
+
+/** An open database. Its own statements are the service's: each has a deadline of its own. */
 export interface Database extends Session {
   /** Human-readable description: `embedded PostgreSQL 17 in ./data`. */
   readonly description: string;
@@ -37,6 +52,10 @@ export interface Database extends Session {
   readonly listeners: ChangeListeners;
   /** Usage of its connection pool; `undefined` if it has none. */
   readonly load?: PoolLoad;
+  /** The Prisma models, for short statements of the service itself. */
+  readonly prisma: Prisma.TransactionClient;
+  /** The session in which this work is done. */
+  sessionFor(work: Work): Session;
   /** Rejects if the database does not respond. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -30,8 +30,7 @@ const BY_CODE = new Map(
 
 /** node-postgres messages that have no code. */
 const LOST_CONNECTION =
-  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|server closed the connection|cannot use a pool after calling end|not queryable/i;
-const SLOW = /query read timeout/i;
+  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|server closed the connection|cannot use a pool after calling end|not queryable|query read timeout/i;
 
 /** Classifies an error of Prisma or a driver; `undefined` if it is none of these failures. */
 export function failureOf(error: unknown): Failure | undefined {
@@ -58,8 +57,7 @@ export function reasonOf(error: unknown): string {
 function ofOne({ originalCode, code, kind, message }: Record<string, unknown>): Failure | undefined {
   const known = ofCode(originalCode ?? code) ?? ofCode(kind);
   if (known || typeof message !== 'string') return known;
-  if (LOST_CONNECTION.test(message)) return 'unavailable';
-  return SLOW.test(message) ? 'timeout' : undefined;
+  return LOST_CONNECTION.test(message) ? 'unavailable' : undefined;
 }
 
 function ofCode(code: unknown): Failure | undefined {

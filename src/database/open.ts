@@ -12,5 +12,5 @@ export function openDatabase({
   directory,
   ...bounds
 }: Partial<PostgresOptions> & { directory: string }): Promise<Database> {
-  return url ? PostgresDatabase.open({ url, ...bounds }) : EmbeddedDatabase.open(directory);
+  return url ? PostgresDatabase.open({ url, ...bounds }) : EmbeddedDatabase.open(directory, bounds);
 }

@@ -1,26 +1,65 @@
+import { onBehalfOf, type Unit } from './bounded-adapter';
 import { type Change, ChangeListeners } from './changes';
 import { retrying } from './connections/retries';
-import type { Database, Session, Statement } from './database';
+import type { Database, Session, Statement, Transaction } from './database';
+import { Deadline, type Work } from './deadline';
 import type { Prisma, PrismaClient } from './generated/client';
+
+/** The caller of the service's own statements. */
+const SERVICE = '';
+
+/** What a statement is: a read of few rows by an index, which may share a connection; any other read; a write. */
+export type StatementKind = 'short-read' | 'read' | 'write';
 
 /** What PostgreSQL and the embedded database have in common. */
 export abstract class PrismaDatabase implements Database {
   readonly listeners = new ChangeListeners();
 
+  /** @param requestTimeoutMs how long the service's own statements may take. */
   protected constructor(
     readonly prisma: PrismaClient,
     readonly description: string,
+    protected readonly requestTimeoutMs: number,
   ) {}
 
-  abstract query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]>;
   abstract ping(): Promise<void>;
   abstract close(): Promise<void>;
+  /** Runs a statement outside of a transaction. */
+  protected abstract run<Row>(
+    work: Work,
+    statement: Statement,
+    values: readonly unknown[],
+    kind: StatementKind,
+  ): Promise<Row[]>;
+  /** Runs a transaction once. @param run begins it, and settles when it is over. @throws as {@link Session.transaction}. */
+  protected abstract perform<T>(unit: Unit, run: () => Promise<T>): Promise<T>;
 
-  async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    const { result, changes } = await retrying(async () => {
+  get work(): Work {
+    return { caller: SERVICE, deadline: new Deadline(this.requestTimeoutMs) };
+  }
+
+  sessionFor(work: Work): Session {
+    return new WorkSession(this, work);
+  }
+
+  renewed(): Session {
+    return this.sessionFor(this.work);
+  }
+
+  query<Row>(statement: Statement, values: readonly unknown[], isShortRead = false, work = this.work): Promise<Row[]> {
+    return this.run(work, statement, values, isShortRead ? 'short-read' : 'read');
+  }
+
+  write<Row>(statement: Statement, values: readonly unknown[], work = this.work): Promise<Row[]> {
+    return this.run(work, statement, values, 'write');
+  }
+
+  async transaction<T>(run: (transaction: Transaction) => Promise<T>, work = this.work): Promise<T> {
+    const { result, changes } = await retrying(work.deadline, async () => {
       const changes: Change[] = [];
-      const result = await this.prisma.$transaction((tx) => work(new TransactionSession(tx, changes)));
-      return { result, changes };
+      const unit: Unit = { ...work };
+      const begin = () => this.prisma.$transaction((tx) => run(new TransactionSession(unit, tx, changes)));
+      return { result: await this.perform(unit, () => onBehalfOf(unit, begin)), changes };
     });
     for (const change of changes) this.changed(change);
     return result;
@@ -31,11 +70,41 @@ export abstract class PrismaDatabase implements Database {
   }
 }
 
+/** What one piece of work does outside of transactions. */
+class WorkSession implements Session {
+  constructor(
+    private readonly database: PrismaDatabase,
+    readonly work: Work,
+  ) {}
+
+  query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]> {
+    return this.database.query(statement, values, isShortRead, this.work);
+  }
+
+  write<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    return this.database.write(statement, values, this.work);
+  }
+
+  transaction<T>(run: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return this.database.transaction(run, this.work);
+  }
+
+  renewed(): Session {
+    const { caller, deadline } = this.work;
+    return new WorkSession(this.database, { caller, deadline: new Deadline(deadline.ms) });
+  }
+
+  changed(change: Change): void {
+    this.database.changed(change);
+  }
+}
+
 /** A session inside an open transaction. A nested one is a savepoint: for Prisma's own, PGlite's adapter lacks these. */
-class TransactionSession implements Session {
+class TransactionSession implements Transaction {
   private savepoints = 0;
 
   constructor(
+    readonly work: Work,
     readonly prisma: Prisma.TransactionClient,
     /** Changes to publish after the commit; those that are rolled back are removed. */
     private readonly changes: Change[],
@@ -45,16 +114,24 @@ class TransactionSession implements Session {
     return this.prisma.$queryRawUnsafe<Row[]>(statement.text, ...values);
   }
 
+  write<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    return this.query(statement, values);
+  }
+
+  renewed(): Session {
+    return this;
+  }
+
   changed(change: Change): void {
     this.changes.push(change);
   }
 
-  async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async transaction<T>(run: (transaction: Transaction) => Promise<T>): Promise<T> {
     const name = `nested_${++this.savepoints}`;
     const before = this.changes.length;
     await this.prisma.$executeRawUnsafe(`savepoint ${name}`);
     try {
-      const result = await work(this);
+      const result = await run(this);
       await this.prisma.$executeRawUnsafe(`release savepoint ${name}`);
       return result;
     } catch (error) {

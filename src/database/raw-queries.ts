@@ -48,7 +48,7 @@ const TRY_LOCK = statement('select pg_try_advisory_xact_lock($1::bigint) as "isM
 /** Inserts a pet. Fails on the foreign key if the category does not exist. */
 export async function insertPet(session: Session, pet: Omit<Pet, 'id'>): Promise<Pet> {
   const values = PET_FIELDS.map((field) => pet[field]);
-  const [inserted] = await session.query<Pet>(INSERT_PET, values);
+  const [inserted] = await session.write<Pet>(INSERT_PET, values);
   return inserted as Pet;
 }
 
@@ -57,7 +57,7 @@ export async function insertOrder(
   session: Session,
   { petId, quantity, shipDate, complete }: Omit<Order, 'id' | 'reserved'>,
 ): Promise<Order | undefined> {
-  const insert = () => session.query<Order>(INSERT_ORDER, [petId, quantity, shipDate, complete]);
+  const insert = () => session.write<Order>(INSERT_ORDER, [petId, quantity, shipDate, complete]);
   const [order] = await insert();
   // The row that was short of stock, or its pet, may have been deleted while the statement waited for the lock.
   return order ?? (await insert())[0];

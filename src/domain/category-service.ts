@@ -41,15 +41,19 @@ export class CategoryService {
 
   /** @throws DomainError `BAD_USER_INPUT`. */
   async create(session: Session, input: NewCategory): Promise<CategoryRow> {
-    return session.prisma.category.create({ data: checkInput(NEW_CATEGORY, input) });
+    const data = checkInput(NEW_CATEGORY, input);
+    return session.transaction(({ prisma }) => prisma.category.create({ data }));
   }
 
   /** @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`. */
   async update(session: Session, id: bigint, input: CategoryUpdate): Promise<CategoryRow> {
     const data = checkInput(CATEGORY_UPDATE, input);
-    return refusing(session.prisma.category.update({ where: { id }, data }), {
-      'not-found': () => notFound('Category', id),
-    });
+    return refusing(
+      session.transaction(({ prisma }) => prisma.category.update({ where: { id }, data })),
+      {
+        'not-found': () => notFound('Category', id),
+      },
+    );
   }
 
   /** @throws DomainError `NOT_FOUND`, `CATEGORY_NOT_EMPTY`. */

@@ -1,4 +1,4 @@
-import type { Session } from '../database/database';
+import type { Session, Transaction } from '../database/database';
 import type { Inventory } from '../database/generated/client';
 import type { PetStatus } from '../database/generated/enums';
 import { lockRow } from '../database/raw-queries';
@@ -71,7 +71,7 @@ export class InventoryService {
  * Tries both until one of them succeeds: others may create or delete the entry at the same moment.
  * @returns whether the entry is new. An upsert would not tell.
  */
-async function setOrCreate({ prisma: { inventory } }: Session, data: Inventory): Promise<boolean> {
+async function setOrCreate({ prisma: { inventory } }: Transaction, data: Inventory): Promise<boolean> {
   const { petId, quantity } = data;
   for (;;) {
     const updated = await inventory.updateMany({ where: { petId }, data: { quantity } });

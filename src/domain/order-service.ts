@@ -1,4 +1,4 @@
-import type { Session } from '../database/database';
+import type { Session, Transaction } from '../database/database';
 import type { Order } from '../database/generated/client';
 import { insertOrder, lockRow } from '../database/raw-queries';
 import { selectByIds } from '../database/reading/select';
@@ -108,7 +108,7 @@ export class OrderService {
 }
 
 /** Reads an order, which no other transaction changes until this one ends. @throws DomainError `NOT_FOUND`. */
-async function lockOrder(tx: Session, id: bigint): Promise<Order> {
+async function lockOrder(tx: Transaction, id: bigint): Promise<Order> {
   if (!(await lockRow(tx, 'order', id))) throw notFound('Order', id);
   return tx.prisma.order.findUniqueOrThrow({ where: { id } });
 }

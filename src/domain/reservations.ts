@@ -1,4 +1,4 @@
-import type { Session } from '../database/database';
+import type { Transaction } from '../database/database';
 import type { Order } from '../database/generated/client';
 import { lockRows } from '../database/raw-queries';
 import { DomainError } from './domain-error';
@@ -11,7 +11,7 @@ import { STOCK } from './input-rules';
  * @throws DomainError `INSUFFICIENT_STOCK`.
  */
 export async function moveReservation(
-  tx: Session,
+  tx: Transaction,
   from: Pick<Order, 'petId' | 'reserved'>,
   to: Pick<Order, 'petId' | 'quantity'>,
 ): Promise<number> {

@@ -1,4 +1,5 @@
 import { GraphQLError } from 'graphql';
+import { Ended, OutcomeUnknown } from '../database/deadline';
 import { failureOf } from '../database/failures';
 import { DomainError, type ErrorDetail } from '../domain/domain-error';
 
@@ -76,6 +77,14 @@ const UNAVAILABLE: Problem = {
   status: 503,
 };
 
+const UNKNOWN: readonly ErrorDetail[] = [
+  {
+    path: 'outcome',
+    message:
+      'is unknown: the change was sent to the database, which has not confirmed it. Read what it concerns, or repeat it with the same Idempotency-Key.',
+  },
+];
+
 /** Longer messages mostly repeat the caller's own input. */
 const MAX_MESSAGE = 500;
 
@@ -96,6 +105,8 @@ export function problemOf(error: unknown): Problem & { internal?: true } {
     };
   }
   if (error instanceof GraphQLError) return ofGraphQLError(error);
+  if (error instanceof Ended) return { ...UNAVAILABLE, message: error.message };
+  if (error instanceof OutcomeUnknown) return { ...UNAVAILABLE, details: UNKNOWN, internal: true };
   const failure = failureOf(error);
   if (failure === 'unavailable' || failure === 'timeout' || failure === 'transient')
     return { ...UNAVAILABLE, internal: true };

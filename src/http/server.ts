@@ -118,14 +118,15 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   banned.refuseAll(app);
 
   const requestOf = (incoming: Incoming): OperationRequest => {
-    const { id: requestId, caller, meter, headers } = incoming;
+    const { id: requestId, caller, meter, deadline, headers } = incoming;
     const observer = new Observation(incoming.log);
     incoming.observation = observer;
     const hidesSuggestions = options.hidesSuggestions && !caller.apiKey;
     const key = headers?.[IDEMPOTENCY_KEY];
     const idempotency = key === undefined ? undefined : { header: String(key) };
     const api = GRAPHQL_API;
-    return { session: database, caller, meter, requestId, observer, api, hidesSuggestions, idempotency };
+    const session = database.sessionFor({ caller: caller.id, deadline });
+    return { session, caller, meter, requestId, observer, api, hidesSuggestions, idempotency };
   };
   const apollo = await createApollo(executor, documents);
   const pages = readPages();

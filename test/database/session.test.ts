@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Client } from 'pg';
-import type { Database, Session } from '../../src/database/database';
+import type { Database, Session, Transaction } from '../../src/database/database';
 import { type Failure, failureOf } from '../../src/database/failures';
 import { PrismaClient } from '../../src/database/generated/client';
 import { openDatabase } from '../../src/database/open';
@@ -181,7 +181,7 @@ describe('a transaction', () => {
 });
 
 describe('a database failure is classified', () => {
-  const FAILURES: [Failure, string, (session: Session) => Promise<unknown>][] = [
+  const FAILURES: [Failure, string, (session: Transaction | Database) => Promise<unknown>][] = [
     [
       'foreign-key',
       'a reference to a missing row',

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import type { Session, Statement } from '../../src/database/database';
+import type { Session, Statement, Transaction } from '../../src/database/database';
 import { statement } from '../../src/database/reading/statement';
 import { InventoryService } from '../../src/domain/inventory-service';
 import { OrderService } from '../../src/domain/order-service';
@@ -139,22 +139,19 @@ onPostgres('two changes at the same moment', () => {
 
 /** Awaits `after` when a transaction has run a statement. */
 function interrupted(database: Session, after: (text: string) => Promise<void>): Session {
-  return {
-    prisma: database.prisma,
-    query: (...args) => database.query(...args),
-    changed: (change) => database.changed(change),
+  const own = (session: Session, members: Partial<Transaction>) => Object.assign(Object.create(session), members);
+  return own(database, {
     transaction: (work) =>
       database.transaction((tx) =>
-        work({
-          prisma: tx.prisma,
-          changed: (change) => tx.changed(change),
-          transaction: (inner) => tx.transaction(inner),
-          query: async <Row>(statement: Statement, values: readonly unknown[]) => {
-            const rows = await tx.query<Row>(statement, values);
-            await after(statement.text);
-            return rows;
-          },
-        }),
+        work(
+          own(tx, {
+            query: async <Row>(statement: Statement, values: readonly unknown[]) => {
+              const rows = await tx.query<Row>(statement, values);
+              await after(statement.text);
+              return rows;
+            },
+          }),
+        ),
       ),
-  };
+  });
 }

@@ -8,15 +8,18 @@ export class StatementLog {
   private constructor(readonly stop: () => void) {}
 
   static of(database: Database): StatementLog {
-    const target = database as { query: Database['query']; prisma: object };
-    const { query, prisma } = target;
+    const target = database as Pick<Database, 'query' | 'write'> & { prisma: object };
+    const { query, write, prisma } = target;
     const log = new StatementLog(() => {
-      Object.assign(target, { query, prisma });
+      Object.assign(target, { query, write, prisma });
     });
-    target.query = <Row>(statement: Statement, values: readonly unknown[]) => {
-      log.texts.push(statement.text);
-      return query.call(database, statement, values) as Promise<Row[]>;
-    };
+    const logged =
+      (run: Database['query']) =>
+      <Row>(statement: Statement, ...rest: [readonly unknown[], boolean?]) => {
+        log.texts.push(statement.text);
+        return run.call(database, statement, ...rest) as Promise<Row[]>;
+      };
+    Object.assign(target, { query: logged(query), write: logged(write) });
     target.prisma = recorded(prisma, 'prisma', log.texts);
     return log;
   }

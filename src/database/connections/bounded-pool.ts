@@ -1,34 +1,54 @@
-import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg';
-import { connectionTo, sessionOf } from './connection-settings';
+import { currentUnit } from '../bounded-adapter';
+import { Deadline, type Work } from '../deadline';
+import { FairQueue, type Leave } from '../fair-queue';
+import { settingsFor } from './connection-settings';
 
 export interface PoolBounds {
   /** Maximum number of connections. */
   readonly size: number;
   /** Maximum number of statements and transactions waiting for a connection; further ones are rejected immediately. */
   readonly queue: number;
-  /** How long to wait for an idle or new connection, in milliseconds. */
+  /** How long to wait for a new connection, in milliseconds. */
   readonly connectMs: number;
-  /** Time limit of a statement, in milliseconds. */
-  readonly statementMs: number;
+  /** Time limit of a request, in milliseconds. */
+  readonly requestTimeoutMs: number;
 }
 
 type Callback = (error: Error | undefined, client: PoolClient | undefined, done: () => void) => void;
 
+/** A connection that is checked out, and the last request to cancel what runs on it. */
+interface Held {
+  isReleased: boolean;
+  asked?: Promise<boolean>;
+}
+
+/** How much longer than the gateway the server waits before it ends what the gateway should have ended. */
+const SLACK_MS = 1_000;
+
+/** How often the server is asked again about a statement that it was to cancel. */
+const ASK_AGAIN_MS = 1_000;
+
+const CANCEL = "select pg_cancel_backend(pid) from pg_stat_activity where pid = $1 and state = 'active'";
+
 /**
- * A pool in which every wait is bounded: for a connection, for a statement (cancelled by the server), and for a server
- * that has stopped responding. Broken connections are replaced on demand.
+ * A pool whose connections are checked out on behalf of a piece of work, fairly among callers. When its deadline ends,
+ * work that waits is dropped, and what runs is cancelled on the server. The connection is given back only when the fate
+ * of its statement is known, so that the server never has more connections than the pool.
  */
 export class BoundedPool extends Pool {
-  /** Connections that are not checked out: they may be silent. */
-  private readonly unused = new WeakSet<ClientBase>();
+  private readonly queue: FairQueue;
+  /** The process of each connection on the server. */
+  private readonly backends = new WeakMap<ClientBase, number | undefined>();
 
+  /** @param control on which the server is asked to cancel statements. */
   constructor(
     config: PoolConfig,
     private readonly bounds: PoolBounds,
+    private readonly control: Pool,
   ) {
-    const { size, connectMs, statementMs } = bounds;
-    const { silenceMs, settings } = sessionOf(statementMs);
+    const { size, connectMs, requestTimeoutMs } = bounds;
     super({
       ...config,
       max: size,
@@ -36,44 +56,96 @@ export class BoundedPool extends Pool {
       onConnect: async (client) => {
         // Each failure reaches the statement it concerns; without a listener the event would crash the process.
         client.on('error', () => undefined);
-        const socket = socketOf(client).on('timeout', () => {
-          if (!this.unused.has(client)) socket.destroy();
-        });
-        socket.setTimeout(connectMs);
-        await client.query(settings);
-        // Once and for all: to set it for each statement costs 3 % of a small request.
-        socket.setTimeout(silenceMs);
+        const silent = setTimeout(() => streamOf(client).destroy(), connectMs);
+        await client.query(settingsFor(requestTimeoutMs + SLACK_MS));
+        const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+        clearTimeout(silent);
+        this.backends.set(client, rows[0]?.pid);
       },
     });
-    this.on('acquire', (client) => this.unused.delete(client));
-    this.on('release', (_error, client) => this.unused.add(client));
+    this.queue = new FairQueue(size, bounds.queue);
     // The pool replaces an idle connection that breaks; it reports that, too, with an event.
     this.on('error', () => undefined);
   }
 
-  /** A pool of one connection, which is kept: a busy server is not mistaken there for one that is down or lags. */
-  static ofOne(url: string, statementMs: number, connectMs: number): BoundedPool {
-    const bounds = { size: 1, queue: 1, connectMs, statementMs };
-    return new BoundedPool({ ...connectionTo(url), idleTimeoutMillis: 0 }, bounds);
+  /** Number of statements and transactions that wait for a connection. */
+  get waiting(): number {
+    return this.queue.waiting;
   }
 
-  /** @throws Error `53300` (too many connections) when the queue is full. */
+  /**
+   * Takes a connection on behalf of the current work, or of the service.
+   * @throws Ended if the work's deadline ends first; Error `53300` (too many connections) when the queue is full.
+   */
   override connect(): Promise<PoolClient>;
   override connect(callback: Callback): void;
   override connect(callback?: Callback): Promise<PoolClient> | undefined {
-    const isFull = this.waitingCount >= this.bounds.queue;
-    if (!callback) return isFull ? Promise.reject(tooMany()) : super.connect();
-    if (isFull) callback(tooMany(), undefined, () => undefined);
-    else super.connect(callback);
+    const taken = this.take(currentUnit() ?? { caller: '', deadline: new Deadline(this.bounds.requestTimeoutMs) });
+    if (!callback) return taken;
+    taken.then(
+      (client) => callback(undefined, client, client.release),
+      (error) => callback(error, undefined, () => undefined),
+    );
     return undefined;
+  }
+
+  private async take(work: Work): Promise<PoolClient> {
+    const leave = await this.queue.enter(work);
+    const { deadline } = work;
+    return new Promise((resolve, reject) => {
+      const stop = deadline.onEnd(() => reject(deadline.reason));
+      super.connect().then(
+        (client) => {
+          stop();
+          this.hold(client, deadline, leave);
+          // Nobody takes it any more, if the deadline has ended meanwhile.
+          if (deadline.reason) client.release();
+          else resolve(client);
+        },
+        (error) => {
+          stop();
+          leave();
+          reject(error);
+        },
+      );
+    });
+  }
+
+  /** Cancels what runs on the connection when the deadline ends. Such a connection is not used again. */
+  private hold(client: PoolClient, deadline: Deadline, leave: Leave): void {
+    const { release } = client;
+    const held: Held = { isReleased: false };
+    const stop = deadline.onEnd(() => void this.cancel(client, held));
+    client.release = (isSpent) => {
+      held.isReleased = true;
+      stop();
+      const giveBack = () => {
+        release(held.asked ? true : isSpent);
+        leave();
+      };
+      // A cancellation names the connection: it must not reach what runs there next.
+      if (held.asked) void held.asked.then(giveBack);
+      else giveBack();
+    };
+  }
+
+  /** Asks the server to cancel what runs, until it has ended. If it runs no more, its response was lost. */
+  private async cancel(client: PoolClient, held: Held): Promise<void> {
+    while (!held.isReleased) {
+      held.asked = this.control.query(CANCEL, [this.backends.get(client)]).then(
+        ({ rowCount }) => rowCount === 1,
+        () => false,
+      );
+      const isRunning = await held.asked;
+      await sleep(ASK_AGAIN_MS, undefined, { ref: false });
+      if (isRunning || held.isReleased) continue;
+      streamOf(client).destroy();
+      return;
+    }
   }
 }
 
-function tooMany(): Error {
-  return Object.assign(new Error('too many requests are waiting for a connection'), { code: '53300' });
-}
-
-/** A pool's clients are all of this class, and so are their streams, unless its configuration says otherwise. */
-function socketOf(client: ClientBase): Socket {
-  return (client as Client).connection.stream as Socket;
+/** A pool's clients are all of this class, unless its configuration says otherwise. */
+function streamOf(client: ClientBase) {
+  return (client as Client).connection.stream;
 }

@@ -1,3 +1,5 @@
+import { Pool } from 'pg';
+
 /** Options for a connection to the server at a URL. */
 export function connectionTo(connectionString: string) {
   return { connectionString, keepAlive: true, application_name: 'petstore-gateway' };
@@ -9,16 +11,22 @@ export function placeOf(url: string): string {
   return host + pathname;
 }
 
-/** Added to a statement's time limit: a server silent for longer than that is considered lost. */
-const SILENCE_MS = 500;
+/**
+ * The SQL that is run first on a new connection. Prisma writes and reads timestamps as if every session were in UTC,
+ * whatever the server's time zone. After `ms` milliseconds the server ends a statement, and a transaction whose client is
+ * silent, which would hold its locks.
+ */
+export function settingsFor(ms: number): string {
+  return `set timezone to 'UTC'; set statement_timeout to ${ms}; set idle_in_transaction_session_timeout to ${ms}`;
+}
 
 /**
- * How long a server may stay silent, in milliseconds, and the SQL that is run first on a new connection. Prisma writes
- * and reads timestamps as if every session were in UTC, whatever the server's time zone. A transaction whose client is
- * silent holds its locks for at most `silenceMs`.
+ * A connection of its own for short questions, which are not to wait for requests: a busy server is not mistaken there for
+ * one that is down or lags. It is kept, and replaced if it breaks or does not answer.
+ * @param ms how long connecting, and each answer, may take.
  */
-export function sessionOf(statementMs: number): { silenceMs: number; settings: string } {
-  const silenceMs = statementMs + SILENCE_MS;
-  const settings = `set timezone to 'UTC'; set statement_timeout to ${statementMs}; set idle_in_transaction_session_timeout to ${silenceMs}`;
-  return { silenceMs, settings };
+export function ownConnection(url: string, ms: number): Pool {
+  const limits = { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: ms, query_timeout: ms };
+  // The pool replaces a connection that breaks; without a listener the event would crash the process.
+  return new Pool({ ...connectionTo(url), ...limits }).on('error', () => undefined);
 }

@@ -1,7 +1,11 @@
-import { TypeOverrides } from 'pg';
+import { type Pool, TypeOverrides } from 'pg';
+import { onBehalfOf } from '../bounded-adapter';
 import type { PoolLoad, Statement } from '../database';
+import type { Work } from '../deadline';
+import type { StatementKind } from '../prisma-database';
+import { settled } from '../settled';
 import { BoundedPool, type PoolBounds } from './bounded-pool';
-import { connectionTo } from './connection-settings';
+import { connectionTo, ownConnection } from './connection-settings';
 import { runPrepared } from './prepared-query';
 import { retrying } from './retries';
 import { SharedConnections } from './shared-connections';
@@ -15,9 +19,12 @@ export interface ConnectionsOptions extends PoolBounds {
 const MAX_SHARED = 2;
 const SHARE = 0.2;
 
-/** Maximum time limit of a read on a shared connection, in milliseconds, and its share of a statement's time limit. */
+/** Maximum time limit of a read on a shared connection, in milliseconds, and its share of a request's time limit. */
 const MAX_READ_MS = 1_000;
-const READ_SHARE = 1 / 9;
+const READ_SHARE = 0.1;
+
+/** How long questions about the server and its statements may take, in milliseconds. */
+const CONTROL_MS = 1_000;
 
 const INT8 = 20;
 const DATE = 1082;
@@ -27,48 +34,67 @@ types.setTypeParser(INT8, BigInt);
 // In UTC, as Prisma and PGlite read it; node-postgres uses the process's time zone.
 types.setTypeParser(DATE, (text) => new Date(text));
 
-/** The connections to one server: those checked out one at a time, and those shared by short reads. */
+/** The connections to one server: those checked out one at a time, those shared by short reads, and one of its own. */
 export class Connections {
   readonly pool: BoundedPool;
+  private readonly control: Pool;
   private readonly shared: SharedConnections;
 
   constructor(url: string, { isTraced, ...bounds }: ConnectionsOptions) {
-    const { size, connectMs, statementMs } = bounds;
+    const { size, connectMs, requestTimeoutMs } = bounds;
     const sharedSize = isTraced ? 0 : Math.min(MAX_SHARED, Math.floor(size * SHARE));
-    const readMs = Math.min(MAX_READ_MS, Math.ceil(statementMs * READ_SHARE));
+    const readMs = Math.min(MAX_READ_MS, Math.ceil(requestTimeoutMs * READ_SHARE));
     const config = { ...connectionTo(url), types };
-    this.pool = new BoundedPool({ ...config, idleTimeoutMillis: 30_000 }, { ...bounds, size: size - sharedSize });
+    this.control = ownConnection(url, CONTROL_MS);
+    const own = { ...bounds, size: size - sharedSize };
+    this.pool = new BoundedPool({ ...config, idleTimeoutMillis: 30_000 }, own, this.control);
     this.shared = new SharedConnections(
       { ...config, connectionTimeoutMillis: connectMs },
-      { size: sharedSize, readMs, statementMs },
+      { size: sharedSize, readMs },
     );
   }
 
   get load(): PoolLoad {
-    const { totalCount, idleCount, waitingCount } = this.pool;
+    const { totalCount, idleCount, waiting } = this.pool;
     const { total, idle } = this.shared.load;
-    return { total: totalCount + total, idle: idleCount + idle, waiting: waitingCount };
+    return { total: totalCount + total, idle: idleCount + idle, waiting };
   }
 
-  /** Runs one prepared statement: see {@link Session.query}. */
-  query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]> {
+  /** Runs one prepared statement. See {@link Session}. */
+  run<Row>(work: Work, statement: Statement, values: readonly unknown[], kind: StatementKind): Promise<Row[]> {
+    const { deadline } = work;
     const exact = values.map(exactDate);
-    const shared = isShortRead ? this.shared.query<Row>(statement, exact) : undefined;
-    const run = () => retrying(() => this.run<Row>(statement, exact));
-    // A read may be repeated whatever happened to it, anything else only if PostgreSQL has rolled it back.
-    return shared ? shared.catch(run) : run();
+    if (kind === 'short-read') {
+      const { reason } = deadline;
+      if (reason) return Promise.reject(reason);
+      const rows = this.shared.query<Row>(statement, exact);
+      if (rows) return rows;
+    }
+    return retrying(deadline, () => this.runAlone<Row>(work, statement, exact, kind));
+  }
+
+  /** Rejects if the server does not respond. */
+  async ping(): Promise<void> {
+    await this.control.query('select 1');
   }
 
   async close(): Promise<void> {
     await this.shared.close();
     // If Prisma used the pool, it may have ended it already; otherwise idle connections would keep the process alive.
     if (!this.pool.ended) await this.pool.end();
+    await this.control.end();
   }
 
   /** Runs it on a connection of its own. */
-  private async run<Row>(statement: Statement, values: unknown[]): Promise<Row[]> {
-    const client = await this.pool.connect();
-    return runPrepared<Row>(client, statement, values, (isSpent) => client.release(isSpent));
+  private async runAlone<Row>(
+    work: Work,
+    statement: Statement,
+    values: unknown[],
+    kind: StatementKind,
+  ): Promise<Row[]> {
+    const client = await onBehalfOf(work, () => this.pool.connect());
+    const running = runPrepared<Row>(client, statement, values, (isSpent) => client.release(isSpent));
+    return settled(running, work.deadline, () => kind === 'write');
   }
 }
 

@@ -1,11 +1,13 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Client } from 'pg';
+import { BoundedAdapter, type Unit } from '../bounded-adapter';
 import type { PoolLoad, Statement } from '../database';
+import type { Work } from '../deadline';
 import { reasonOf } from '../failures';
 import { PrismaClient } from '../generated/client';
-import { PrismaDatabase } from '../prisma-database';
+import { PrismaDatabase, type StatementKind } from '../prisma-database';
+import { settled } from '../settled';
 import { migrate } from '../setup/migrations';
-import { BoundedPool } from './bounded-pool';
 import { connectionTo, placeOf } from './connection-settings';
 import { Connections } from './connections';
 
@@ -16,12 +18,11 @@ export interface PostgresOptions {
   readonly poolSize?: number;
   /** Maximum number of statements and transactions waiting for a connection. */
   readonly queue?: number;
-  /** How long a request may take, in milliseconds. Statements get slightly less, so that they end before it does. */
+  /** How long a request may take, in milliseconds. */
   readonly requestTimeoutMs?: number;
   readonly isTraced?: boolean;
 }
 
-const STATEMENT_SHARE = 0.9;
 const CONNECT_SHARE = 0.5;
 const MAX_CONNECT_MS = 5_000;
 
@@ -29,17 +30,18 @@ const MAX_CONNECT_MS = 5_000;
 export class PostgresDatabase extends PrismaDatabase {
   private constructor(
     private readonly connections: Connections,
-    private readonly probe: BoundedPool,
     description: string,
-    statementMs: number,
+    requestTimeoutMs: number,
   ) {
+    // Prisma's own limits: ours, of which it knows nothing, end first.
+    const limit = 2 * requestTimeoutMs;
     const prisma = new PrismaClient({
-      adapter: new PrismaPg(connections.pool),
+      adapter: new BoundedAdapter(new PrismaPg(connections.pool)),
       // The other formats quote the source code, which is read for each error: during an outage, for every request.
       errorFormat: 'minimal',
-      transactionOptions: { maxWait: MAX_CONNECT_MS, timeout: statementMs },
+      transactionOptions: { maxWait: limit, timeout: limit },
     });
-    super(prisma, description);
+    super(prisma, description, requestTimeoutMs);
   }
 
   /**
@@ -49,33 +51,40 @@ export class PostgresDatabase extends PrismaDatabase {
   static async open(options: PostgresOptions): Promise<PostgresDatabase> {
     const { url, poolSize = 10, queue = 1000, requestTimeoutMs = 10_000, isTraced } = options;
     const description = `PostgreSQL at ${placeOf(url)}`;
-    const statementMs = Math.ceil(requestTimeoutMs * STATEMENT_SHARE);
     const connectMs = Math.min(MAX_CONNECT_MS, Math.ceil(requestTimeoutMs * CONNECT_SHARE));
     try {
       await migrateAt(url);
     } catch (error) {
       throw new Error(`${description} cannot be opened: ${reasonOf(error)}`, { cause: error });
     }
-    const connections = new Connections(url, { size: poolSize, queue, statementMs, connectMs, isTraced });
-    const probe = BoundedPool.ofOne(url, statementMs, connectMs);
-    return new PostgresDatabase(connections, probe, description, statementMs);
+    const connections = new Connections(url, { size: poolSize, queue, requestTimeoutMs, connectMs, isTraced });
+    return new PostgresDatabase(connections, description, requestTimeoutMs);
   }
 
   get load(): PoolLoad {
     return this.connections.load;
   }
 
-  query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]> {
-    return this.connections.query(statement, values, isShortRead);
+  protected run<Row>(
+    work: Work,
+    statement: Statement,
+    values: readonly unknown[],
+    kind: StatementKind,
+  ): Promise<Row[]> {
+    return this.connections.run(work, statement, values, kind);
   }
 
-  async ping(): Promise<void> {
-    await this.probe.query('select 1');
+  protected perform<T>(unit: Unit, run: () => Promise<T>): Promise<T> {
+    return settled(run(), unit.deadline, () => unit.isCommitting === true);
+  }
+
+  ping(): Promise<void> {
+    return this.connections.ping();
   }
 
   async close(): Promise<void> {
     await this.prisma.$disconnect();
-    await Promise.all([this.connections.close(), this.probe.end()]);
+    await this.connections.close();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { Statement } from '../database';
-import { type Failure, failureOf } from '../failures';
+import { failureOf } from '../failures';
 
 /** Maximum statements per connection: callers choose what is read, and each takes about 16 kB on the server. */
 const MOST = 500;
@@ -11,13 +11,13 @@ const prepared = new WeakMap<ClientBase, Set<string>>();
 /**
  * Runs a statement, which is prepared on its first run on a connection.
  * @param done called with whether the connection must be closed: it has prepared many statements, it is lost, or an
- * error that is not one of the known {@link Failure}s leaves in doubt what is prepared on it.
+ * error that is not one of the known failures leaves in doubt what is prepared on it.
  */
 export function runPrepared<Row>(
   client: ClientBase,
   { name, text }: Statement,
   values: unknown[],
-  done: (isSpent: boolean, failure?: Failure) => void,
+  done: (isSpent: boolean) => void,
 ): Promise<Row[]> {
   const names = prepared.get(client) ?? new Set();
   prepared.set(client, names.add(name));
@@ -33,7 +33,7 @@ export function runPrepared<Row>(
         return resolve(result.rows);
       }
       const failure = failureOf(error);
-      done(isFull || failure === undefined || failure === 'unavailable', failure);
+      done(isFull || failure === undefined || failure === 'unavailable');
       reject(error);
     });
   });

@@ -15,8 +15,6 @@ export class SharedConnection {
   isOpen = false;
   /** Whether reads are collected, to be sent at the end of this turn of the event loop. */
   isGathering = false;
-  /** Whether a read took so long that the server may still be running it. */
-  isGivenUp = false;
   /** Number of reads without a result yet. */
   waiting = 0;
   /** When the server last responded, or, if nothing was outstanding, was last sent something. */
@@ -41,10 +39,9 @@ export class SharedConnection {
     if (this.waiting === 0) this.heardAt = now;
     this.waiting++;
     this.gather();
-    return runPrepared<Row>(this.client, statement, values, (isSpent, failure) => {
+    return runPrepared<Row>(this.client, statement, values, (isSpent) => {
       this.waiting--;
       this.heardAt = performance.now();
-      if (failure === 'timeout') this.isGivenUp = true;
       if (isSpent) this.retire();
     });
   }

@@ -1,17 +1,17 @@
 import type { ClientConfig } from 'pg';
 import type { Statement } from '../database';
-import { sessionOf } from './connection-settings';
+import { settingsFor } from './connection-settings';
 import { SharedConnection } from './shared-connection';
 
 /** A lost connection is replaced by the first read after this time, in milliseconds. */
 const RECONNECT_MS = 1_000;
+/** How much longer than the server the gateway waits for a read before it takes the connection for lost, in milliseconds. */
+const SILENCE_MS = 1_000;
 
 export interface SharedConnectionsOptions {
   readonly size: number;
-  /** How long a read may take here, in milliseconds, before its connection is given up. */
+  /** How long a read may take here, in milliseconds, before the server cancels it. */
   readonly readMs: number;
-  /** How long the server goes on with a statement whose connection was given up, in milliseconds. */
-  readonly statementMs: number;
 }
 
 /**
@@ -20,11 +20,9 @@ export interface SharedConnectionsOptions {
  * requests, the socket write costs more than everything else it does for a read.
  *
  * Nothing depends on these connections: if none is ready, or all have enough or something slow to do, {@link query}
- * declines, and the read takes a connection of its own. The same is to be done if it fails here: the reason may be
- * another read, which was too slow, or a lost connection.
- *
- * The time limit of reads is the client's, not the server's `statement_timeout`: a pooler in between would pass such a
- * setting on to other statements.
+ * declines, and the read takes a connection of its own. What is slow nevertheless, such as a read of a locked table, is
+ * cancelled by the server, and fails; what waits behind it then runs. A read whose operation has ended is not cancelled,
+ * since a cancellation names the connection and not the read: it is over soon.
  */
 export class SharedConnections {
   private readonly connections = new Set<SharedConnection>();
@@ -67,12 +65,11 @@ export class SharedConnections {
   }
 
   private open(): void {
-    const { readMs, statementMs } = this.options;
-    const config = { ...this.config, pipeline: true, query_timeout: readMs };
-    const connection = new SharedConnection(config, sessionOf(statementMs).settings, () => {
+    const { readMs } = this.options;
+    const config = { ...this.config, pipeline: true, query_timeout: readMs + SILENCE_MS };
+    const connection = new SharedConnection(config, settingsFor(readMs), () => {
       this.connections.delete(connection);
-      const pause = connection.isGivenUp ? statementMs : RECONNECT_MS;
-      this.reopensAt = Math.max(this.reopensAt, performance.now() + pause);
+      this.reopensAt = performance.now() + RECONNECT_MS;
     });
     this.connections.add(connection);
   }

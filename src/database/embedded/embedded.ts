@@ -2,10 +2,14 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
-import type { Statement } from '../database';
+import { BoundedAdapter, type Unit } from '../bounded-adapter';
+import type { PoolLoad, Statement } from '../database';
+import type { Work } from '../deadline';
 import { reasonOf } from '../failures';
+import { FairQueue } from '../fair-queue';
 import { PrismaClient } from '../generated/client';
 import { PrismaDatabase } from '../prisma-database';
+import { reported } from '../settled';
 import { migrate } from '../setup/migrations';
 import { MAJOR_VERSION, openCluster } from './cluster';
 import { lockDirectory } from './directory-lock';
@@ -17,30 +21,47 @@ const TYPES = {
   serializers: { [TIMESTAMPTZ]: (value: Date | string) => (typeof value === 'string' ? value : value.toISOString()) },
 };
 
+export interface EmbeddedOptions {
+  /** How long a request may take, in milliseconds. */
+  readonly requestTimeoutMs?: number;
+  /** Maximum number of statements and transactions that wait for their turn. */
+  readonly queue?: number;
+}
+
 /** PostgreSQL inside this process (PGlite), in a directory that this process owns while it is open. */
 export class EmbeddedDatabase extends PrismaDatabase {
+  /** Statements and transactions run one at a time. */
+  private readonly queue: FairQueue;
+
   constructor(
     private readonly engine: PGlite,
     description: string,
+    { requestTimeoutMs = 10_000, queue = 1000 }: EmbeddedOptions = {},
     private readonly unlock: () => void = () => undefined,
   ) {
-    const adapter = new PrismaPGlite(engine);
-    const transactionOptions = { maxWait: 5_000, timeout: 10_000 };
-    super(new PrismaClient({ adapter, transactionOptions }), description);
+    // Prisma's own limits: ours, of which it knows nothing, end first.
+    const limit = 2 * requestTimeoutMs;
+    const adapter = new BoundedAdapter(new PrismaPGlite(engine));
+    super(
+      new PrismaClient({ adapter, transactionOptions: { maxWait: limit, timeout: limit } }),
+      description,
+      requestTimeoutMs,
+    );
+    this.queue = new FairQueue(1, queue);
   }
 
   /**
    * Opens `directory`, and creates it if needed.
    * @throws Error with a one-line message if another process has it open or it is from another PostgreSQL version.
    */
-  static async open(directory: string): Promise<EmbeddedDatabase> {
+  static async open(directory: string, options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
     makeDirectory(directory);
     const unlock = lockDirectory(directory);
     let engine: PGlite | undefined;
     try {
       engine = await openCluster(join(directory, 'postgres'));
       await migrateOn(engine);
-      return new EmbeddedDatabase(engine, `embedded PostgreSQL ${MAJOR_VERSION} in ${directory}`, unlock);
+      return new EmbeddedDatabase(engine, `embedded PostgreSQL ${MAJOR_VERSION} in ${directory}`, options, unlock);
     } catch (error) {
       await engine?.close();
       unlock();
@@ -48,9 +69,30 @@ export class EmbeddedDatabase extends PrismaDatabase {
     }
   }
 
-  async query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    const result = await this.engine.query<Row>(statement.text, [...values], TYPES);
-    return result.rows;
+  protected async run<Row>(work: Work, statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    const leave = await this.queue.enter(work);
+    try {
+      const { rows } = await this.engine.query<Row>(statement.text, [...values], TYPES);
+      return rows;
+    } finally {
+      leave();
+    }
+  }
+
+  /** A statement that has begun cannot be cancelled: it ends, and its true outcome is reported. */
+  protected async perform<T>(unit: Unit, run: () => Promise<T>): Promise<T> {
+    const leave = await this.queue.enter(unit);
+    try {
+      return await run();
+    } catch (error) {
+      throw reported(error, unit.deadline, false);
+    } finally {
+      leave();
+    }
+  }
+
+  get load(): PoolLoad {
+    return { total: 1, idle: this.queue.idle, waiting: this.queue.waiting };
   }
 
   async ping(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Session } from '../database';
+import type { Session, Transaction } from '../database';
 import { tryLock } from '../raw-queries';
 
 export interface CleaningOptions {
@@ -45,13 +45,13 @@ export class ExpiredAnswers {
 
   private async clean(): Promise<void> {
     const { now, batch = 500 } = this.options;
-    const next = (tx: Session) => deleteExpired(tx, new Date(now()), batch);
+    const next = (tx: Transaction) => deleteExpired(tx, new Date(now()), batch);
     while (!this.stopped && (await this.session.transaction(next)) === batch);
   }
 }
 
 /** @returns the number of responses deleted. */
-async function deleteExpired(transaction: Session, now: Date, limit: number): Promise<number> {
+async function deleteExpired(transaction: Transaction, now: Date, limit: number): Promise<number> {
   if (!(await tryLock(transaction, 'cleaning'))) return 0;
   const { count } = await transaction.prisma.idempotencyKey.deleteMany({ where: { expiresAt: { lte: now } }, limit });
   return count;

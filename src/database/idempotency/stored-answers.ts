@@ -1,4 +1,4 @@
-import type { Session } from '../database';
+import type { Transaction } from '../database';
 import { lock, tryLock } from '../raw-queries';
 
 /** A request made under an idempotency key. */
@@ -21,12 +21,12 @@ export const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /** Finds the response stored under the key; `undefined` if there is none or it has expired. */
 export async function findAnswer(
-  session: Session,
+  transaction: Transaction,
   { caller, key, fingerprint }: Claim,
   now: Date,
 ): Promise<KeptAnswer | undefined> {
   const where = { caller_key: { caller, key }, expiresAt: { gt: now } };
-  const found = await session.prisma.idempotencyKey.findUnique({ where });
+  const found = await transaction.prisma.idempotencyKey.findUnique({ where });
   if (!found) return undefined;
   return { answer: found.answer, isSame: Buffer.from(fingerprint, 'hex').equals(found.fingerprint) };
 }
@@ -35,18 +35,18 @@ export async function findAnswer(
  * Locks the key until the transaction ends in any way; an aborted transaction leaves nothing behind.
  * @returns false, without waiting, if another transaction holds it.
  */
-export function lockKey(transaction: Session, { caller, key }: Claim): Promise<boolean> {
+export function lockKey(transaction: Transaction, { caller, key }: Claim): Promise<boolean> {
   return tryLock(transaction, { text: `${caller}\n${key}` });
 }
 
 /** Serialises transactions that lock rows one by one: whatever their order, they cannot deadlock. */
-export function lockSeveral(transaction: Session): Promise<void> {
+export function lockSeveral(transaction: Transaction): Promise<void> {
   return lock(transaction, 'severalFields');
 }
 
 /** Stores a response under a locked key. @param expiresAt from when on it is ignored. */
 export async function keepAnswer(
-  transaction: Session,
+  transaction: Transaction,
   { caller, key, fingerprint }: Claim,
   answer: string,
   expiresAt: Date,

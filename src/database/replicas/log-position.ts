@@ -1,4 +1,5 @@
-import { BoundedPool } from '../connections/bounded-pool';
+import type { Pool } from 'pg';
+import { ownConnection } from '../connections/connection-settings';
 
 /** Time limit for reading a position; including the time to notice a lost connection, a second. */
 const PATIENCE_MS = 500;
@@ -11,13 +12,13 @@ const POSITIONS = {
 
 /** A server's position in the write-ahead log, read on its own connection. */
 export class LogPosition {
-  private readonly pool: BoundedPool;
+  private readonly pool: Pool;
 
   constructor(
     url: string,
     private readonly role: keyof typeof POSITIONS,
   ) {
-    this.pool = BoundedPool.ofOne(url, PATIENCE_MS, PATIENCE_MS);
+    this.pool = ownConnection(url, PATIENCE_MS);
   }
 
   /**

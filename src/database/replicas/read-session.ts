@@ -1,12 +1,13 @@
 import type { Change } from '../changes';
-import type { Session, Statement } from '../database';
-import type { Prisma } from '../generated/client';
+import type { Session, Statement, Transaction } from '../database';
+import type { Work } from '../deadline';
+import { failureOf } from '../failures';
 import type { Replica } from './replica';
 
 /**
- * Runs the reads of one operation on a single replica, so that successive reads never go back in time. If a statement
- * fails there for any reason, it and all later ones run on the primary, which is never older and is authoritative.
- * Prisma queries and transactions always go to the primary.
+ * Runs the reads of one operation on a single replica, so that successive reads never go back in time. If a
+ * statement fails there, but for its time, it and all later ones run on the primary, which is never older and is
+ * authoritative. Writes and transactions always go to the primary.
  */
 export class ReadSession implements Session {
   /** @param replica `undefined` means the primary. */
@@ -16,16 +17,17 @@ export class ReadSession implements Session {
     private readonly onFailure: () => void,
   ) {}
 
-  get prisma(): Prisma.TransactionClient {
-    return this.primary.prisma;
+  get work(): Work {
+    return this.primary.work;
   }
 
   async query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]> {
     const replica = await this.replica;
     if (replica) {
       try {
-        return await replica.query<Row>(statement, values, isShortRead);
-      } catch {
+        return await replica.query<Row>(this.work, statement, values, isShortRead ? 'short-read' : 'read');
+      } catch (error) {
+        if (failureOf(error) === 'timeout' || this.work.deadline.reason) throw error;
         this.replica = undefined;
         this.onFailure();
       }
@@ -33,8 +35,16 @@ export class ReadSession implements Session {
     return this.primary.query(statement, values, isShortRead);
   }
 
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.primary.transaction(work);
+  write<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    return this.primary.write(statement, values);
+  }
+
+  transaction<T>(run: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return this.primary.transaction(run);
+  }
+
+  renewed(): Session {
+    return this.primary.renewed();
   }
 
   changed(change: Change): void {

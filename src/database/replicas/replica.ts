@@ -1,6 +1,8 @@
 import { placeOf } from '../connections/connection-settings';
 import { Connections, type ConnectionsOptions } from '../connections/connections';
 import type { Statement } from '../database';
+import type { Work } from '../deadline';
+import type { StatementKind } from '../prisma-database';
 import { LogPosition } from './log-position';
 
 /** The primary's log position. `at`: a `performance.now()` timestamp taken before it was queried. */
@@ -63,11 +65,11 @@ export class Replica {
   }
 
   /** @throws the driver's error, or the reason why the replica was given up in the meantime. */
-  query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]> {
+  query<Row>(work: Work, statement: Statement, values: readonly unknown[], kind: StatementKind): Promise<Row[]> {
     return new Promise<Row[]>((resolve, reject) => {
       this.waiting.add(reject);
       this.connections
-        .query<Row>(statement, values, isShortRead)
+        .run<Row>(work, statement, values, kind)
         .then((rows) => {
           this.answered += 1;
           resolve(rows);

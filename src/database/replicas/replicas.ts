@@ -1,5 +1,5 @@
 import type { ConnectionsOptions } from '../connections/connections';
-import type { Database, Session } from '../database';
+import type { Session } from '../database';
 import { reasonOf } from '../failures';
 import { LogPosition } from './log-position';
 import { ReadSession } from './read-session';
@@ -13,16 +13,14 @@ export interface ReplicasOptions {
   readonly maxLagMs: number;
   readonly poolSize: number;
   readonly queue: number;
-  /**
-   * How long a request may take, in milliseconds. A replica gets less than half, so that the primary can still respond.
-   */
+  /** How long a request may take, in milliseconds. */
   readonly requestTimeoutMs: number;
   readonly isTraced?: boolean;
   /** Called at startup and once per change; `reason` says why a replica is not read from. Must not throw. */
   onChange(replica: string, isUsed: boolean, reason?: string): void;
 }
 
-const STATEMENT_SHARE = 0.4;
+/** The share of a request's time for connecting to a replica, so that the primary can still respond. */
 const CONNECT_SHARE = 0.1;
 const MAX_WATCH_MS = 500;
 /** How often a replica's position is read within `maxLagMs`. */
@@ -43,18 +41,15 @@ export class Replicas {
   /** Reads that failed on a replica and were run on the primary instead. */
   failed = 0;
 
-  private constructor(
-    private readonly primary: Database,
-    private readonly options: ReplicasOptions,
-  ) {
+  private constructor(private readonly options: ReplicasOptions) {
     const { urls, primaryUrl } = options;
     this.replicas = urls.map((url) => new Replica(url, boundsOf(options)));
     this.position = new LogPosition(primaryUrl, 'primary');
   }
 
   /** Checks the replicas for the first time, which takes at most a second or two; unreachable ones do no harm. */
-  static async open(primary: Database, options: ReplicasOptions): Promise<Replicas> {
-    const replicas = new Replicas(primary, options);
+  static async open(options: ReplicasOptions): Promise<Replicas> {
+    const replicas = new Replicas(options);
     await replicas.watch();
     return replicas;
   }
@@ -67,11 +62,14 @@ export class Replicas {
     });
   }
 
-  /** A session for the reads of one operation. @param needsPrimary whether a replica might be too old for it. */
-  session(needsPrimary: boolean | Promise<boolean>): Session {
+  /**
+   * A session for the reads of one operation.
+   * @param primary its session on the primary. @param needsPrimary whether a replica might be too old for it.
+   */
+  session(primary: Session, needsPrimary: boolean | Promise<boolean>): Session {
     const pick = (onPrimary: boolean) => (onPrimary ? undefined : this.pick());
     const replica = needsPrimary instanceof Promise ? needsPrimary.then(pick) : pick(needsPrimary);
-    return new ReadSession(this.primary, replica, () => {
+    return new ReadSession(primary, replica, () => {
       this.failed += 1;
     });
   }
@@ -121,7 +119,6 @@ export class Replicas {
 
 function boundsOf(options: ReplicasOptions): ConnectionsOptions {
   const { poolSize: size, queue, requestTimeoutMs, isTraced } = options;
-  const statementMs = Math.ceil(requestTimeoutMs * STATEMENT_SHARE);
   const connectMs = Math.ceil(requestTimeoutMs * CONNECT_SHARE);
-  return { size, queue, statementMs, connectMs, isTraced };
+  return { size, queue, requestTimeoutMs, connectMs, isTraced };
 }

@@ -87,7 +87,10 @@ export class Executor {
       contextValue: context,
     });
     if (!(Symbol.asyncIterator in source)) return refusal(source.errors?.[0], admitted);
-    const run = (event: unknown) => new Run(context, variables, event).execute(plan.root, false);
+    const run = (event: unknown) => {
+      const own = new Context(request, context.charge, request.session.renewed());
+      return new Run(own, variables, event).execute(plan.root, false);
+    };
     const events = source[Symbol.asyncIterator]();
     return new RunningSubscription(events, async (event) => eventOf(await run(event), admitted), admitted, onOver);
   }
@@ -103,7 +106,7 @@ export class Executor {
     const admitted = this.admit(operation, sent, request);
     if ('status' in admitted) return isIdempotent ? { ...admitted, replayed: false } : admitted;
     if (kind === 'subscription') return refusal(needsStream(), admitted);
-    if (kind === 'query') return this.execute(admitted, this.options.replicas?.session(request.caller.id));
+    if (kind === 'query') return this.execute(admitted, this.options.replicas?.session(request.session));
     const outcome = await (isIdempotent ? this.executeIdempotently(admitted) : this.execute(admitted));
     await this.options.replicas?.noteWrite(request.caller.id);
     return outcome;

@@ -1,5 +1,5 @@
 import { type ExecutionResult, print } from 'graphql';
-import type { Session } from '../../database/database';
+import type { Transaction } from '../../database/database';
 import { ProblemError, problemOf } from '../../errors/problem';
 import type { Charge } from '../charging/charge';
 import type { Plan } from '../executor/compile';
@@ -18,7 +18,7 @@ interface Mutation extends Answering {
 }
 
 /** Runs the mutation in a transaction. @param shared counts its root fields that succeed. */
-type Execute = (transaction: Session, shared: { succeeded: number }) => Promise<ExecutionResult>;
+type Execute = (transaction: Transaction, shared: { succeeded: number }) => Promise<ExecutionResult>;
 
 /** Runs mutations with an idempotency key: entirely in one transaction, or not at all if the response is stored. */
 export class IdempotentMutations {
@@ -52,7 +52,7 @@ export class IdempotentMutations {
 }
 
 /** @throws the first error that is not the caller's fault, so that the run is rolled back. */
-async function runIn(transaction: Session, mutation: Mutation, execute: Execute): Promise<Run> {
+async function runIn(transaction: Transaction, mutation: Mutation, execute: Execute): Promise<Run> {
   const shared = { succeeded: 0 };
   const result = await execute(transaction, shared);
   const problems = (result.errors ?? []).map((error) => ({ error, ...problemOf(error) }));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FormattedExecutionResult } from 'graphql';
-import type { Session } from '../../database/database';
+import type { Session, Transaction } from '../../database/database';
 import {
   type Claim,
   findAnswer,
@@ -23,7 +23,7 @@ export interface Run {
 export interface Work {
   /** Each field may lock rows, which stay locked until the last field has run. */
   readonly hasSeveralFields: boolean;
-  run(transaction: Session): Promise<Run>;
+  run(transaction: Transaction): Promise<Run>;
 }
 
 /** A response, and whether it was stored earlier. */
@@ -58,9 +58,6 @@ export class StoredResponses {
   async run(session: Session, claim: Claim, work: Work): Promise<Answer> {
     const id = `${claim.caller}\n${claim.key}`;
     if (this.running.has(id)) throw inProgress();
-    const known = await this.find(session, claim);
-    if (known) return known;
-    if (this.running.has(id)) throw inProgress();
     this.running.add(id);
     try {
       const first = () => session.transaction((transaction) => this.runFirst(transaction, claim, work));
@@ -70,9 +67,9 @@ export class StoredResponses {
     }
   }
 
-  private async runFirst(transaction: Session, claim: Claim, work: Work): Promise<Answer> {
+  private async runFirst(transaction: Transaction, claim: Claim, work: Work): Promise<Answer> {
     const isMine = await lockKey(transaction, claim);
-    // The previous holder of the lock may have finished since the first look-up.
+    // The previous holder of the lock may have finished meanwhile.
     const known = await this.find(transaction, claim);
     if (known) return known;
     if (!isMine) throw inProgress();
@@ -86,8 +83,8 @@ export class StoredResponses {
     return { body, replayed: false };
   }
 
-  private async find(session: Session, claim: Claim): Promise<Answer | undefined> {
-    const kept = await findAnswer(session, claim, new Date(this.now()));
+  private async find(transaction: Transaction, claim: Claim): Promise<Answer | undefined> {
+    const kept = await findAnswer(transaction, claim, new Date(this.now()));
     if (kept && !kept.isSame) {
       throw new ProblemError(
         'IDEMPOTENCY_MISMATCH',

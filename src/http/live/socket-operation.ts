@@ -5,6 +5,7 @@ import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../../access/caller';
 import type { KeyRing } from '../../access/key-ring';
+import { Deadline } from '../../database/deadline';
 import { ProblemError } from '../../errors/problem';
 import { refusalOf } from '../../graphql/charging/limit-problem';
 import type { OperationRequest } from '../../graphql/executor/context';
@@ -29,6 +30,8 @@ export interface Client {
   caller: Caller;
   /** Checked again for each operation. */
   key: PresentedKey | undefined;
+  /** The deadlines of its operations. */
+  readonly running: Set<Deadline>;
   /** Releases its slot among its caller's connections. */
   leave(): void;
 }
@@ -59,7 +62,9 @@ export async function runSocketOperation(
   const { keys, limits, banned, live, overload, accessLog, logger, requestOf } = options;
   const started = performance.now();
   const requestId = randomUUID();
+  const deadline = new Deadline(options.requests.limitMs);
   const incoming = (caller: Caller): Incoming => ({
+    deadline,
     id: requestId,
     caller,
     meter: new Meter(limits, caller),
@@ -69,6 +74,7 @@ export async function runSocketOperation(
   let request = requestOf(asked);
   let result: RunningSubscription | Outcome;
   let isTurnedAway = false;
+  client.running.add(deadline);
   try {
     overload.check();
     asked = incoming(await callerOf(client, keys));
@@ -79,6 +85,9 @@ export async function runSocketOperation(
     result = await live.run(payload, request, client.key);
   } catch (error) {
     result = refusal(error, { request });
+  } finally {
+    client.running.delete(deadline);
+    deadline.end();
   }
   if (!(result instanceof RunningSubscription) && result.status < 500) {
     const refused = refusalOf(await request.meter.take(1));

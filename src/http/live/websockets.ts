@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CloseCode, handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { Deadline } from '../../database/deadline';
 import { refusalOf } from '../../graphql/charging/limit-problem';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import { PLANS } from '../../rate-limit/plans';
@@ -74,8 +75,12 @@ export class WebSockets {
       throw tooMany(live.connections.most);
     }
     const address = { id: subjectOfAddress(request.ip), quota: PLANS.FREE };
-    const client = { address, caller: request.caller, key: keyOf(request), leave };
-    upgrade.socket.once('close', () => client.leave());
+    const running = new Set<Deadline>();
+    const client = { address, caller: request.caller, key: keyOf(request), leave, running };
+    upgrade.socket.once('close', () => {
+      client.leave();
+      for (const deadline of running) deadline.end();
+    });
     reply.hijack();
     requests.release(reply);
     const headers = { ...reply.getHeaders(), ...rateLimitHeaders(limitStatus, now()), 'x-request-id': request.id };

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../access/caller';
+import type { Deadline } from '../../database/deadline';
 import type { Observer } from '../../graphql/executor/context';
 import type { Meter } from '../../rate-limit/meter';
 
@@ -20,6 +21,8 @@ export interface Incoming {
   readonly id: string;
   readonly caller: Caller;
   readonly meter: Meter;
+  /** When its work has to end. */
+  readonly deadline: Deadline;
   readonly log: { error(error: unknown): void };
   readonly headers?: IncomingHttpHeaders;
   observation?: Observation;

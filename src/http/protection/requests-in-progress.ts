@@ -1,8 +1,19 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { Deadline } from '../../database/deadline';
 import { ProblemError } from '../../errors/problem';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** When its work has to end: when its time is up, or its client has gone. */
+    deadline: Deadline;
+  }
+}
+
 const MAX_SWEEP_MS = 250;
+
+/** How much later than its deadline a request is answered, whatever it still waits for, in milliseconds. */
+const GRACE_MS = 1_000;
 
 const CARRIED = Symbol('how many requests have come on this connection');
 type Counted = Socket & { [CARRIED]?: number };
@@ -28,7 +39,7 @@ export class RequestsInProgress {
    * @param perConnection how many one connection may carry. Node's own limit would answer further ones past all hooks.
    */
   constructor(
-    private readonly limitMs: number,
+    readonly limitMs: number,
     private readonly perConnection: number,
   ) {}
 
@@ -41,13 +52,17 @@ export class RequestsInProgress {
    * each, leave out unknown paths, and cut off streams.
    */
   track(app: FastifyInstance): void {
-    app.addHook('onRequest', ({ raw }, reply, done) => {
-      const socket: Counted = raw.socket;
+    app.decorateRequest('deadline');
+    app.addHook('onRequest', (request, reply, done) => {
+      const deadline = new Deadline(this.limitMs);
+      request.deadline = deadline;
+      const socket: Counted = request.raw.socket;
       socket[CARRIED] = (socket[CARRIED] ?? 0) + 1;
       if (socket[CARRIED] >= this.perConnection) reply.header('connection', 'close');
       const place = this.free.pop() ?? this.places.length;
       this.places[place] = reply;
       reply.raw.on('close', () => {
+        deadline.end();
         this.places[place] = undefined;
         this.free.push(place);
       });
@@ -88,9 +103,14 @@ export class RequestsInProgress {
     });
   }
 
+  /** Work is ended at its deadline, and mostly answers by itself. */
+  private limitOf({ request }: FastifyReply): number {
+    return request.raw.complete === false ? this.limitMs : this.limitMs + GRACE_MS;
+  }
+
   private endOverdue(): void {
     for (const reply of this.places) {
-      if (!reply || reply.elapsedTime < this.limitMs || this.untimed.has(reply)) continue;
+      if (!reply || reply.elapsedTime < this.limitOf(reply) || this.untimed.has(reply)) continue;
       this.untimed.add(reply);
       // A response that has begun, such as a stream, may continue for as long as the client reads.
       if (!reply.sent && !reply.raw.headersSent) reply.send(overdue(reply));
@@ -99,7 +119,7 @@ export class RequestsInProgress {
 }
 
 function overdue(reply: FastifyReply): ProblemError {
-  if (reply.request.raw.complete)
+  if (reply.request.raw.complete !== false)
     return new ProblemError('SERVICE_UNAVAILABLE', 'The request took too long and was abandoned.');
   reply.raw.setHeader('Connection', 'close');
   return new ProblemError('REQUEST_TIMEOUT', 'The request took too long to arrive.');

@@ -223,7 +223,8 @@ async function prepare({ before }: Request): Promise<void> {
 }
 
 function failWith(error: Error): void {
-  for (const method of ['query', 'transaction'] as const) jest.spyOn(gateway.database, method).mockRejectedValue(error);
+  for (const method of ['query', 'write', 'transaction'] as const)
+    jest.spyOn(gateway.database, method).mockRejectedValue(error);
 }
 
 async function filled(path: string): Promise<string> {

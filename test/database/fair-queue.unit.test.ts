@@ -1,0 +1,90 @@
+import { Deadline, Ended } from '../../src/database/deadline';
+import { FairQueue, type Leave } from '../../src/database/fair-queue';
+
+const PATIENCE_MS = 60_000;
+const work = (caller: string, ms = PATIENCE_MS) => ({ caller, deadline: new Deadline(ms) });
+
+/** Enters on behalf of a caller. @returns who has entered so far, in order, and how each leaves. */
+function scene(slots: number, places = 1000) {
+  const queue = new FairQueue(slots, places);
+  const entered: string[] = [];
+  const leaves = new Map<string, Leave>();
+  const enter = async (caller: string, name: string, ms?: number) => {
+    const leave = await queue.enter(work(caller, ms));
+    entered.push(name);
+    leaves.set(name, leave);
+  };
+  const leave = async (name: string) => {
+    leaves.get(name)?.();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { queue, entered, enter, leave };
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+test('a free slot is had at once, and given back', async () => {
+  const queue = new FairQueue(1, 10);
+  const leave = queue.enter(work('a'));
+  expect(leave).not.toHaveProperty('then');
+  expect([queue.idle, queue.waiting]).toEqual([0, 0]);
+  (leave as Leave)();
+  expect([queue.idle, queue.waiting]).toEqual([1, 0]);
+});
+
+test('one caller alone leaves a quarter of the slots to others, who are served while it waits', async () => {
+  const { queue, entered, enter, leave } = scene(8);
+  for (let i = 0; i < 8; i++) void enter('a', `a${i}`);
+  await settle();
+  expect(entered).toHaveLength(6);
+  expect(queue.waiting).toBe(2);
+  await Promise.all([enter('b', 'b0'), enter('b', 'b1')]);
+  expect(queue.idle).toBe(0);
+  void enter('c', 'c0');
+  await leave('a0');
+  expect(entered.at(-1)).toBe('c0');
+  // The slots that others need stay free.
+  await leave('b0');
+  await leave('b1');
+  expect(queue.waiting).toBe(2);
+  await leave('c0');
+  expect(entered.at(-1)).toBe('a6');
+});
+
+test('of few slots one caller may have all', async () => {
+  const { entered, enter } = scene(2);
+  await Promise.all([enter('a', 'a0'), enter('a', 'a1')]);
+  expect(entered).toHaveLength(2);
+});
+
+test('callers that wait take turns, each in its own order', async () => {
+  const { entered, enter, leave } = scene(1);
+  await enter('a', 'a0');
+  for (const name of ['a1', 'a2', 'b1', 'b2', 'c1']) void enter(name.charAt(0), name);
+  await settle();
+  for (let i = 0; i < 6; i++) await leave(entered.at(-1) ?? '');
+  expect(entered).toEqual(['a0', 'a1', 'b1', 'c1', 'a2', 'b2']);
+});
+
+test('what waits is dropped at its deadline, and when nobody waits for it any more', async () => {
+  const { queue, entered, enter } = scene(1);
+  await enter('a', 'a0');
+  await expect(enter('b', 'late', 20)).rejects.toThrow('took longer than the 20 ms');
+  const left = work('b');
+  const waiting = queue.enter(left);
+  left.deadline.end();
+  await expect(waiting).rejects.toBeInstanceOf(Ended);
+  expect(queue.waiting).toBe(0);
+  expect(() => queue.enter(left)).toThrow(Ended);
+  expect(entered).toEqual(['a0']);
+});
+
+test('too many are refused, one caller at a quarter of the places', async () => {
+  const { queue, enter } = scene(1, 8);
+  await enter('a', 'a0');
+  for (let i = 0; i < 2; i++) void enter('a', 'waits');
+  expect(() => queue.enter(work('a'))).toThrow(expect.objectContaining({ code: '53300' }));
+  for (const caller of ['b', 'c', 'd']) for (let i = 0; i < 2; i++) void enter(caller, 'waits');
+  expect(() => queue.enter(work('e'))).toThrow(expect.objectContaining({ code: '53300' }));
+  expect(queue.waiting).toBe(8);
+});
