@@ -12,7 +12,7 @@ import { openReplicas } from './composition/open-replicas';
 import { createLimits } from './composition/rate-limit-store';
 import type { Config } from './config';
 import type { Database } from './database/database';
-import { ExpiredAnswers } from './database/idempotency/expired-answers';
+import { ExpiredAnswers } from './database/writing/expired-answers';
 import { createServices } from './domain/services';
 import { Executor } from './graphql/executor/executor';
 import { LiveOperations } from './http/live/live-operations';

@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import { SingleBar } from 'cli-progress';
 import { readConfig } from './config';
 import { openDatabase } from './database/open';
-import { loadSampleData, MAX_SAMPLE_PETS } from './database/setup/sample-data';
 import { environment } from './environment';
+import { loadSampleData, MAX_SAMPLE_PETS } from './samples/sample-data';
 
 const USAGE = `Fills an empty database with sample data: categories, pets, orders and stock. The same number gives the same data.
 

@@ -16,7 +16,7 @@ const FLOORS = [
   ['graphql'],
   ['errors'],
   ['access'],
-  ['domain', 'rate-limit', 'events'],
+  ['samples', 'domain', 'rate-limit', 'events'],
   ['database'],
 ];
 

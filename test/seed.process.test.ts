@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import type { Database } from '../src/database/database';
 import { statement } from '../src/database/reading/statement';
-import { loadSampleData } from '../src/database/setup/sample-data';
-import { SampleStore } from '../src/database/setup/sample-store';
+import { loadSampleData } from '../src/samples/sample-data';
+import { SampleStore } from '../src/samples/sample-store';
 import { runTypeScript } from './helper/child';
 import { createDatabase, emptyDatabase } from './helper/database';
 import { makeDirectory } from './helper/installation';

@@ -1,6 +1,6 @@
 import type { Database, Session } from '../database/database';
 import type { Plan, Scope } from '../database/generated/client';
-import { lock } from '../database/raw-queries';
+import { lock } from '../database/writing/raw-queries';
 import { Checks, checkInput } from '../domain/checks';
 import { Connection, DEFAULT_PAGE } from '../domain/connection';
 import { decodeCursor, encodeCursor } from '../domain/cursor';

@@ -1,9 +1,9 @@
-import { onBehalfOf, type Unit } from './bounded-adapter';
 import { type Change, ChangeListeners } from './changes';
 import { retrying } from './connections/retries';
 import type { Database, Session, Statement, Transaction } from './database';
-import { Deadline, type Work } from './deadline';
 import type { Prisma, PrismaClient } from './generated/client';
+import { onBehalfOf, type Unit } from './work/bounded-adapter';
+import { Deadline, type Work } from './work/deadline';
 
 /** The caller of the service's own statements. */
 const SERVICE = '';

@@ -1,10 +1,10 @@
 import type { Session, Transaction } from '../database/database';
 import type { Inventory } from '../database/generated/client';
 import type { PetStatus } from '../database/generated/enums';
-import { lockRow } from '../database/raw-queries';
 import { selectByIds } from '../database/reading/select';
 import type { Selection } from '../database/reading/selection';
 import { INVENTORY, type InventoryRow } from '../database/reading/tables';
+import { lockRow } from '../database/writing/raw-queries';
 import { checkInput } from './checks';
 import { type Connection, connect, type PageArgs } from './connection';
 import { DomainError, notFound, refusing } from './domain-error';

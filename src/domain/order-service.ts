@@ -1,9 +1,9 @@
 import type { Session, Transaction } from '../database/database';
 import type { Order } from '../database/generated/client';
-import { insertOrder, lockRow } from '../database/raw-queries';
 import { selectByIds } from '../database/reading/select';
 import type { Selection } from '../database/reading/selection';
 import { ORDERS, type OrderRow } from '../database/reading/tables';
+import { insertOrder, lockRow } from '../database/writing/raw-queries';
 import { checkInput } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
 import { DomainError, notFound, refusing, unknownReference } from './domain-error';

@@ -1,9 +1,9 @@
 import type { Session } from '../database/database';
 import type { PetStatus } from '../database/generated/enums';
-import { insertPet, lockRow } from '../database/raw-queries';
 import { selectByIds } from '../database/reading/select';
 import type { Selection } from '../database/reading/selection';
 import { PETS, type PetRow } from '../database/reading/tables';
+import { insertPet, lockRow } from '../database/writing/raw-queries';
 import { checkInput } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
 import { DomainError, notFound, refusing, unknownReference } from './domain-error';

@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/database';
 import type { Order } from '../database/generated/client';
-import { lockRows } from '../database/raw-queries';
+import { lockRows } from '../database/writing/raw-queries';
 import { DomainError } from './domain-error';
 import { STOCK } from './input-rules';
 

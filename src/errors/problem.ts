@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
-import { Ended, OutcomeUnknown } from '../database/deadline';
 import { failureOf } from '../database/failures';
+import { Ended, OutcomeUnknown } from '../database/work/deadline';
 import { DomainError, type ErrorDetail } from '../domain/domain-error';
 
 /** Every error code of the contract with its HTTP status, for GraphQL and REST. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { Client } from 'pg';
-import { type MigrationConnection, migrate } from '../../src/database/setup/migrations';
+import { type MigrationConnection, migrate } from '../../src/database/migrations';
 import { TEST_DATABASE_URL } from '../helper/database';
 import { startMigrated } from '../helper/prepared';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { startEngine } from '../../src/database/embedded/cluster';
 import { EmbeddedDatabase, migrateOn } from '../../src/database/embedded/embedded';
-import { MIGRATIONS_DIRECTORY } from '../../src/database/setup/migrations';
+import { MIGRATIONS_DIRECTORY } from '../../src/database/migrations';
 import { PROJECT } from './command';
 
 const CACHE = join(PROJECT, 'node_modules', '.cache', 'petstore-test');

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg';
-import { currentUnit } from '../bounded-adapter';
-import { Deadline, type Work } from '../deadline';
-import { FairQueue, type Leave } from '../fair-queue';
+import { currentUnit } from '../work/bounded-adapter';
+import { Deadline, type Work } from '../work/deadline';
+import { FairQueue, type Leave } from '../work/fair-queue';
 import { settingsFor } from './connection-settings';
 
 export interface PoolBounds {

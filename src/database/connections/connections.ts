@@ -1,9 +1,9 @@
 import { type Pool, TypeOverrides } from 'pg';
-import { onBehalfOf } from '../bounded-adapter';
 import type { PoolLoad, Statement } from '../database';
-import type { Work } from '../deadline';
 import type { StatementKind } from '../prisma-database';
-import { settled } from '../settled';
+import { onBehalfOf } from '../work/bounded-adapter';
+import type { Work } from '../work/deadline';
+import { settled } from '../work/settled';
 import { BoundedPool, type PoolBounds } from './bounded-pool';
 import { connectionTo, ownConnection } from './connection-settings';
 import { runPrepared } from './prepared-query';

@@ -1,13 +1,13 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Client } from 'pg';
-import { BoundedAdapter, type Unit } from '../bounded-adapter';
 import type { PoolLoad, Statement } from '../database';
-import type { Work } from '../deadline';
 import { reasonOf } from '../failures';
 import { PrismaClient } from '../generated/client';
+import { migrate } from '../migrations';
 import { PrismaDatabase, type StatementKind } from '../prisma-database';
-import { settled } from '../settled';
-import { migrate } from '../setup/migrations';
+import { BoundedAdapter, type Unit } from '../work/bounded-adapter';
+import type { Work } from '../work/deadline';
+import { settled } from '../work/settled';
 import { connectionTo, placeOf } from './connection-settings';
 import { Connections } from './connections';
 

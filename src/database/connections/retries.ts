@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Deadline } from '../deadline';
 import { failureOf } from '../failures';
+import type { Deadline } from '../work/deadline';
 
 const ATTEMPTS = 4;
 

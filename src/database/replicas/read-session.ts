@@ -1,7 +1,7 @@
 import type { Change } from '../changes';
 import type { Session, Statement, Transaction } from '../database';
-import type { Work } from '../deadline';
 import { failureOf } from '../failures';
+import type { Work } from '../work/deadline';
 import type { Replica } from './replica';
 
 /**

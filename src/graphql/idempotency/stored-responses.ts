@@ -8,7 +8,7 @@ import {
   lockKey,
   lockSeveral,
   MAX_ANSWER_BYTES,
-} from '../../database/idempotency/stored-answers';
+} from '../../database/writing/stored-answers';
 import { ProblemError } from '../../errors/problem';
 import { Queue } from './queue';
 

@@ -5,7 +5,7 @@ import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../../access/caller';
 import type { KeyRing } from '../../access/key-ring';
-import { Deadline } from '../../database/deadline';
+import { Deadline } from '../../database/work/deadline';
 import { ProblemError } from '../../errors/problem';
 import { refusalOf } from '../../graphql/charging/limit-problem';
 import type { OperationRequest } from '../../graphql/executor/context';

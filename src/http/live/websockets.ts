@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CloseCode, handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Deadline } from '../../database/deadline';
+import type { Deadline } from '../../database/work/deadline';
 import { refusalOf } from '../../graphql/charging/limit-problem';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import { PLANS } from '../../rate-limit/plans';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../access/caller';
-import type { Deadline } from '../../database/deadline';
+import type { Deadline } from '../../database/work/deadline';
 import type { Observer } from '../../graphql/executor/context';
 import type { Meter } from '../../rate-limit/meter';
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { Deadline } from '../../database/deadline';
+import { Deadline } from '../../database/work/deadline';
 import { ProblemError } from '../../errors/problem';
 
 declare module 'fastify' {

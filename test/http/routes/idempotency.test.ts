@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ExpiredAnswers } from '../../../src/database/idempotency/expired-answers';
-import { tryLock } from '../../../src/database/raw-queries';
 import { statement } from '../../../src/database/reading/statement';
+import { ExpiredAnswers } from '../../../src/database/writing/expired-answers';
+import { tryLock } from '../../../src/database/writing/raw-queries';
 import { fillShop, TEST_DATABASE_URL } from '../../helper/database';
 import { type Gateway, startGateway } from '../../helper/gateway';
 import { toldBy } from '../../helper/standing';

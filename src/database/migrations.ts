@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { reasonOf } from '../failures';
+import { reasonOf } from './failures';
 
 /** What the runner needs from a driver: scripts of several statements, and queries on the same connection. */
 export interface MigrationConnection {
@@ -10,7 +10,7 @@ export interface MigrationConnection {
 }
 
 /** The migrations directory; `src` and `dist` are one level below the project root. */
-export const MIGRATIONS_DIRECTORY = join(__dirname, '..', '..', '..', 'prisma', 'migrations');
+export const MIGRATIONS_DIRECTORY = join(__dirname, '..', '..', 'prisma', 'migrations');
 
 /** Prisma's own advisory lock: instances that start at the same time, and Prisma's CLI, wait for each other. */
 const ADVISORY_LOCK = 72707369;

@@ -1,5 +1,5 @@
+import { failureOf } from '../failures';
 import { type Deadline, Ended, OutcomeUnknown } from './deadline';
-import { failureOf } from './failures';
 
 /** How long, after its deadline, the server may take to say what became of a statement, in milliseconds. */
 const GRACE_MS = 500;

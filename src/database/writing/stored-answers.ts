@@ -1,5 +1,5 @@
 import type { Transaction } from '../database';
-import { lock, tryLock } from '../raw-queries';
+import { lock, tryLock } from './raw-queries';
 
 /** A request made under an idempotency key. */
 export interface Claim {

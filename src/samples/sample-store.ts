@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PetStatus } from '../generated/enums';
+import type { PetStatus } from '../database/generated/enums';
 
 /** Names, the first categories for a small store; `src` and `dist` are both beside `prisma`. */
 const NAMES: {
   readonly categories: readonly (readonly [name: string, description: string])[];
   readonly petNames: readonly string[];
   readonly secondNames: readonly string[];
-} = JSON.parse(readFileSync(join(__dirname, '..', '..', '..', 'prisma', 'sample-names.json'), 'utf8'));
+} = JSON.parse(readFileSync(join(__dirname, '..', '..', 'prisma', 'sample-names.json'), 'utf8'));
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

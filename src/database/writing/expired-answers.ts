@@ -1,5 +1,5 @@
 import type { Session, Transaction } from '../database';
-import { tryLock } from '../raw-queries';
+import { tryLock } from './raw-queries';
 
 export interface CleaningOptions {
   /** Milliseconds of the Unix epoch. */

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Prisma } from '../generated/client';
 import type { Work } from './deadline';
-import type { Prisma } from './generated/client';
 
 type Factory = NonNullable<Prisma.PrismaClientOptions['adapter']>;
 type Adapter = Awaited<ReturnType<Factory['connect']>>;
