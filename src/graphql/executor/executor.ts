@@ -7,10 +7,10 @@ import {
   type OperationTypeNode,
 } from 'graphql';
 import type { ReplicaReads } from '../../access/replica-reads';
+import type { CostLimits } from '../../cost/cost-limits';
 import { ProblemError } from '../../errors/problem';
 import { Uses } from '../annotations/uses';
 import { Charge } from '../charging/charge';
-import type { CostLimits } from '../documents/cost';
 import { IdempotentMutations } from '../idempotency/idempotent-mutations';
 import { type Admitted, admit } from './admission';
 import { Context, type OperationRequest, type Variables } from './context';
