@@ -21,10 +21,9 @@ const MAX_ITEMS = 100 * 1024;
  */
 export function estimateValue(type: GraphQLInputType, weight: number, node: ValueNode): Estimate {
   if (!holdsVariable(node)) return constant(costOf(type, weight, valueFromASTUntyped(node)));
-  return {
-    most: weight + mostInside(type),
-    at: (variables) => costOf(type, weight, valueFromASTUntyped(node, variables)),
-  };
+  const most = weight + mostInside(type);
+  // Most arguments cost nothing, whatever their value.
+  return most ? { most, at: (variables) => costOf(type, weight, valueFromASTUntyped(node, variables)) } : constant(0);
 }
 
 export function holdsVariable(node: ValueNode): boolean {
@@ -42,11 +41,13 @@ function costOf(type: GraphQLInputType, weight: number, value: unknown): number 
     return items.reduce((cost: number, item) => cost + costOf(shape.ofType, 1, item), weight);
   }
   if (!isInputObjectType(shape) || typeof value !== 'object') return weight;
-  const given = value as Readonly<Record<string, unknown>>;
-  return Object.values(shape.getFields()).reduce(
-    (cost, field) => cost + costOf(field.type, weightOf(field, 0), given[field.name]),
-    weight,
-  );
+  const fields = shape.getFields();
+  let cost = weight;
+  for (const [name, inner] of Object.entries(value)) {
+    const field = Object.hasOwn(fields, name) && fields[name];
+    if (field) cost += costOf(field.type, weightOf(field, 0), inner);
+  }
+  return cost;
 }
 
 /** What anything of a type can cost beside its own weight. */
