@@ -58,7 +58,7 @@ const SETTINGS = {
   GRAPHQL_MAX_FIELDS: setting(integer(10, 100_000), 2000),
   /** Maximum number of root fields in an operation. */
   GRAPHQL_MAX_ROOT_FIELDS: setting(integer(1, 10_000), 100),
-  /** Maximum number of aliases in a document. */
+  /** Maximum number of aliases in an operation, fragments spread. */
   GRAPHQL_MAX_ALIASES: setting(integer(0, 10_000), 100),
   /** Maximum number of fragments in a document. */
   GRAPHQL_MAX_FRAGMENTS: setting(integer(0, 1000), 100),
@@ -70,9 +70,9 @@ const SETTINGS = {
   GRAPHQL_MAX_DIRECTIVES_AT_ONCE: setting(integer(0, 100), 5),
   /** Maximum number of errors reported for one document. */
   GRAPHQL_MAX_ERRORS: setting(integer(1, 100), 20),
-  /** Maximum number of values in a response, estimated from page sizes. */
+  /** Maximum estimated cost of an operation: about the number of values in its response. */
   GRAPHQL_MAX_COST: setting(integer(100, 10_000_000), 50_000),
-  /** Maximum number of values in one event of a subscription. Events are free, so each must be little work. */
+  /** Maximum estimated cost of one event of a subscription. Events are free, so each must be little work. */
   GRAPHQL_MAX_EVENT_COST: setting(integer(10, 10_000_000), 250),
   /** Apollo persisted query manifest: documents that are known from the start and served by id. */
   TRUSTED_DOCUMENTS: setting<string | undefined>((value) => resolve(text(value)), undefined),

@@ -14,6 +14,7 @@ const FLOORS = [
   ['rest'],
   ['schema'],
   ['graphql'],
+  ['cost'],
   ['errors'],
   ['access'],
   ['samples', 'domain', 'rate-limit', 'events'],

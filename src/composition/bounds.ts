@@ -1,5 +1,5 @@
 import type { Config } from '../config';
-import type { CostLimits } from '../graphql/documents/cost';
+import type { CostLimits } from '../cost/cost-limits';
 import type { DocumentLimits } from '../graphql/documents/document-limits';
 import type { ConnectionLimits } from '../http/server';
 
@@ -19,7 +19,7 @@ export function documentLimits(config: Config): DocumentLimits {
   };
 }
 
-/** Limits on the number of values in a response or an event. */
+/** Limits on the estimated cost of an operation or an event. */
 export function costLimits({ GRAPHQL_MAX_COST, GRAPHQL_MAX_EVENT_COST }: Config): CostLimits {
   const [most, event] = [GRAPHQL_MAX_COST, Math.min(GRAPHQL_MAX_COST, GRAPHQL_MAX_EVENT_COST)];
   return { query: most, mutation: most, subscription: event };

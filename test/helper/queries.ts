@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import {
+  __Schema,
   type GraphQLField,
   type GraphQLObjectType,
   type GraphQLSchema,
@@ -29,6 +30,8 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'orderBy: CategoryOrderBy': ['{ field: NAME, direction: DESC }'],
   'orderBy: OrderOrderBy': ['{ field: SHIP_DATE }', '{ direction: DESC, field: SHIP_DATE }'],
   'orderBy: InventoryOrderBy': ['{ field: QUANTITY }'],
+  'includeDeprecated: Boolean': ['true', 'false'],
+  'includeDeprecated: Boolean!': ['true', 'false'],
 };
 
 const VARIABLES = '($id: ID! = "1", $first: Int = 2, $after: String, $name: String)';
@@ -56,6 +59,11 @@ export function queries(schema: GraphQLSchema): fc.Arbitrary<Query> {
     const head = definitions.length ? `query (${definitions.join(', ')})` : 'query';
     return { text: `${head} ${body}`, variables };
   });
+}
+
+/** Random introspection of the schema. */
+export function introspections(): fc.Arbitrary<string> {
+  return selection(__Schema, 5).map((body) => `{ __schema ${body} }`);
 }
 
 function selection(type: GraphQLObjectType, depth: number, only?: string[]): fc.Arbitrary<string> {

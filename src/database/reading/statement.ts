@@ -3,18 +3,23 @@ import type { Statement } from '../database';
 
 const statements = new Map<string, Statement>();
 
-const MOST = 1000;
+const MOST_CHARACTERS = 1_000_000;
+let characters = 0;
 
 /**
  * Returns the statement for a SQL text. Its name is derived from the text, so connections that a pooler shares between
  * processes never see one name for two texts. Values are always parameters, but callers choose columns and aliases, so
- * the number of cached statements is bounded.
+ * what is cached is bounded.
  */
 export function statement(text: string): Statement {
   let known = statements.get(text);
   if (!known) {
     known = { name: `ps_${createHash('sha1').update(text).digest('hex').slice(0, 16)}`, text };
-    if (statements.size === MOST) statements.clear();
+    characters += text.length;
+    if (characters > MOST_CHARACTERS) {
+      statements.clear();
+      characters = text.length;
+    }
     statements.set(text, known);
   }
   return known;

@@ -11,8 +11,8 @@ import {
   specifiedDirectives,
 } from 'graphql';
 import { Directive } from 'type-graphql';
+import { COST_DIRECTIVES } from '../../cost/cost-directives';
 import type { Scope } from '../../database/generated/enums';
-import { COST_DIRECTIVES } from './cost-directives';
 
 /** Marks a root field that counts as one request against the caller's plan. */
 export const Counted = () => Directive('@rateLimit');

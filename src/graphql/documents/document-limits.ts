@@ -12,6 +12,7 @@ export interface DocumentLimits {
   readonly fields: number;
   /** Root fields among them. */
   readonly rootFields: number;
+  /** Aliases of an operation after expanding fragments. */
   readonly aliases: number;
   readonly directives: number;
   readonly directivesAtOnce: number;
@@ -21,6 +22,9 @@ export interface DocumentLimits {
   /** Errors reported for one document, not counting the one that says there are more. */
   readonly errors: number;
 }
+
+/** An alias is repeated in every row of the response. */
+const MAX_ALIAS_LENGTH = 64;
 
 const TOO_COMPLEX = { code: 'OPERATION_TOO_COMPLEX' };
 /** The extensions of a validation error. */
@@ -39,11 +43,12 @@ export function excessesOf(document: DocumentNode, limits: DocumentLimits): Grap
     limit('The operation is', operation.depth, 'levels deep', limits.depth, node);
     limit('The operation has', operation.fields, 'fields', limits.fields, node);
     limit('The operation has', operation.outer, 'root fields', limits.rootFields, node);
+    limit('The operation has', operation.aliases, 'aliases', limits.aliases, node);
   }
   limit('A value is', size.valueDepth, 'levels deep', limits.depth);
   limit('A type is', size.typeDepth, 'levels deep', limits.depth);
   limit('The document has', size.fragments, 'fragments', limits.fragments);
-  limit('The document has', size.aliases, 'aliases', limits.aliases);
+  limit('An alias has', size.aliasLength, 'characters', MAX_ALIAS_LENGTH);
   limit('The document has', size.directives, 'directives', limits.directives);
   limit('One place has', size.directivesAtOnce, 'directives', limits.directivesAtOnce);
   if (size.circle !== undefined) {

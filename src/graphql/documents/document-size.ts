@@ -14,11 +14,12 @@ export interface SelectionSize {
   readonly fields: number;
   /** Fields that are not nested in another field. */
   readonly outer: number;
+  readonly aliases: number;
   /** Nesting levels of fields and inline fragments. */
   readonly depth: number;
 }
 
-const NOTHING: SelectionSize = { fields: 0, outer: 0, depth: 0 };
+const NOTHING: SelectionSize = { fields: 0, outer: 0, aliases: 0, depth: 0 };
 /** Marks a fragment that is being measured. */
 const UNDER_WAY: SelectionSize = { ...NOTHING };
 
@@ -28,7 +29,8 @@ const UNDER_WAY: SelectionSize = { ...NOTHING };
  */
 export class DocumentSize {
   fragments = 0;
-  aliases = 0;
+  /** Characters of the longest alias. */
+  aliasLength = 0;
   directives = 0;
   /** The most directives at a single location. */
   directivesAtOnce = 0;
@@ -78,6 +80,7 @@ export class DocumentSize {
   private ofSelection(selectionSet: SelectionSetNode | undefined): SelectionSize {
     let fields = 0;
     let outer = 0;
+    let aliases = 0;
     let depth = 0;
     for (const selection of selectionSet?.selections ?? []) {
       this.countDirectives(selection.directives);
@@ -86,6 +89,7 @@ export class DocumentSize {
         const inner = fragment ? this.ofFragment(fragment) : NOTHING;
         fields += inner.fields;
         outer += inner.outer;
+        aliases += inner.aliases;
         depth = Math.max(depth, inner.depth);
         continue;
       }
@@ -93,12 +97,16 @@ export class DocumentSize {
       const isField = selection.kind === 'Field';
       fields += inner.fields + (isField ? 1 : 0);
       outer += isField ? 1 : inner.outer;
+      aliases += inner.aliases;
       depth = Math.max(depth, inner.depth + 1);
       if (!isField) continue;
-      if (selection.alias) this.aliases++;
+      if (selection.alias) {
+        aliases++;
+        this.aliasLength = Math.max(this.aliasLength, selection.alias.value.length);
+      }
       this.measureArguments(selection.arguments);
     }
-    return { fields, outer, depth };
+    return { fields, outer, aliases, depth };
   }
 
   private countDirectives(directives: readonly DirectiveNode[] | undefined): void {

@@ -1,14 +1,22 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { OperationRequest } from '../executor/context';
-import { isFreeOfQuota } from '../executor/operation';
+import { isFreeOfQuota, mostPlans } from '../executor/operation';
 import { faultsOf } from './document-faults';
 import type { DocumentLimits } from './document-limits';
+import { DocumentSize } from './document-size';
 import { PersistedQueries } from './persisted-queries';
 import type { TrustedDocuments } from './trusted-documents';
 
-/** Total characters of cached documents. A parsed document takes a few hundred bytes per character. */
-const MAX_CHARACTERS = 256 * 1024;
+/** What a parsed document takes in memory for each character, and each field of a plan, as measured. */
+const CHARACTER_BYTES = 120;
+const FIELD_BYTES = 1000;
+/** Maximum bytes of documents and their plans. */
+const MAX_BYTES = 64_000_000;
+/** A larger document is parsed again each time, so that one does not displace all others. */
+const MAX_BYTES_OF_ONE = 8_000_000;
+
+type Asking = Pick<OperationRequest, 'caller' | 'hidesSuggestions'>;
 
 const NOT_IN_SAFELIST = new GraphQLError('Only trusted documents may run here; this one is not in the list.', {
   extensions: { code: 'QUERY_NOT_IN_SAFELIST' },
@@ -21,8 +29,9 @@ const NOT_IN_SAFELIST = new GraphQLError('Only trusted documents may run here; t
 export class KnownDocuments {
   readonly persisted = new PersistedQueries();
   private readonly documents = new LRUCache<string, DocumentNode>({
-    maxSize: MAX_CHARACTERS,
-    sizeCalculation: (_document, text) => text.length + 1,
+    maxSize: MAX_BYTES,
+    maxEntrySize: MAX_BYTES_OF_ONE,
+    sizeCalculation: (document, text) => bytesOf(document, text),
   });
 
   constructor(
@@ -43,7 +52,7 @@ export class KnownDocuments {
   }
 
   /** Reads a document that does not arrive through Apollo. @returns the document, or its errors. */
-  read(text: string, request: OperationRequest): DocumentNode | readonly GraphQLError[] {
+  read(text: string, request: Asking): DocumentNode | readonly GraphQLError[] {
     const known = this.find(text);
     if (known) return known;
     try {
@@ -60,7 +69,7 @@ export class KnownDocuments {
    * Why a parsed document may not run for this caller; empty if it may. One that any caller may run is known from then
    * on. If only trusted documents may run, admins may still send others, and everyone those that use no quota.
    */
-  examine(text: string, document: DocumentNode, request: OperationRequest): readonly GraphQLError[] {
+  examine(text: string, document: DocumentNode, request: Asking): readonly GraphQLError[] {
     if (this.find(text)) return [];
     const { caller, hidesSuggestions = false } = request;
     const isForAll = !this.onlyTrusted || this.trusted?.lists(document) === true;
@@ -69,6 +78,13 @@ export class KnownDocuments {
     if (!faults.length && isForAll) this.documents.set(text, document);
     return faults;
   }
+}
+
+/** What a document takes in memory when every operation in it has run under all of its conditions. */
+function bytesOf(document: DocumentNode, text: string): number {
+  const { operations } = new DocumentSize(document);
+  const fields = operations.reduce((sum, { size }) => sum + size.fields, 0);
+  return CHARACTER_BYTES * (text.length + 1) + FIELD_BYTES * fields * mostPlans(document);
 }
 
 /** Rewords the parser's messages about documents that are too large for it. */

@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type DocumentNode, type GraphQLSchema, getOperationAST, parse, print } from 'graphql';
+import {
+  type DocumentNode,
+  type GraphQLSchema,
+  getOperationAST,
+  type OperationDefinitionNode,
+  parse,
+  print,
+} from 'graphql';
+import { type CostLimits, refuseCost } from '../../cost/cost-limits';
+import type { Variables } from '../executor/context';
 import { Operation } from '../executor/operation';
-import type { CostLimits } from './cost';
 import { faultsOf } from './document-faults';
 import type { DocumentLimits } from './document-limits';
 
@@ -92,11 +100,16 @@ function checked({ id, name, type, body }: Listed, { schema, limits, costs }: Bo
   const operation = getOperationAST(document);
   if (operation?.name?.value !== name || operation.operation !== type)
     throw refuse('its body is not a single operation of this type and name');
-  const size = new Operation(schema, document, operation).plan(undefined)?.size;
-  const most = costs[operation.operation];
-  if (size && !size.at && size.most > most)
-    throw refuse(`its estimated cost is ${size.most}; at most ${most} is allowed`);
+  const listed = new Operation(schema, document, operation);
+  const plan = listed.plan(undefined);
+  const problem = plan && refuseCost(listed, plan, leastVariables(operation), costs);
+  if (problem) throw refuse(problem.message);
   return document;
+}
+
+/** Variables that ask for the shortest pages. */
+function leastVariables({ variableDefinitions = [] }: OperationDefinitionNode): Variables {
+  return Object.fromEntries(variableDefinitions.map(({ variable }) => [variable.name.value, 0]));
 }
 
 function withoutLayout({ definitions }: DocumentNode): string {

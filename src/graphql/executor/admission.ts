@@ -1,10 +1,9 @@
 import type { Caller } from '../../access/caller';
+import { type CostLimits, refuseCost } from '../../cost/cost-limits';
 import type { Scope } from '../../database/generated/client';
 import { badInput } from '../../domain/domain-error';
 import { ProblemError } from '../../errors/problem';
 import { isTooExpensive } from '../../rate-limit/rules';
-import type { CostLimits } from '../documents/cost';
-import { estimateAt } from '../documents/estimate';
 import { variableErrors } from '../documents/variable-errors';
 import type { Plan } from './compile';
 import type { OperationRequest, Variables } from './context';
@@ -29,7 +28,7 @@ export function admit(
   const notice = operation.lifecycle?.noticeFor(sent);
   const variables = operation.coerce(sent);
   const plan = operation.plan(variables);
-  const denied = plan && (deny(plan, request) ?? (variables && refuseSize(plan, variables, operation, costs)));
+  const denied = plan && (deny(plan, request) ?? (variables && refuseCost(operation, plan, variables, costs)));
   if (denied) return refusal(denied, { request, notice });
   if (variables && plan) return { request, notice, operation, plan, variables };
   const details = variableErrors(operation.schema, operation.node, sent, request.hidesSuggestions === true);
@@ -46,22 +45,6 @@ function deny({ scopes, cost }: Plan, { caller }: OperationRequest): ProblemErro
   const { perMinute, perDay } = caller.quota;
   const most = perDay < perMinute ? `${perDay} requests a day` : `${perMinute} requests a minute`;
   const message = `The operation has ${cost} counted root fields, more than the ${most} of this plan.`;
-  return new ProblemError('OPERATION_TOO_COMPLEX', message);
-}
-
-/** Why the response could be too large. Nothing is computed if no variables could make it so. */
-function refuseSize(
-  { size }: Plan,
-  variables: Values,
-  { kind }: Operation,
-  costs: CostLimits,
-): ProblemError | undefined {
-  const most = costs[kind];
-  if (size.most <= most) return undefined;
-  const values = estimateAt(size, variables);
-  if (values <= most) return undefined;
-  const what = kind === 'subscription' ? 'An event of the subscription' : 'The operation';
-  const message = `${what} has an estimated cost of ${values} values; at most ${most} are allowed. Ask for shorter pages or fewer fields.`;
   return new ProblemError('OPERATION_TOO_COMPLEX', message);
 }
 

@@ -13,17 +13,16 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
-  Kind,
   type OperationDefinitionNode,
   SchemaMetaFieldDef,
   TypeMetaFieldDef,
   TypeNameMetaFieldDef,
-  type ValueNode,
 } from 'graphql';
+import type { Estimate } from '../../cost/estimate';
+import { FieldCosts } from '../../cost/field-costs';
+import { holdsVariable } from '../../cost/given-values';
 import type { Scope } from '../../database/generated/enums';
 import { isCounted, requiredScope } from '../directives/directives';
-import { estimateSize } from '../documents/cost';
-import type { Estimate } from '../documents/estimate';
 import { completeLeaf, completeList, completeObject } from './complete';
 import type { Completion, FieldPlan, Place, Run, SelectionPlan, Values } from './run';
 
@@ -41,7 +40,7 @@ export interface Plan {
   readonly cost: number;
   /** What the `@requiresScope` of the selected fields demand, wherever they stand. */
   readonly scopes: ReadonlySet<Scope>;
-  /** How many values the response can contain. */
+  /** What it is estimated to cost: see `cost/`. */
   readonly size: Estimate;
 }
 
@@ -79,7 +78,7 @@ class Compiler {
     const type = schema.getRootType(node.operation) as GraphQLObjectType;
     const { fields } = collectFields(schema, fragments, this.conditions, type, node.selectionSet);
     const root = this.selection(type, fields);
-    return { root, cost: this.cost, scopes: this.scopes, size: estimateSize(root) };
+    return { root, cost: this.cost, scopes: this.scopes, size: new FieldCosts(schema).total(root) };
   }
 
   private selection(type: GraphQLObjectType, collected: Fields): SelectionPlan {
@@ -176,10 +175,4 @@ function completionOf(
       ? completeLeaf(nullable)
       : completeObject(selection as SelectionPlan);
   return { coordinate, nodes, isNonNull, complete };
-}
-
-function holdsVariable(node: ValueNode): boolean {
-  if (node.kind === Kind.LIST) return node.values.some(holdsVariable);
-  if (node.kind === Kind.OBJECT) return node.fields.some(({ value }) => holdsVariable(value));
-  return node.kind === Kind.VARIABLE;
 }

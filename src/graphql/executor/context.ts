@@ -3,7 +3,7 @@ import type { Session } from '../../database/database';
 import type { JsonFormat } from '../../database/reading/selection';
 import type { Meter } from '../../rate-limit/meter';
 import type { Charge } from '../charging/charge';
-import { Loaders } from './loaders';
+import { Loaders, loadersFor } from './loaders';
 
 /** The variables of an operation as sent. */
 export type Variables = Readonly<Record<string, unknown>>;
@@ -65,11 +65,13 @@ export class Context {
     readonly session: Session,
     /** Set if all root fields share a transaction: how many of them have succeeded so far. */
     readonly shared?: { succeeded: number },
+    /** Set if this is the answer to an event of a subscription. */
+    readonly event?: object,
   ) {}
 
   /** Most operations load nothing. */
   get loaders(): Loaders {
-    this.made ??= new Loaders();
+    this.made ??= this.event ? loadersFor(this.event) : new Loaders();
     return this.made;
   }
 }

@@ -1,16 +1,19 @@
+import { createHash } from 'node:crypto';
 import {
   createSourceEventStream,
   type DocumentNode,
+  type ExecutionResult,
   type GraphQLSchema,
   isAbstractType,
   isObjectType,
   type OperationTypeNode,
 } from 'graphql';
 import type { ReplicaReads } from '../../access/replica-reads';
+import type { CostLimits } from '../../cost/cost-limits';
 import { ProblemError } from '../../errors/problem';
+import { SharedResults } from '../../events/shared-results';
 import { Uses } from '../annotations/uses';
 import { Charge } from '../charging/charge';
-import type { CostLimits } from '../documents/cost';
 import { IdempotentMutations } from '../idempotency/idempotent-mutations';
 import { type Admitted, admit } from './admission';
 import { Context, type OperationRequest, type Variables } from './context';
@@ -36,6 +39,7 @@ export class Executor {
   /** How often deprecated and unstable elements were used. */
   readonly uses = new Uses();
   private readonly operations: Operations;
+  private readonly answers = new SharedResults<ExecutionResult>();
   private readonly idempotent: IdempotentMutations;
 
   constructor(
@@ -87,12 +91,14 @@ export class Executor {
       contextValue: context,
     });
     if (!(Symbol.asyncIterator in source)) return refusal(source.errors?.[0], admitted);
-    const run = (event: unknown) => {
-      const own = new Context(request, context.charge, request.session.renewed());
-      return new Run(own, variables, event).execute(plan.root, false);
+    const work = this.workOf(admitted, sent);
+    const answerTo = async (event: object) => {
+      const own = new Context(request, context.charge, request.session.renewed(), undefined, event);
+      const compute = () => new Run(own, variables, event).execute(plan.root, false);
+      return eventOf(await this.answers.find(event, work, compute), admitted);
     };
-    const events = source[Symbol.asyncIterator]();
-    return new RunningSubscription(events, async (event) => eventOf(await run(event), admitted), admitted, onOver);
+    const events = source[Symbol.asyncIterator]() as AsyncIterator<object>;
+    return new RunningSubscription(events, answerTo, admitted, onOver);
   }
 
   /** The kind of an operation; `undefined` if there is none with this name. */
@@ -134,6 +140,12 @@ export class Executor {
     return this.idempotent.run({ ...admitted, charge }, (transaction, shared) =>
       new Run(new Context(request, charge, transaction, shared), variables).execute(plan.root, true),
     );
+  }
+
+  /** Stands for all that the answer to an event depends on. Nothing in it is the caller's own, but for what its scopes allow. */
+  private workOf({ plan, request }: Admitted, sent: Variables): string {
+    const variables = createHash('sha256').update(JSON.stringify(sent)).digest('base64');
+    return `${this.answers.numberOf(plan)} ${variables} ${[...request.caller.scopes]}`;
   }
 
   private admit(operation: Operation, sent: Variables, request: OperationRequest): Outcome | Admitted {

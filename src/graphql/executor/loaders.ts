@@ -12,6 +12,9 @@ export type Batch<Value> = (keys: readonly bigint[]) => Promise<ReadonlyMap<bigi
 export class Loaders {
   private readonly byPlace = new Map<Selection, DataLoader<bigint, unknown>>();
 
+  /** @param cache whether values are kept. One that a root field of a mutation has read would be stale in the next. */
+  constructor(private readonly cache = false) {}
+
   /**
    * Loads the value of `key`, batched with the others of its place.
    * @param place what the place selects: each has its own.
@@ -26,13 +29,24 @@ export class Loaders {
           const values = await batch([...new Set(keys)]);
           return keys.map((each) => values.get(each) ?? (required ? missing(required) : undefined));
         },
-        // Batching only: a value cached for one root field of a mutation would be stale in the next.
-        { cache: false },
+        { cache: this.cache },
       );
       this.byPlace.set(place, loader);
     }
     return loader.load(key) as Promise<Value | undefined>;
   }
+}
+
+const byEvent = new WeakMap<object, Loaders>();
+
+/** The loaders that all subscribers to an event share: it reads each related row once. */
+export function loadersFor(event: object): Loaders {
+  let loaders = byEvent.get(event);
+  if (!loaders) {
+    loaders = new Loaders(true);
+    byEvent.set(event, loaders);
+  }
+  return loaders;
 }
 
 /** Foreign keys hold, so the value existed when the row that refers to it was read. */

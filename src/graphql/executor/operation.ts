@@ -119,6 +119,11 @@ function rootFieldOf({ selectionSet }: OperationDefinitionNode): string {
   return first !== undefined && fields.every((field) => field === first) ? first : '(several)';
 }
 
+/** How many plans an operation of a document can have at once. */
+export function mostPlans(document: DocumentNode): number {
+  return Math.min(MAX_PLANS, 2 ** conditionsOf(document).length);
+}
+
 /** The names of the variables that `@skip` and `@include` depend on. */
 function conditionsOf(document: DocumentNode): readonly string[] {
   const names = new Set<string>();

@@ -17,8 +17,8 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
   private lastWord: unknown;
 
   constructor(
-    private readonly events: AsyncIterator<unknown>,
-    private readonly answerTo: (event: unknown) => Promise<FormattedExecutionResult>,
+    private readonly events: AsyncIterator<object>,
+    private readonly answerTo: (event: object) => Promise<FormattedExecutionResult>,
     private readonly answering: Answering,
     /** Called exactly once, however it ends. */
     private readonly onOver: (ended: RunningSubscription) => void,

@@ -1,6 +1,7 @@
 import { collectSubFields } from '@graphql-tools/utils';
 import {
   type FieldNode,
+  type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   getNamedType,
@@ -11,9 +12,28 @@ import { createParameterDecorator } from 'type-graphql';
 import { type JsonFormat, type Member, NOTHING, type Selection } from '../../database/reading/selection';
 import type { Context } from './context';
 
-/** Injects what the field selects of each row; for a connection, of its nodes. */
+/**
+ * Injects what the field selects of each row; for a connection, of its nodes. Answers to an event share rows, so they are
+ * read whole.
+ */
 export const Selected = () =>
-  createParameterDecorator<Context>(({ info, context }) => selectionOf(info, context.request.api.json));
+  createParameterDecorator<Context>(({ info, context }) =>
+    context.event ? wholeRow(getNamedType(info.returnType)) : selectionOf(info, context.request.api.json),
+  );
+
+const wholeRows = new WeakMap<GraphQLNamedType, Selection>();
+
+/** All columns of a type's rows. */
+function wholeRow(type: GraphQLNamedType): Selection {
+  let selection = wholeRows.get(type);
+  if (!selection) {
+    const fields = isObjectType(type) ? Object.values(type.getFields()) : [];
+    const leaves = fields.filter((field) => isLeafType(getNamedType(field.type)));
+    selection = { fields: new Map(leaves.map(({ name }) => [name, NOTHING])) };
+    wholeRows.set(type, selection);
+  }
+  return selection;
+}
 
 /** Documents are compiled once and run many times, each with the same arrays of field nodes. */
 const known = new WeakMap<readonly FieldNode[], Selection>();

@@ -1,4 +1,5 @@
 import { Field, InputType, Int } from 'type-graphql';
+import { WEIGHTS, Weighs } from '../../cost/cost-directives';
 import type { CategoryFilter as CategoryFilterShape } from '../../domain/category-service';
 import { NAME_FILTER } from '../../domain/input-rules';
 import type { InventoryFilter as InventoryFilterShape } from '../../domain/inventory-service';
@@ -21,6 +22,7 @@ export class PetFilter implements PetFilterShape {
   @Field(() => [Id], { nullable: true, description: 'Pets in any of these categories.' })
   categoryId?: bigint[] | null;
 
+  @Weighs(WEIGHTS.search)
   @Field(() => String, { nullable: true, description: 'Pets whose name contains this, ignoring case.' })
   name?: string | null;
 }
@@ -31,6 +33,7 @@ export class CategoryFilter implements CategoryFilterShape {
   @Field(() => [Id], { nullable: true, description: 'Categories with these ids. An empty list matches nothing.' })
   ids?: bigint[] | null;
 
+  @Weighs(WEIGHTS.search)
   @Field(() => String, { nullable: true, description: 'Categories whose name contains this, ignoring case.' })
   name?: string | null;
 }

@@ -1,4 +1,5 @@
 import { ArgsType, type ClassType, Field, InputType, Int } from 'type-graphql';
+import { WEIGHTS, Weighs } from '../../cost/cost-directives';
 import { DEFAULT_PAGE, type PageArgs as Page } from '../../domain/connection';
 import { PAGE_SIZE } from '../../domain/input-rules';
 import { Rules } from '../../graphql/directives/json-schema';
@@ -53,6 +54,7 @@ function pageArgsOf<Filter extends object, OrderBy extends object>(
 ) {
   @ArgsType()
   class ListArgs extends PageArgs {
+    @Weighs(WEIGHTS.filter)
     @Field(() => FilterType, { nullable: true, description: 'Filter; omit to list all.' })
     filter?: Filter | null;
 

@@ -1,4 +1,5 @@
 import { Field, Int, ObjectType } from 'type-graphql';
+import { AtMost } from '../../cost/cost-directives';
 import { Plan, Scope } from '../enum-types';
 import { DateTime, Id } from '../scalars';
 import { RateLimit } from './rate-limit';
@@ -14,6 +15,7 @@ export class ApiKey {
   @Field(() => Plan, { description: 'The plan, which sets its quota.' })
   plan!: Plan;
 
+  @AtMost(Object.keys(Scope).length)
   @Field(() => [Scope], { description: 'The scopes granted to it. WRITE includes READ; ADMIN includes both.' })
   scopes!: Scope[];
 
@@ -53,6 +55,7 @@ export class Viewer {
   @Field(() => Plan, { description: 'Its plan; FREE without a key.' })
   plan!: Plan;
 
+  @AtMost(Object.keys(Scope).length)
   @Field(() => [Scope], { description: 'Its scopes, including implied ones.' })
   scopes!: Scope[];
 

@@ -1,7 +1,7 @@
 import { Field, ObjectType } from 'type-graphql';
+import { WEIGHTS, Weighs } from '../../cost/cost-directives';
 import { NEW_CATEGORY } from '../../domain/category-service';
 import { DESCRIPTION, NAME } from '../../domain/input-rules';
-import { Weighs } from '../../graphql/directives/cost-directives';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
 import { Id } from '../scalars';
 
@@ -17,7 +17,7 @@ export class Category {
   })
   name!: string;
 
-  @Weighs(10)
+  @Weighs(WEIGHTS.text)
   @JsonSchema({ example: 'Loyal, and always hungry' })
   @Field(() => String, {
     nullable: true,

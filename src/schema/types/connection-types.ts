@@ -1,4 +1,5 @@
 import { type ClassType, Field, Int, ObjectType } from 'type-graphql';
+import { WEIGHTS, Weighs } from '../../cost/cost-directives';
 import type { Connection } from '../../domain/connection';
 import { ApiKey } from './api-key';
 import { Category } from './category';
@@ -45,6 +46,7 @@ function connectionOf<Node extends object>(NodeType: ClassType<Node>, name: stri
     @Field(() => PageInfo, { description: 'What is needed to request the next and previous pages.' })
     pageInfo!: PageInfo;
 
+    @Weighs(WEIGHTS.count)
     @Field(() => Int, { description: 'The number of items on all pages. Counted only when requested.' })
     totalCount!: () => Promise<number>;
   }

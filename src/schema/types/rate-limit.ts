@@ -1,4 +1,5 @@
 import { Field, Int, ObjectType } from 'type-graphql';
+import { AtMost } from '../../cost/cost-directives';
 import { COUNT } from '../../domain/input-rules';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
 import { Plan } from '../enum-types';
@@ -37,6 +38,7 @@ export class RateLimit {
   @Field(() => Int, { description: 'The number of requests this operation counts as: its counted root fields.' })
   cost!: number;
 
+  @AtMost(2)
   @JsonSchema({ minItems: 2, maxItems: 2 })
   @Field(() => [RateLimitWindow], { description: 'Both windows, after this operation.' })
   windows!: RateLimitWindow[];

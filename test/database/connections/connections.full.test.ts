@@ -295,5 +295,31 @@ onPostgres('on PostgreSQL', () => {
       expect(Math.max(...kept)).toBeLessThan(600);
       for (const n of [0, 1299, 0]) expect(await one(`select $1::int as n${n}`, n)).toEqual({ [`n${n}`]: n });
     });
+
+    test('takes few bytes of its connection, whatever its text: the longest are not kept at all', async () => {
+      await reopen(1);
+      const bytes = async () =>
+        (await run<{ bytes: number }>('select sum(total_bytes)::int as bytes from pg_backend_memory_contexts')).bytes;
+      const prepared = async () =>
+        (
+          await run<{ n: number }>(
+            'select count(*)::int as n from pg_prepared_statements where length(statement) > 500',
+          )
+        ).n;
+      const wide = (n: number, columns: number) =>
+        `select ${Array.from({ length: columns }, (_, i) => `name || ${i} as "${`n${n}_${i}_`.padEnd(60, 'x')}"`).join(', ')} from things`;
+      await run("insert into things values (1, 'one')");
+      const before = await bytes();
+      for (let n = 0; n < 20; n++) expect(Object.keys(await run<object>(wide(n, 1000)))).toHaveLength(1000);
+      expect(await prepared()).toBe(0);
+      expect((await bytes()) - before).toBeLessThan(2_000_000);
+      const most = [];
+      for (let n = 0; n < 150; n++) {
+        expect(Object.keys(await run<object>(wide(n, 80)))).toHaveLength(80);
+        most.push(await bytes());
+      }
+      expect(await prepared()).toBeGreaterThan(0);
+      expect(Math.max(...most)).toBeLessThan(20_000_000);
+    });
   });
 });

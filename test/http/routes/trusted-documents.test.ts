@@ -329,17 +329,32 @@ describe('a start with a manifest', () => {
         'query A { categories(first: 100) { nodes { pets(first: 100) { nodes { orders(first: 100) { nodes { id } } } } } } }',
         '1',
       ]),
-      'query A (1): its estimated cost is',
+      'query A (1): The operation has an estimated cost of 2212120; at most 50000 is allowed.',
     ],
     [
       'over the cost limit of an event',
       manifest([
         'subscription',
         'A',
-        'subscription A { petChanged { pet { orders(first: 100) { nodes { pet { orders { nodes { id } } } } } } } }',
+        `subscription A { petChanged { pet { ${Array.from({ length: 100 }, (_, i) => `a${i}: category { id name description }`).join(' ')} } } }`,
         '1',
       ]),
-      'subscription A (1): its estimated cost is 4303; at most 1000 is allowed',
+      'subscription A (1): An event of the subscription has an estimated cost of 1302; at most 1000 is allowed.',
+    ],
+    [
+      'over the cost limit whatever the variables',
+      manifest([
+        'query',
+        'A',
+        'query A($n: Int!) { pets(first: $n) { nodes { id } } categories(first: 100) { nodes { pets(first: 100) { nodes { orders(first: 100) { nodes { id } } } } } } }',
+        '1',
+      ]),
+      'query A (1): The operation has an estimated cost of 2212140; at most 50000 is allowed.',
+    ],
+    [
+      'with pages in an event',
+      manifest(['subscription', 'A', 'subscription A { petChanged { pet { orders { nodes { id } } } } }', '1']),
+      'subscription A (1): An event of a subscription holds rows',
     ],
   ])('%s is refused in one line', (_what, content, reason) => {
     const file = written(content);

@@ -1,4 +1,5 @@
-import type { Variables } from '../executor/context';
+/** The variables of an operation. */
+export type Variables = Readonly<Record<string, unknown>>;
 
 /** A number that may depend on the variables of a request. */
 export interface Estimate {

@@ -1,0 +1,45 @@
+import { anonymousCaller } from '../../src/access/caller';
+import { documentLimits } from '../../src/composition/bounds';
+import { readConfig } from '../../src/config';
+import { KnownDocuments } from '../../src/graphql/documents/known-documents';
+import { buildSchema, type Services } from '../../src/schema/schema';
+
+const request = { caller: anonymousCaller('127.0.0.1', 'read') };
+
+let documents: KnownDocuments;
+beforeEach(() => {
+  documents = new KnownDocuments(buildSchema({} as Services), documentLimits(readConfig({})));
+});
+
+/** Sends all of these; returns how many are known afterwards. */
+function known(texts: readonly string[]): number {
+  for (const text of texts) expect(documents.read(text, request)).toHaveProperty('definitions');
+  return texts.filter((text) => documents.find(text)).length;
+}
+
+const many = <T>(count: number, one: (index: number) => T) => Array.from({ length: count }, (_, i) => one(i));
+const fields = (count: number) => many(count, (i) => `a${i}: name`).join(' ');
+
+test('hundreds of ordinary documents stay known', () => {
+  expect(known(many(500, (i) => `query Q${i} { pets { nodes { id name category { name } } } }`))).toBe(500);
+});
+
+test('fewer do of those that are long, or compiled in many ways', () => {
+  const plain = (i: number) => `query Q${i} { pet(id: 1) { ${fields(80)} } }`;
+  const conditional = (i: number) =>
+    `query Q${i}($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) { pet(id: 1) {
+      ${fields(80)} id @skip(if: $a) id @skip(if: $b) id @skip(if: $c) id @skip(if: $d) } }`;
+  const long = (i: number) => `query Q${i} { pets(filter: { name: "${'x'.repeat(80_000)}" }) { nodes { id } } }`;
+  expect(known(many(100, plain))).toBe(100);
+  expect(known(many(100, conditional))).toBeLessThan(60);
+  expect(known(many(20, long))).toBeLessThan(10);
+});
+
+test('one whose operations share large fragments is read again each time, and displaces no other', () => {
+  const ordinary = '{ pets { nodes { id } } }';
+  const fragment = `fragment F on Pet { ${many(40, () => 'id name status categoryId').join(' ')} }`;
+  const shared = `${many(60, (i) => `query Q${i} { pet(id: 1) { ...F } }`).join(' ')} ${fragment}`;
+  expect(known([ordinary])).toBe(1);
+  expect(known([shared, shared])).toBe(0);
+  expect(known([ordinary])).toBe(1);
+});
