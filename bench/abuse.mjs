@@ -1,0 +1,46 @@
+// Measures what other callers notice of work that a request should not be able to cause. See README.md.
+import { ABUSES } from './lib/abuses.mjs';
+import { load } from './lib/load.mjs';
+import { readOptions } from './lib/options.mjs';
+import { API_KEY, servers } from './lib/servers.mjs';
+import { onStage } from './lib/stage.mjs';
+
+/** How much slower the median of others may get, unless it stays below {@link SMALL_MS}. */
+const MOST = 2;
+const SMALL_MS = 5;
+/** The other caller's connections: few, so that it waits for the abuse and not for itself. */
+const FEW = 2;
+
+const options = readOptions({ seconds: '4' });
+const server = servers.find(({ name }) => name === 'gateway');
+const bytes = (lines) => Buffer.from([...lines, '', ''].join('\r\n'));
+const median = (latencies) => latencies[Math.floor(latencies.length / 2)];
+
+await onStage(
+  [{ ...server, env: { ...server.env, TRUST_PROXY: '127.0.0.1' } }],
+  options.database,
+  async ({ url: database, running: [{ port, url }] }) => {
+    const asked = Array.from({ length: 1000 }, (_, i) =>
+      bytes([
+        `GET /pets?id=${i + 1} HTTP/1.1`,
+        `host: 127.0.0.1:${port}`,
+        'x-forwarded-for: 198.51.100.7',
+        `x-api-key: ${API_KEY}`,
+      ]),
+    );
+    const other = (seconds = options.seconds) => load(port, asked, { connections: FEW, seconds });
+    await other(options.warmup);
+    for (const [name, abuse] of Object.entries(ABUSES)) {
+      if (options.only && !options.only.includes(name)) continue;
+      const quiet = await other();
+      const until = performance.now() + options.seconds * 1000;
+      const [answer, meanwhile] = await Promise.all([abuse({ url, port, until, database, key: API_KEY }), other()]);
+      const [before, during] = [median(quiet.latencies), median(meanwhile.latencies)];
+      const refused = [...meanwhile.failures.values()].reduce((sum, count) => sum + count, 0);
+      console.log(
+        `${name}: ${answer}; others' median ${before.toFixed(1)} → ${during.toFixed(1)} ms${refused ? `, ${refused} refused` : ''}`,
+      );
+      if (refused || (during > SMALL_MS && during > MOST * before)) process.exitCode = 1;
+    }
+  },
+);

@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { WebSocket } from 'ws';
+
+let addresses = 0;
+/** Each abuse comes from its own address. */
+const newAddress = () => `192.0.${Math.floor(++addresses / 250)}.${1 + (addresses % 250)}`;
+
+/** Sends the same document again and again. @returns how often each status, or error code, came back. */
+const documents =
+  (documentOf, connections = 8) =>
+  async ({ url, until }) => {
+    const answers = new Map();
+    const note = (answer) => answers.set(answer, (answers.get(answer) ?? 0) + 1);
+    const address = newAddress();
+    let sent = 0;
+    const client = async () => {
+      while (performance.now() < until) {
+        const response = await fetch(`${url}/graphql`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
+          body: JSON.stringify({ query: documentOf(sent++) }),
+        });
+        const text = await response.text();
+        note(`${response.status} ${/"code":"(\w+)"/.exec(text.slice(0, 2000))?.[1] ?? `${text.length} bytes`}`);
+        // Whoever is banned is answered late; a caller that goes on at once is what `bench/flood.mjs` measures.
+        if (response.status === 429) await sleep(100);
+      }
+    };
+    await Promise.all(Array.from({ length: connections }, client));
+    return [...answers].map(([answer, count]) => `${answer} × ${count}`).join(', ');
+  };
+
+const repeat = (count, one) => Array.from({ length: count }, (_, i) => one(i)).join(' ');
+const long = (i, length) => `a${i}_${'x'.repeat(length)}`;
+
+/** Keeps sockets open that each lack one byte of their request's body. */
+async function halfSent({ port, until }) {
+  const sockets = [];
+  const answers = new Map();
+  const address = newAddress();
+  while (performance.now() < until) {
+    while (sockets.length < 1_010) {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+      socket.once('data', (data) => {
+        const status = String(data).slice(9, 12);
+        answers.set(status, (answers.get(status) ?? 0) + 1);
+      });
+      socket.write(
+        `POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\nx-forwarded-for: ${address}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{`,
+      );
+      sockets.push(socket);
+    }
+    await sleep(100);
+  }
+  for (const socket of sockets) socket.destroy();
+  return `${sockets.length} sockets; ${[...answers].map(([status, count]) => `${status} × ${count}`).join(', ') || 'none answered'}`;
+}
+
+const open = async (port) => {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/graphql`, 'graphql-transport-ws', {
+    headers: { 'x-forwarded-for': newAddress() },
+  });
+  socket.on('error', () => undefined);
+  await once(socket, 'open');
+  socket.send('{"type":"connection_init"}');
+  await once(socket, 'message');
+  return socket;
+};
+
+/** Sends the smallest message there is over one WebSocket, as fast as it goes. */
+async function pings({ port, until }) {
+  const socket = await open(port);
+  let closed;
+  let sent = 0;
+  socket.on('close', (code, reason) => {
+    closed = `closed with ${code} ${reason}`;
+  });
+  while (performance.now() < until && !closed) {
+    for (let i = 0; i < 1_000; i++, sent++) socket.send('{"type":"ping"}');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await sleep(until - performance.now());
+  socket.terminate();
+  return `${sent} messages sent; ${closed ?? 'not closed'}`;
+}
+
+/** Subscribes twenty times to what counts a hundred times for each event. */
+async function dearSubscriptions({ port, until }) {
+  const counts = repeat(99, (i) => `c${i}: pets(filter: { name: "${i}" }) { totalCount }`);
+  const query = `subscription { petChanged { pet { category { ${counts} } } } }`;
+  const socket = await open(port);
+  const answers = new Map();
+  socket.on('message', (data) => {
+    const { type, payload } = JSON.parse(String(data));
+    const answer = payload?.[0]?.extensions?.code ?? type;
+    answers.set(answer, (answers.get(answer) ?? 0) + 1);
+  });
+  for (let i = 0; i < 20; i++) socket.send(JSON.stringify({ id: `${i}`, type: 'subscribe', payload: { query } }));
+  await sleep(until - performance.now());
+  socket.terminate();
+  return [...answers].map(([answer, count]) => `${answer} × ${count}`).join(', ');
+}
+
+/** Sends orders that wait for a lock, and leaves after 80 ms. */
+async function leavers({ url, port, until, database, key }) {
+  const locker = new pg.Client(database);
+  await locker.connect();
+  await locker.query('begin; lock table orders in access exclusive mode');
+  const body = JSON.stringify({ query: '{ orders(first: 1) { nodes { id } } }' });
+  const request = `POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  let sent = 0;
+  while (performance.now() < until) {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    socket.write(request);
+    sent++;
+    setTimeout(() => socket.destroy(), 80);
+    await sleep(5);
+  }
+  await sleep(200);
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  const waiting = /^petstore_database_waiting (\d+)/m.exec(metrics)?.[1];
+  await locker.query('rollback');
+  await locker.end();
+  return `${sent} left; ${waiting} statements still wait`;
+}
+
+/** What abusers send, by what it is. */
+export const ABUSES = {
+  'introspection with long aliases': documents(
+    () => `{ ${repeat(30, (i) => `p${i}: __schema { types { ${repeat(38, (j) => `${long(j, 58)}: name`)} } }`)} }`,
+  ),
+  'pages whose rows repeat long aliases': documents(
+    () =>
+      `{ ${repeat(12, (i) => `p${i}: pets(first: 100) { nodes { ${repeat(38, (j) => `${long(j, 150)}: name`)} } }`)} }`,
+  ),
+  'a hundred counts': documents(
+    () => `{ category(id: 1) { ${repeat(100, (i) => `c${i}: pets(filter: { name: "0" }) { totalCount }`)} } }`,
+    4,
+  ),
+  'documents of many shapes': documents(
+    (n) =>
+      `{ ${repeat(11, (i) => `p${i}: pets(first: 1) { nodes { ${repeat(20, (j) => `b${n}_${long(j, 40)}: name`)} } }`)} }`,
+    4,
+  ),
+  'half-sent bodies': halfSent,
+  'pings over WebSocket': pings,
+  'subscriptions that count': dearSubscriptions,
+  'clients that leave': leavers,
+};
