@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import type { Statement } from '../database';
 import { failureOf } from '../failures';
 
-/** What a prepared statement takes on the server, and each character of its text, as measured on PostgreSQL 17. */
+/** What a prepared statement takes on the server, and each character of its text, as measured on PostgreSQL 15. */
 const STATEMENT_BYTES = 14_000;
 const CHARACTER_BYTES = 25;
 /** Maximum bytes of prepared statements per connection: callers choose what is read, and under which names. */
