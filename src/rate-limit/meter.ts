@@ -12,7 +12,7 @@ export class Meter {
   status: LimitStatus | undefined;
 
   constructor(
-    private readonly store: Store,
+    private readonly store: Pick<Store, 'take' | 'peek'>,
     readonly subject: Subject,
   ) {}
 

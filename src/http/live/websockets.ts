@@ -77,7 +77,7 @@ export class WebSockets {
     const client = { address, caller: request.caller, key: keyOf(request), leave };
     upgrade.socket.once('close', () => client.leave());
     reply.hijack();
-    requests.release(reply);
+    requests.release(request);
     const headers = { ...reply.getHeaders(), ...rateLimitHeaders(limitStatus, now()), 'x-request-id': request.id };
     const addHeaders = (lines: string[]) => {
       for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
