@@ -6,7 +6,8 @@ import { ProblemError } from '../../errors/problem';
 const MAX_SWEEP_MS = 250;
 
 const CARRIED = Symbol('how many requests have come on this connection');
-type Counted = Socket & { [CARRIED]?: number };
+const ARRIVING = Symbol('the request whose body may still arrive');
+type Counted = Socket & { [CARRIED]?: number; [ARRIVING]?: FastifyRequest };
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -87,8 +88,10 @@ export class RequestsInProgress {
       if (socket[CARRIED] >= this.perConnection) reply.header('connection', 'close');
       const slot = this.take(request, reply);
       request.slot = slot;
+      socket[ARRIVING] = request;
       reply.raw.on('close', () => {
         slot.reply = undefined;
+        if (socket[ARRIVING]?.raw.complete) socket[ARRIVING] = undefined;
         const give = () => this.give(slot);
         if (request.work) request.work.then(give, give);
         else give();
@@ -109,6 +112,12 @@ export class RequestsInProgress {
   /** One of the connection's responses that are not complete yet. */
   pendingOn(socket: Socket): FastifyReply | undefined {
     return this.slots.find((slot) => slot?.reply?.request.raw.socket === socket)?.reply;
+  }
+
+  /** The request whose body has not arrived; its response may be sent. */
+  arrivingOn(socket: Counted): FastifyRequest | undefined {
+    const request = socket[ARRIVING];
+    return request?.raw.complete ? undefined : request;
   }
 
   /** Counts an operation that did not arrive as an HTTP request, while it runs. */

@@ -78,6 +78,8 @@ describe('the headers are on the response to what the HTTP parser refuses, or wo
       'HEADERS_TOO_LARGE',
     ],
     ['no Host', 'GET /openapi.json HTTP/1.1\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['two Hosts', 'GET /openapi.json HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['two Hosts of HTTP/1.0', 'GET /pets HTTP/1.0\r\nHost: localhost\r\nHost: a\r\n\r\n', 400, 'BAD_REQUEST'],
     [
       'an unknown expectation',
       'GET /openapi.json HTTP/1.1\r\nHost: localhost\r\nExpect: miracles\r\n\r\n',
