@@ -113,7 +113,7 @@ function accessRule({ ANONYMOUS_ACCESS, CORS_ORIGINS }: Config, access: Anonymou
   return isDefault && access === 'write' ? writesFromHere(CORS_ORIGINS) : () => access;
 }
 
-/** Anonymous writes are on by default only with the embedded database on loopback: a first `curl -X POST` just works. */
+/** Anonymous writes are on by default only with the embedded database on loopback, and from there: a first `curl -X POST` works. */
 function defaultAccess({ DATABASE_URL, HOST }: Config): AnonymousAccess {
   const isLoopback = HOST === 'localhost' || HOST === '::1' || (isIPv4(HOST) && HOST.startsWith('127.'));
   return !DATABASE_URL && isLoopback ? 'write' : 'read';
