@@ -42,7 +42,7 @@ describe('a client that sends too much is disconnected with 1008', () => {
   ])('%s, also if it never stops', async (_name, send) => {
     const socket = await open();
     const sending = setInterval(() => {
-      for (let i = 0; i < 10; i++) send(socket);
+      for (let i = 0; i < 100; i++) send(socket);
     }, 1);
     expect(await closedWith(socket)).toEqual(TOO_OFTEN);
     clearInterval(sending);
