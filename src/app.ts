@@ -15,6 +15,7 @@ import type { Database } from './database/database';
 import { ExpiredAnswers } from './database/writing/expired-answers';
 import { createServices } from './domain/services';
 import { Executor } from './graphql/executor/executor';
+import { type AccessRule, writesFromHere } from './http/callers/local-access';
 import { LiveOperations } from './http/live/live-operations';
 import { AccessLog } from './http/observation/access-log';
 import { createLogger } from './http/observation/logger';
@@ -88,7 +89,7 @@ export async function createApp(
     // With tracing a log line names the trace active when it is written, so it must not wait.
     accessLog: new AccessLog(logger, metrics, tracing === undefined),
     exposition: config.METRICS_PORT === undefined ? (exposition ?? metrics) : undefined,
-    anonymousAccess,
+    anonymousAccess: accessRule(config, anonymousAccess),
     logger,
     connections: connectionLimits(config),
     hidesSuggestions: config.NODE_ENV === 'production',
@@ -107,7 +108,12 @@ export async function createApp(
   return { server, anonymousAccess, newAdminKey, metrics, drain: new Drain(server, requests, live) };
 }
 
-/** Anonymous writes are on by default only with the embedded database on loopback: a first `curl -X POST` just works. */
+function accessRule({ ANONYMOUS_ACCESS, CORS_ORIGINS }: Config, access: AnonymousAccess): AccessRule {
+  const isDefault = ANONYMOUS_ACCESS === undefined;
+  return isDefault && access === 'write' ? writesFromHere(CORS_ORIGINS) : () => access;
+}
+
+/** Anonymous writes are on by default only with the embedded database on loopback, and from there: a first `curl -X POST` works. */
 function defaultAccess({ DATABASE_URL, HOST }: Config): AnonymousAccess {
   const isLoopback = HOST === 'localhost' || HOST === '::1' || (isIPv4(HOST) && HOST.startsWith('127.'));
   return !DATABASE_URL && isLoopback ? 'write' : 'read';

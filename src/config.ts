@@ -30,11 +30,11 @@ const SETTINGS = {
   DATABASE_REPLICA_URLS: setting<string[] | undefined>(urls('postgresql:', 'postgres:'), undefined),
   /** Maximum lag of a replica that is read from, and how long after a write its caller reads from the primary. */
   REPLICA_MAX_LAG_MS: setting(integer(100, 600_000), 5000),
-  /** Directory of the embedded PostgreSQL. */
+  /** Directory of the embedded PostgreSQL, for its owner alone. */
   DATA_DIR: setting((value) => resolve(text(value)), resolve('data')),
   /** `redis://` URL; all instances that use it share rate limits and live events. */
   REDIS_URL: setting<string | undefined>(url('redis:', 'rediss:'), undefined),
-  /** What callers without a key may do. Default: `read`, or `write` on the embedded database bound to loopback. */
+  /** What callers without a key may do. Default: `read`; on the embedded database bound to loopback `write`, for local requests. */
   ANONYMOUS_ACCESS: setting<AnonymousAccess | undefined>(oneOf('none', 'read', 'write'), undefined),
   /** An admin key to add if it does not exist; without one the first start creates one and shows it once. */
   ADMIN_API_KEY: setting<string | undefined>(apiKey, undefined),
@@ -86,13 +86,13 @@ const SETTINGS = {
   MAX_CONNECTIONS: setting(integer(1, 1_000_000), 10_000),
   /** Maximum number of requests per connection, which is closed with the last response. */
   MAX_REQUESTS_PER_CONNECTION: setting(integer(1, 100_000_000), 10_000),
-  /** Maximum number of requests in progress; any more are refused at once. */
+  /** Maximum number of requests in progress; any more are refused at once. A quarter of it is one caller's share. */
   MAX_REQUESTS_IN_PROGRESS: setting(integer(1, 1_000_000), 1000),
   /** Event loop lag from which on requests are refused. */
   MAX_EVENT_LOOP_LAG_MS: setting(integer(10, 60_000), 500),
   /** How long to keep serving after SIGTERM with readiness off, so that load balancers notice before connections are refused. */
   SHUTDOWN_DELAY_MS: setting(integer(0, 600_000), 0),
-  /** Separate port for /metrics, open to anyone who reaches it; without it /metrics is on PORT, for this machine and admin keys. */
+  /** Separate port for /metrics, open to anyone who reaches it; without it /metrics is on PORT, for local requests and admin keys. */
   METRICS_PORT: setting<number | undefined>(integer(0, 65535), undefined),
   /** OpenTelemetry collector (OTLP over HTTP) that traces are sent to; without it there are none. */
   OTEL_EXPORTER_OTLP_ENDPOINT: setting<string | undefined>(url('http:', 'https:'), undefined),

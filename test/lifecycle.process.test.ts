@@ -169,7 +169,7 @@ function open(url: string): Socket {
 function upgrading(url: string): Socket {
   const head = [
     'GET /graphql HTTP/1.1',
-    'Host: x',
+    'Host: localhost',
     'Connection: Upgrade',
     'Upgrade: websocket',
     'Sec-WebSocket-Version: 13',

@@ -109,7 +109,12 @@ test('a request in progress at SIGTERM is answered, and its connection is then c
     received += text;
   });
   const body = JSON.stringify({ query: '{ categories { totalCount } }' });
-  const head = ['Host: x', 'Content-Type: application/json', `Content-Length: ${body.length}`, 'Expect: 100-continue'];
+  const head = [
+    'Host: localhost',
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    'Expect: 100-continue',
+  ];
   socket.write(`POST /graphql HTTP/1.1\r\n${head.join('\r\n')}\r\n\r\n`);
   await until(async () => received.startsWith('HTTP/1.1 100'));
 

@@ -87,7 +87,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
     rewriteUrl: routableUrl,
     trustProxy: trusted(options.trustProxy),
-    clientErrorHandler: refuseBrokenHttp(limits, options.now),
+    clientErrorHandler: refuseBrokenHttp(limits, requests, options.now),
     ...NO_SHORT_CUTS,
     http: {
       ...NO_SHORT_CUTS.http,

@@ -32,7 +32,7 @@ export interface LimitStatus {
    * On `limited` and `banned`: time until the same request passes if nothing else is sent until then. Never too short.
    */
   readonly retryAfterMs: number | undefined;
-  /** Set while a ban is in force. On `limited`: this refusal started it. */
+  /** Set while a ban is in force. On `limited`: this refusal started it; on `allowed`: the caller only asked for this. */
   readonly bannedUntil: number | undefined;
 }
 
@@ -49,18 +49,18 @@ export function limitStatusOf(
   const day = windowOf('day', quota.perDay, state.dayUsed, state.dayEnds, now);
   const windows = [minute, day] as const;
   const scarcest = day.remaining < minute.remaining ? day : minute;
+  const bannedUntil = state.bannedUntil > now ? state.bannedUntil : undefined;
   if (verdict === 'allowed' || verdict === 'too-expensive') {
-    return { verdict, quota, windows, inForce: scarcest, retryAfterMs: undefined, bannedUntil: undefined };
+    return { verdict, quota, windows, inForce: scarcest, retryAfterMs: undefined, bannedUntil };
   }
   // A cost that could never pass, or a free request, is reported against a window that is used up.
-  const needed = kind === 'free' || isTooExpensive(cost, quota) ? 1 : cost;
+  const needed = kind !== 'counted' || isTooExpensive(cost, quota) ? 1 : cost;
   const ceiling = windowOf('uncounted', quota.perMinute * FREE_FACTOR, state.freeUsed, state.freeEnds, now);
   // Only its own ceiling limits a free request; a banned caller gets any exhausted window reported.
   const limiting = kind === 'counted' ? windows : verdict === 'banned' ? [...windows, ceiling] : [ceiling];
   const exceeded = limiting
     .filter(({ used, limit }) => used + needed > limit)
     .reduce<Window | undefined>((last, next) => (last && last.resetAt > next.resetAt ? last : next), undefined);
-  const bannedUntil = state.bannedUntil > now ? state.bannedUntil : undefined;
   const retryAfterMs = Math.max(exceeded?.resetAt ?? 0, bannedUntil ?? 0) - now;
   return { verdict, quota, windows, inForce: exceeded ?? scarcest, retryAfterMs, bannedUntil };
 }

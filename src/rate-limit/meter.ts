@@ -1,4 +1,5 @@
 import type { LimitStatus, Subject } from './limit-status';
+import type { RequestKind } from './rules';
 import type { Store } from './stores/store';
 
 /**
@@ -11,13 +12,13 @@ export class Meter {
   status: LimitStatus | undefined;
 
   constructor(
-    private readonly store: Store,
+    private readonly store: Pick<Store, 'take' | 'peek'>,
     readonly subject: Subject,
   ) {}
 
   /** Takes `cost` requests, or one free request if it is 0. Further calls take nothing and return the same status. */
-  take(cost: number): LimitStatus | Promise<LimitStatus> {
-    this.taken ??= this.remember(this.store.take(this.subject, cost || 1, cost ? 'counted' : 'free'));
+  take(cost: number, kind: RequestKind = cost ? 'counted' : 'free'): LimitStatus | Promise<LimitStatus> {
+    this.taken ??= this.remember(this.store.take(this.subject, cost || 1, kind));
     return this.taken;
   }
 

@@ -1,8 +1,11 @@
 import { DAY_MS, FREE_FACTOR, MINUTE_MS, type Quota } from './plans';
 import type { State } from './state';
 
-/** `counted` requests use up the quota; `free` ones do not, but have their own ceiling. */
-export type RequestKind = 'counted' | 'free';
+/**
+ * `counted` requests use up the quota; `free` ones do not, but have a ceiling of their own. Those for the caller's own
+ * `status` are free ones that a banned caller may send too: its owner sees when the ban ends.
+ */
+export type RequestKind = 'counted' | 'free' | 'status';
 
 /**
  * - `allowed`: the cost is taken from both windows;
@@ -38,8 +41,9 @@ export function take(
   now: number,
 ): Verdict {
   forget(state, now);
-  if (state.bannedUntil > now) return 'banned';
-  return kind === 'free' ? takeFree(state, quota, bans, now) : takeCounted(state, quota, cost, bans, now);
+  const mayAsk = kind === 'status' && hasFree(state, quota);
+  if (state.bannedUntil > now && !mayAsk) return 'banned';
+  return kind === 'counted' ? takeCounted(state, quota, cost, bans, now) : takeFree(state, quota, bans, now);
 }
 
 /** Whether a cost exceeds a whole window. */
@@ -76,13 +80,17 @@ function takeCounted(state: State, quota: Quota, cost: number, bans: BanRules, n
 }
 
 function takeFree(state: State, quota: Quota, bans: BanRules, now: number): Verdict {
-  if (state.freeUsed >= quota.perMinute * FREE_FACTOR) {
+  if (!hasFree(state, quota)) {
     refuse(state, state.freeEnds, bans, now);
     return 'limited';
   }
   if (state.freeEnds === 0) state.freeEnds = now + MINUTE_MS;
   state.freeUsed += 1;
   return 'allowed';
+}
+
+function hasFree(state: State, quota: Quota): boolean {
+  return state.freeUsed < quota.perMinute * FREE_FACTOR;
 }
 
 function refuse(state: State, windowEnds: number, bans: BanRules, now: number): void {

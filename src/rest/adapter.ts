@@ -41,7 +41,7 @@ export async function restAdapter(app: FastifyInstance, options: RestOptions): P
     app.route({
       method,
       url,
-      config: { operation: operation.id },
+      config: { operation: operation.id, mayAskStatus: operation.root === 'rateLimit' },
       onRequest: welcome(operation, executor.uses),
       handler: (request, reply) => run(executor, operation, request as RestRequest, reply, requestOf(request)),
     });

@@ -7,7 +7,7 @@ export async function unfinished(url: string): Promise<Socket> {
   const socket = connect(Number(port), hostname).on('error', () => undefined);
   const head = [
     'POST /pets HTTP/1.1',
-    'Host: x',
+    'Host: localhost',
     'Content-Type: application/json',
     'Content-Length: 100',
     'Expect: 100-continue',

@@ -23,10 +23,12 @@ export class Oracle {
   }
 
   take(quota: Quota, cost: number, kind: RequestKind, now: number): Verdict {
-    if (this.bans.some(({ from, until }) => from <= now && now < until)) return 'banned';
-    if (kind === 'free') {
-      const { used, ends } = usedIn(this.free, MINUTE, now);
-      if (used + 1 > quota.perMinute * 10) return this.refuse(now, [ends]);
+    const { used: asked, ends: askedEnds } = usedIn(this.free, MINUTE, now);
+    const isFull = asked + 1 > quota.perMinute * 10;
+    const isBanned = this.bans.some(({ from, until }) => from <= now && now < until);
+    if (isBanned && (kind !== 'status' || isFull)) return 'banned';
+    if (kind !== 'counted') {
+      if (isFull) return this.refuse(now, [askedEnds]);
       this.free.push({ at: now, cost: 1 });
       return 'allowed';
     }

@@ -1,7 +1,8 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { reasonOf } from '../failures';
+import { PRIVATE } from './data-directory';
 
 /** PGlite 0.4 is PostgreSQL 17; it cannot open a directory of another major version. */
 export const MAJOR_VERSION = '17';
@@ -30,6 +31,7 @@ export async function openCluster(directory: string): Promise<PGlite> {
 async function createCluster(directory: string): Promise<void> {
   const unfinished = `${directory}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(unfinished, { mode: PRIVATE });
   const engine = await startEngine(unfinished);
   await engine.close();
   renameSync(unfinished, directory);

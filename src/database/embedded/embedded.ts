@@ -1,9 +1,7 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import type { PoolLoad, Statement } from '../database';
-import { reasonOf } from '../failures';
 import { PrismaClient } from '../generated/client';
 import { migrate } from '../migrations';
 import { PrismaDatabase } from '../prisma-database';
@@ -12,6 +10,7 @@ import type { Work } from '../work/deadline';
 import { FairQueue } from '../work/fair-queue';
 import { reported } from '../work/settled';
 import { MAJOR_VERSION, openCluster } from './cluster';
+import { CLUSTER, makeDataDirectory } from './data-directory';
 import { lockDirectory } from './directory-lock';
 
 const INT8 = 20;
@@ -55,11 +54,11 @@ export class EmbeddedDatabase extends PrismaDatabase {
    * @throws Error with a one-line message if another process has it open or it is from another PostgreSQL version.
    */
   static async open(directory: string, options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
-    makeDirectory(directory);
+    makeDataDirectory(directory);
     const unlock = lockDirectory(directory);
     let engine: PGlite | undefined;
     try {
-      engine = await openCluster(join(directory, 'postgres'));
+      engine = await openCluster(join(directory, CLUSTER));
       await migrateOn(engine);
       return new EmbeddedDatabase(engine, `embedded PostgreSQL ${MAJOR_VERSION} in ${directory}`, options, unlock);
     } catch (error) {
@@ -117,12 +116,4 @@ export function migrateOn(engine: PGlite): Promise<void> {
 /** Converts `0099-01-02 03:04:05.678+00` to full ISO form; in any other form JavaScript guesses the century. */
 function parseTimestamp(text: string): Date {
   return new Date(text.replace(' ', 'T').replace(/\+00$/, 'Z'));
-}
-
-function makeDirectory(directory: string): void {
-  try {
-    mkdirSync(directory, { recursive: true });
-  } catch (error) {
-    throw new Error(`DATA_DIR ${directory} cannot be created: ${reasonOf(error)}`, { cause: error });
-  }
 }

@@ -1,5 +1,6 @@
 import type { LimitStatus } from '../../rate-limit/limit-status';
 import type { Meter } from '../../rate-limit/meter';
+import type { RequestKind } from '../../rate-limit/rules';
 import { refusalOf } from './limit-problem';
 
 /** The cost of an operation, which is charged once and in full, by whichever of its counted fields runs first. */
@@ -8,27 +9,24 @@ export class Charge {
   problem: unknown;
   private settled: LimitStatus | Promise<LimitStatus> | undefined;
 
+  /** @param cost the number of counted fields; 0 for an operation that uses no quota. */
   constructor(
     private readonly meter: Meter,
-    /** The number of counted fields; 0 for an operation that uses no quota. */
     readonly cost: number,
   ) {}
 
   /** Charges the whole operation, once. @throws ProblemError `RATE_LIMITED`, `KEY_BANNED`. */
-  settle(): LimitStatus | Promise<LimitStatus> {
+  settle(kind?: RequestKind): LimitStatus | Promise<LimitStatus> {
     if (this.problem) throw this.problem;
-    this.settled ??= this.take();
+    this.settled ??= this.take(kind);
     return this.settled;
   }
 
-  private take(): LimitStatus | Promise<LimitStatus> {
+  private take(kind?: RequestKind): LimitStatus | Promise<LimitStatus> {
     try {
-      const taken = this.meter.take(this.cost);
+      const taken = this.meter.take(this.cost, kind);
       if (!(taken instanceof Promise)) return this.check(taken);
-      return taken.then(
-        (limitStatus) => this.check(limitStatus),
-        (error) => this.fail(error),
-      );
+      return taken.then((limitStatus) => this.check(limitStatus)).catch((error) => this.fail(error));
     } catch (error) {
       return this.fail(error);
     }

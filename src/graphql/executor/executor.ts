@@ -124,7 +124,7 @@ export class Executor {
     // No field charges it then: it only counts towards what a caller may do free of quota.
     if (plan.cost === 0) {
       try {
-        await charge.settle();
+        await charge.settle(plan.isStatus ? 'status' : 'free');
       } catch (problem) {
         return refusal(problem, admitted);
       }

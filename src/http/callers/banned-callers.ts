@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Problem } from '../../errors/problem';
 import { problemOfStatus } from '../../graphql/charging/limit-problem';
 import type { Meter } from '../../rate-limit/meter';
@@ -8,43 +8,82 @@ import { Tarpit } from './tarpit';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whether it was refused up front because its caller was already banned. */
+    /** Whether it was refused because its caller was already banned. */
     isTurnedAway: boolean;
+  }
+  interface FastifyContextConfig {
+    /** Whether a request to the route may ask for nothing but its caller's own status, which a banned caller may. */
+    mayAskStatus?: boolean;
   }
 }
 
+/** A body that asks for no more than its caller's status is at most this large, in bytes. */
+const SMALL = 4096;
+/** The root fields that tell a caller its own status. */
+const STATUS_FIELDS = /\b(?:rateLimit|viewer)\b/;
+
 /**
  * Refuses requests of callers that are already banned: before the body is read, without a log line, and delayed by a
- * tarpit, so that a flood costs little and does not slow down other callers. The request that triggers the ban is
- * refused later.
+ * tarpit, so that a flood costs little and does not slow down other callers. A small request that may ask for its
+ * caller's own status goes on to the executor, which finds out whether it asks for anything else. The request that triggers
+ * the ban is refused later.
  */
 export class BannedCallers {
   private readonly tarpit = new Tarpit();
 
   constructor(private readonly limits: CountingStore) {}
 
-  /** Counts a request of a banned caller. @returns its refusal, once it may be sent; `undefined` for all other callers. */
-  async refuse(meter: Meter): Promise<Problem | undefined> {
-    const { id } = meter.subject;
-    if (!this.limits.wasBanned(id)) return undefined;
-    const problem = problemOfStatus(await meter.take(1));
-    if (problem) await new Promise<void>((resolve) => this.tarpit.refuse(id, resolve));
-    return problem;
+  /**
+   * Counts an operation of a banned caller.
+   * @param query its text, if it is sent.
+   * @returns its refusal, once it may be sent; `undefined` if it may go on, as those of all other callers.
+   */
+  async refuse(meter: Meter, query: unknown): Promise<Problem | undefined> {
+    if (!this.isBanned(meter)) return undefined;
+    await new Promise<void>((resolve) => this.tarpit.delay(meter.subject.id, resolve));
+    return mayAskStatus(query) ? undefined : problemOfStatus(await meter.take(1));
   }
 
   refuseAll(app: FastifyInstance): void {
     app.decorateRequest('isTurnedAway', false);
     app.addHook('onRequest', (request, reply, done) => {
-      const { caller, meter, routeOptions } = request;
-      if (!this.limits.wasBanned(caller.id) || routeOptions.config.metering === 'unmetered') return done();
-      this.refuse(meter)
-        .then((problem) => {
-          if (!problem) return done();
-          request.isTurnedAway = true;
-          reply.code(problem.status).type('application/json; charset=utf-8');
-          reply.send(JSON.stringify(problemBody(request, problem)));
-        })
+      const { meter, routeOptions } = request;
+      if (!this.isBanned(meter) || routeOptions.config.metering === 'unmetered') return done();
+      const mayAsk = routeOptions.config.mayAskStatus && isSmall(request);
+      this.refuse(meter, mayAsk ? undefined : '')
+        .then((problem) => turnAway(request, reply, problem, done))
+        .catch(done);
+    });
+    app.addHook('preHandler', (request, reply, done) => {
+      const { meter, method, body, query } = request;
+      const sent = (method === 'POST' ? body : query) as { query?: unknown } | null | undefined;
+      if (!this.isBanned(meter) || mayAskStatus(sent?.query)) return done();
+      Promise.resolve(meter.take(1))
+        .then((limitStatus) => turnAway(request, reply, problemOfStatus(limitStatus), done))
         .catch(done);
     });
   }
+
+  private isBanned({ subject }: Meter): boolean {
+    return this.limits.wasBanned(subject.id);
+  }
+}
+
+function turnAway(request: FastifyRequest, reply: FastifyReply, problem: Problem | undefined, goOn: () => void): void {
+  if (!problem) {
+    goOn();
+    return;
+  }
+  request.isTurnedAway = true;
+  reply.code(problem.status).type('application/json; charset=utf-8');
+  reply.send(JSON.stringify(problemBody(request, problem)));
+}
+
+/** @param query `undefined` if a document is named by its hash or id, or if the route takes none. */
+function mayAskStatus(query: unknown): boolean {
+  return query === undefined || STATUS_FIELDS.test(String(query));
+}
+
+function isSmall({ headers }: FastifyRequest): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= SMALL;
 }

@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import { type AnonymousAccess, anonymousCaller, type Caller } from '../../access/caller';
+import { anonymousCaller, type Caller } from '../../access/caller';
 import type { KeyRing } from '../../access/key-ring';
 import { ProblemError } from '../../errors/problem';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import { Meter } from '../../rate-limit/meter';
+import { PLANS } from '../../rate-limit/plans';
 import type { CountingStore } from '../../rate-limit/stores/counting-store';
+import type { AccessRule } from './local-access';
 import { presentedKey, WRONG_KEY } from './presented-key';
 
 declare module 'fastify' {
@@ -28,13 +30,18 @@ declare module 'fastify' {
 export interface Recognition {
   readonly keys: KeyRing;
   readonly limits: CountingStore;
-  readonly anonymousAccess: AnonymousAccess;
+  readonly anonymousAccess: AccessRule;
 }
+
+/** A caller whose key is not checked: nothing is counted, and no status is told but that of an unknown caller. */
+const UNIDENTIFIED = { id: 'unidentified', quota: PLANS.FREE };
 
 /** Sets the caller and the meter of every request, before anything else handles it. */
 export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymousAccess }: Recognition): void {
   // Set by the first hook of every request.
   for (const name of ['caller', 'meter', 'keyProblem']) app.decorateRequest(name);
+  const peek = () => limits.peek(UNIDENTIFIED);
+  const nothing = { take: peek, peek };
 
   app.addHook('onRequest', (request, _reply, done) => {
     const admit = (caller: Caller) => {
@@ -42,16 +49,19 @@ export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymous
       request.meter = new Meter(limits, caller);
     };
     const settle = (caller: Caller | undefined) => {
-      if (caller) admit(caller);
-      else request.keyProblem = new ProblemError('UNAUTHENTICATED', WRONG_KEY);
+      admit(caller ?? request.caller);
+      if (!caller) request.keyProblem = new ProblemError('UNAUTHENTICATED', WRONG_KEY);
       done();
     };
     const address = subjectOfAddress(request.ip);
-    // Also with a key: a wrong one is counted against its client's address, so that guessing uses up the guesser's own
-    // quota, and the request may have to be answered before the look-up completes.
-    admit(anonymousCaller(address, anonymousAccess));
+    // Also with a key: a wrong one is counted against its client's address, so that guessing uses up the guesser's own quota.
+    admit(anonymousCaller(address, anonymousAccess(request.headers)));
     const presented = presentedKey(request);
-    if (presented === undefined || request.isShed || request.routeOptions.config.isForAnybody) return done();
+    if (presented === undefined) return done();
+    // The request may be answered without a look-up or before it completes. Its caller must not be told the quota and the
+    // ban of others that share its address.
+    request.meter = new Meter(nothing, UNIDENTIFIED);
+    if (request.isShed || request.routeOptions.config.isForAnybody) return done();
     const caller = keys.recognise(presented, address, request.raw.socket);
     if (!(caller instanceof Promise)) return settle(caller);
     caller.then(settle, (error) => {

@@ -14,8 +14,8 @@ export class Tarpit {
   private waiting: (() => void)[] = [];
   private period: NodeJS.Timeout | undefined;
 
-  /** Sends a caller's refusal, now or at the end of the period. */
-  refuse(caller: string, answer: () => void): void {
+  /** Answers a banned caller, now or at the end of the period. */
+  delay(caller: string, answer: () => void): void {
     const times = (this.refusals.get(caller) ?? 0) + 1;
     this.refusals.set(caller, times);
     this.period ??= setTimeout(() => this.release(), PERIOD_MS);

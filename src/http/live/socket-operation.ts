@@ -70,16 +70,17 @@ export async function runSocketOperation(
     meter: new Meter(limits, caller),
     log: { error: (err) => logger.error({ err, requestId }) },
   });
+  const shed = overload.refusalFor(client.caller.id);
   let asked = incoming(client.caller);
   let request = requestOf(asked);
   let result: RunningSubscription | Outcome;
   let isTurnedAway = false;
   client.running.add(deadline);
   try {
-    overload.check();
+    if (shed) throw shed;
     asked = incoming(await callerOf(client, keys));
     request = requestOf(asked);
-    const problem = await banned.refuse(request.meter);
+    const problem = await banned.refuse(request.meter, queryOf(payload));
     isTurnedAway = problem !== undefined;
     if (problem) throw new ProblemError(problem.code, problem.message);
     result = await live.run(payload, request, client.key);
@@ -89,7 +90,7 @@ export async function runSocketOperation(
     client.running.delete(deadline);
     deadline.end();
   }
-  if (!(result instanceof RunningSubscription) && result.status < 500) {
+  if (!shed && !(result instanceof RunningSubscription) && result.status < 500) {
     const refused = refusalOf(await request.meter.take(1));
     if (refused && result.status !== 429) result = refusal(refused, { request });
   }
@@ -99,6 +100,10 @@ export async function runSocketOperation(
   const caller = request.caller.id;
   accessLog.record({ requestId, method: 'WEBSOCKET', caller, operation, operationName, status, ms }, isTurnedAway);
   return result;
+}
+
+function queryOf(payload: unknown): unknown {
+  return (payload as { query?: unknown } | null | undefined)?.query;
 }
 
 /** @throws ProblemError if the key is no longer accepted; the connection is then closed. */

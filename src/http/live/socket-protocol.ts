@@ -29,7 +29,7 @@ export function socketProtocol(options: SocketOptions): Server<Client> {
     connectionInitWaitTimeout: INIT_MS,
     onConnect: ({ connectionParams, extra }) => authenticate(extra, connectionParams, options),
     onSubscribe: async ({ extra }, _id, payload): Promise<Started | GraphQLError[]> => {
-      const outcome = await options.requests.during(() => runSocketOperation(extra, payload, options));
+      const outcome = await options.requests.during(extra, () => runSocketOperation(extra, payload, options));
       const isRunning = outcome instanceof RunningSubscription;
       if (!isRunning && outcome.status !== 200)
         return (outcome.body.errors ?? []).map((error) => new FormattedError(error));

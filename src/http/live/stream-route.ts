@@ -62,12 +62,12 @@ export async function streamRoute(
     }
     const stream = new EventStream(result, () => open.delete(stream));
     open.add(stream);
-    requests.release(reply);
+    requests.release(request);
     accessLog.observeStart(request, reply);
     return reply.send(stream);
   };
 
-  const config = { operation: 'graphql' };
+  const config = { operation: 'graphql', mayAskStatus: true };
   app.get(STREAM_PATH, { config, exposeHeadRoute: false }, handler);
   app.post(STREAM_PATH, { config }, handler);
   answerOtherMethods(app, STREAM_PATH, ['GET', 'POST']);

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CloseCode, handleProtocols } from 'graphql-ws';
@@ -12,6 +13,7 @@ import { keyOf } from '../callers/presented-key';
 import { BODY_LIMIT, GRAPHQL_PATH } from '../error-handling';
 import { checkHandshake, checkOrigin } from './handshake';
 import { aboutToEnd, tooMany } from './live-operations';
+import { type Fault, faultIn, MessageAllowance, TOO_OFTEN } from './message-rules';
 import type { Client, SocketOptions } from './socket-operation';
 import { socketProtocol } from './socket-protocol';
 import { pendingUpgrades } from './upgrades';
@@ -30,6 +32,16 @@ const CLOSE_MS = 1_000;
 const MAX_UNREAD = 1024 * 1024;
 const GOING_AWAY = 1001;
 const POLL_MS = 20;
+/** Messages that a client may send at once beside those that start and stop all the operations that it may have. */
+const BURST = 100;
+
+/** Closes a connection. One that sends too much may never stop, so nothing more of it is read, not even its answer. */
+function drop(socket: WebSocket, fault: Fault): void {
+  socket.close(fault.code, fault.reason);
+  if (fault !== TOO_OFTEN || socket.isPaused) return;
+  socket.pause();
+  setTimeout(() => socket.terminate(), CLOSE_MS).unref();
+}
 
 /** Connections for GraphQL over WebSocket at `/graphql`: who may open one, and when it is closed. */
 export class WebSockets {
@@ -82,20 +94,25 @@ export class WebSockets {
       for (const deadline of running) deadline.end();
     });
     reply.hijack();
-    requests.release(reply);
+    requests.release(request);
     const headers = { ...reply.getHeaders(), ...rateLimitHeaders(limitStatus, now()), 'x-request-id': request.id };
     const addHeaders = (lines: string[]) => {
       for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
     };
     this.server.once('headers', addHeaders);
-    this.server.handleUpgrade(request.raw, upgrade.socket, upgrade.head, (socket) =>
-      this.serve(Object.assign(client, { socket })),
-    );
+    this.server.handleUpgrade(request.raw, upgrade.socket, upgrade.head, (socket) => {
+      this.serve(Object.assign(client, { socket }), upgrade.socket);
+    });
     this.server.off('headers', addHeaders);
   }
 
-  private serve(client: Client): void {
+  private serve(client: Client, connection: Socket): void {
     const { socket } = client;
+    const allowance = new MessageAllowance(BURST + 2 * this.options.live.connections.most);
+    const isRefused = (fault: Fault | undefined) => {
+      if (fault) drop(socket, fault);
+      return socket.readyState !== socket.OPEN;
+    };
     const report = (error: unknown) => this.options.logger.error(error);
     const dropUnread = () => {
       if (socket.bufferedAmount > MAX_UNREAD) socket.terminate();
@@ -113,7 +130,9 @@ export class WebSockets {
         onMessage: (take) =>
           socket.on('message', (data) => {
             dropUnread();
-            take(String(data)).catch((error) => {
+            const text = String(data);
+            if (isRefused(allowance.takeMessage() ?? faultIn(text))) return;
+            take(text).catch((error) => {
               report(error);
               socket.close(CloseCode.InternalServerError, 'Internal server error');
             });
@@ -121,8 +140,15 @@ export class WebSockets {
       },
       client,
     );
-    socket.on('ping', dropUnread);
-    socket.on('pong', () => this.silent.delete(socket));
+    connection.on('data', ({ length }) => void isRefused(allowance.takeBytes(length)));
+    socket.on('ping', () => {
+      dropUnread();
+      isRefused(allowance.takeMessage());
+    });
+    socket.on('pong', () => {
+      this.silent.delete(socket);
+      isRefused(allowance.takeMessage());
+    });
     // Invalid frames and oversized messages: ws closes the connection with the appropriate code.
     socket.on('error', () => undefined);
     socket.once('close', (code, reason) => void closed(code, String(reason)).catch(report));

@@ -4,11 +4,13 @@ import type { Socket } from 'node:net';
 import { type ErrorCode, ProblemError } from '../../errors/problem';
 import { refusalOf } from '../../graphql/charging/limit-problem';
 import { subjectOfAddress } from '../../rate-limit/client-address';
+import { Meter } from '../../rate-limit/meter';
 import { PLANS } from '../../rate-limit/plans';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
 import type { Store } from '../../rate-limit/stores/store';
 import { errorBody } from '../../rest/responses/rest-errors';
 import { PROTECTIVE_HEADERS, VARY } from './protective-headers';
+import type { RequestsInProgress } from './requests-in-progress';
 
 const CODES: Readonly<Record<string, [ErrorCode, string]>> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers are too large.'],
@@ -16,17 +18,20 @@ const CODES: Readonly<Record<string, [ErrorCode, string]>> = {
 };
 
 /**
- * Responds to what Node's HTTP parser rejects, which never reaches Fastify: writes the usual error and headers by hand,
- * and counts the request against the client's address.
+ * Responds to what Node's HTTP parser rejects, which never reaches Fastify: writes the usual error and headers by hand, and
+ * counts the request against its caller, or the client's address if its head is broken. The rest of a request that is
+ * answered already gets no answer of its own.
  */
-export function refuseBrokenHttp(limits: Store, now: () => number) {
+export function refuseBrokenHttp(limits: Store, requests: RequestsInProgress, now: () => number) {
   return async (error: NodeJS.ErrnoException, socket: Socket): Promise<void> => {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    const request = requests.arrivingOn(socket);
+    const isAnswered = request && !request.slot.reply;
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswered) {
       socket.destroy();
       return;
     }
-    const id = subjectOfAddress(socket.remoteAddress ?? '');
-    const limitStatus = await limits.take({ id, quota: PLANS.FREE }, 1, 'counted');
+    const address = { id: subjectOfAddress(socket.remoteAddress ?? ''), quota: PLANS.FREE };
+    const limitStatus = await (request?.meter ?? new Meter(limits, address)).take(1);
     const [code, message] = CODES[error.code ?? ''] ?? ['BAD_REQUEST', 'The request is not valid HTTP.'];
     write(socket, refusalOf(limitStatus) ?? new ProblemError(code, message), rateLimitHeaders(limitStatus, now()));
   };

@@ -44,6 +44,7 @@ export function completeResponses(app: FastifyInstance, now: () => number, mayBe
   }
 
   function complete(reply: FastifyReply, payload: unknown, limitStatus: LimitStatus): unknown {
+    if (limitStatus.verdict === 'banned' && reply.statusCode === 429) reply.request.isTurnedAway = true;
     reply.headers(rateLimitHeaders(limitStatus, now()));
     protect(reply, mayBeTls);
     const isUnavailable = reply.statusCode === 503 || reply.request.observation?.isUnavailable;
@@ -54,11 +55,9 @@ export function completeResponses(app: FastifyInstance, now: () => number, mayBe
 }
 
 function count(request: FastifyRequest, reply: FastifyReply): LimitStatus | Promise<LimitStatus> {
-  const { meter, method, raw, routeOptions } = request;
+  const { meter, method, routeOptions } = request;
   const { metering } = routeOptions.config;
-  // The socket was ended because the request turned out not to be valid HTTP: it is answered and counted already.
-  const isCounted = raw.socket.writableEnded;
-  if (metering === 'unmetered' || isCounted || reply.statusCode >= 500) return meter.peek();
+  if (metering === 'unmetered' || reply.statusCode >= 500 || request.isShed) return meter.peek();
   const isFree = metering === 'free' || method === 'OPTIONS' || isPage(reply);
   return meter.take(isFree ? 0 : 1);
 }

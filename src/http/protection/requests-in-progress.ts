@@ -1,14 +1,8 @@
 import type { Socket } from 'node:net';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../../access/caller';
 import { Deadline } from '../../database/work/deadline';
 import { ProblemError } from '../../errors/problem';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** When its work has to end: when its time is up, or its client has gone. */
-    deadline: Deadline;
-  }
-}
 
 const MAX_SWEEP_MS = 250;
 
@@ -16,18 +10,44 @@ const MAX_SWEEP_MS = 250;
 const GRACE_MS = 1_000;
 
 const CARRIED = Symbol('how many requests have come on this connection');
-type Counted = Socket & { [CARRIED]?: number };
+const ARRIVING = Symbol('the request whose body may still arrive');
+type Counted = Socket & { [CARRIED]?: number; [ARRIVING]?: FastifyRequest };
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    slot: Slot;
+    /** When its work has to end: when its time is up, or its client has gone. */
+    deadline: Deadline;
+    /** What its handler does, which may go on after the response is sent or the client has left. */
+    work: Promise<unknown> | undefined;
+  }
+}
+
+/** Whoever has a slot: its caller may become known later. */
+interface Holder {
+  readonly caller: Caller;
+}
+
+/** The place of one request or operation. */
+interface Slot {
+  readonly index: number;
+  readonly holder: Holder;
+  /** Its response, until that is sent or the client has left; `undefined` for operations over WebSocket. */
+  reply?: FastifyReply;
+  isCounted: boolean;
+  /** Whether it is ended when it is overdue. */
+  isTimed: boolean;
+}
 
 /**
- * The requests in progress, from their head until the last byte of their response. Each has a slot in an array, which is
- * reused: entries of a `Set` with this much churn would outlive their request until the next full garbage collection.
+ * The requests in progress, from their head until the last byte of their response and the end of their handler's work, and
+ * operations over WebSocket. Slots are places in an array, which are reused: entries of a `Set` with this much churn would
+ * outlive their request until the next full garbage collection.
  */
 export class RequestsInProgress {
-  private readonly places: (FastifyReply | undefined)[] = [];
+  private readonly slots: (Slot | undefined)[] = [];
   private readonly free: number[] = [];
-  /** Those that may take any time: released, or already answered as overdue. */
-  private readonly untimed = new WeakSet<FastifyReply>();
-  private released = 0;
+  private uncounted = 0;
   /** Operations over WebSocket in progress: queries, mutations, and subscriptions that are starting. */
   operations = 0;
   isDraining = false;
@@ -44,7 +64,14 @@ export class RequestsInProgress {
   ) {}
 
   get count(): number {
-    return this.places.length - this.free.length - this.released + this.operations;
+    return this.slots.length - this.free.length - this.uncounted;
+  }
+
+  /** How many of them are a caller's. Looks at each, so that the others cost nothing until somebody asks. */
+  countOf(caller: string): number {
+    let count = 0;
+    for (const slot of this.slots) if (slot?.isCounted && slot.holder.caller.id === caller) count += 1;
+    return count;
   }
 
   /**
@@ -52,19 +79,31 @@ export class RequestsInProgress {
    * each, leave out unknown paths, and cut off streams.
    */
   track(app: FastifyInstance): void {
-    app.decorateRequest('deadline');
+    for (const name of ['slot', 'work', 'deadline']) app.decorateRequest(name);
+    app.addHook('onRoute', (route) => {
+      const { handler } = route;
+      route.handler = function (request, reply) {
+        const work = handler.call(this, request, reply);
+        if (work instanceof Promise) request.work = work;
+        return work;
+      };
+    });
     app.addHook('onRequest', (request, reply, done) => {
       const deadline = new Deadline(this.limitMs);
       request.deadline = deadline;
       const socket: Counted = request.raw.socket;
       socket[CARRIED] = (socket[CARRIED] ?? 0) + 1;
       if (socket[CARRIED] >= this.perConnection) reply.header('connection', 'close');
-      const place = this.free.pop() ?? this.places.length;
-      this.places[place] = reply;
+      const slot = this.take(request, reply);
+      request.slot = slot;
+      socket[ARRIVING] = request;
       reply.raw.on('close', () => {
         deadline.end();
-        this.places[place] = undefined;
-        this.free.push(place);
+        slot.reply = undefined;
+        if (socket[ARRIVING]?.raw.complete) socket[ARRIVING] = undefined;
+        const give = () => this.give(slot);
+        if (request.work) request.work.then(give, give);
+        else give();
       });
       done();
     });
@@ -81,26 +120,45 @@ export class RequestsInProgress {
 
   /** One of the connection's responses that are not complete yet. */
   pendingOn(socket: Socket): FastifyReply | undefined {
-    return this.places.find((reply) => reply?.request.raw.socket === socket);
+    return this.slots.find((slot) => slot?.reply?.request.raw.socket === socket)?.reply;
+  }
+
+  /** The request whose body has not arrived; its response may be sent. */
+  arrivingOn(socket: Counted): FastifyRequest | undefined {
+    const request = socket[ARRIVING];
+    return request?.raw.complete ? undefined : request;
   }
 
   /** Counts an operation that did not arrive as an HTTP request, while it runs. */
-  async during<Result>(run: () => Promise<Result>): Promise<Result> {
+  async during<Result>(holder: Holder, run: () => Promise<Result>): Promise<Result> {
+    const slot = this.take(holder);
     this.operations += 1;
     return run().finally(() => {
       this.operations -= 1;
+      this.give(slot);
     });
   }
 
-  /** Stops counting a request whose response continues for as long as the client listens. */
-  release(reply: FastifyReply): void {
+  /** Stops counting a request that is refused, or whose response continues for as long as the client listens. */
+  release({ slot }: FastifyRequest): void {
     // If the client has left meanwhile, the slot is free already.
-    if (reply.raw.destroyed) return;
-    this.untimed.add(reply);
-    this.released += 1;
-    reply.raw.once('close', () => {
-      this.released -= 1;
-    });
+    if (!slot.isCounted || this.slots[slot.index] !== slot) return;
+    slot.isTimed = false;
+    slot.isCounted = false;
+    this.uncounted += 1;
+  }
+
+  private take(holder: Holder, reply?: FastifyReply): Slot {
+    const index = this.free.pop() ?? this.slots.length;
+    const slot = { index, holder, reply, isCounted: true, isTimed: true };
+    this.slots[index] = slot;
+    return slot;
+  }
+
+  private give({ index, isCounted }: Slot): void {
+    this.slots[index] = undefined;
+    this.free.push(index);
+    if (!isCounted) this.uncounted -= 1;
   }
 
   /** Work is ended at its deadline, and mostly answers by itself. */
@@ -109,9 +167,10 @@ export class RequestsInProgress {
   }
 
   private endOverdue(): void {
-    for (const reply of this.places) {
-      if (!reply || reply.elapsedTime < this.limitOf(reply) || this.untimed.has(reply)) continue;
-      this.untimed.add(reply);
+    for (const slot of this.slots) {
+      const reply = slot?.reply;
+      if (!reply || !slot.isTimed || reply.elapsedTime < this.limitOf(reply)) continue;
+      slot.isTimed = false;
       // A response that has begun, such as a stream, may continue for as long as the client reads.
       if (!reply.sent && !reply.raw.headersSent) reply.send(overdue(reply));
     }

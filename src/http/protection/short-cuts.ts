@@ -1,5 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { ProblemError } from '../../errors/problem';
+
+const SEVERAL_HOSTS = 'A request must have one Host header.';
+const NO_HOST = 'An HTTP/1.1 request must have a Host header.';
 
 /**
  * Node and Fastify answer some requests themselves, bypassing all hooks, without the headers that every response carries:
@@ -12,7 +16,18 @@ export function answerWhatNodeWould(app: FastifyInstance): void {
   // A server may ignore an unknown expectation (RFC 9110, section 10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.addHook('onRequest', ({ raw }, _reply, done) => {
-    const isHostless = raw.httpVersion === '1.1' && raw.headers.host === undefined;
-    done(isHostless ? new ProblemError('BAD_REQUEST', 'An HTTP/1.1 request must have a Host header.') : undefined);
+    const hosts = hostsOf(raw);
+    if (hosts === 1 || (hosts === 0 && raw.httpVersion !== '1.1')) return done();
+    done(new ProblemError('BAD_REQUEST', hosts ? SEVERAL_HOSTS : NO_HOST));
   });
+}
+
+/** The number of Host headers (RFC 9112, section 3.2). Node takes the first of several, a proxy in front perhaps the last. */
+function hostsOf({ rawHeaders }: IncomingMessage): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
 }

@@ -70,7 +70,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     return request.observation?.operation ? answer : withRequestId(answer, request.id);
   }
 
-  const config = { operation: 'graphql' };
+  const config = { operation: 'graphql', mayAskStatus: true };
   app.get(GRAPHQL_PATH, { config }, function (this: FastifyInstance, request, reply: FastifyReply) {
     if (websockets.isUpgrade(request)) return websockets.accept(request, reply);
     if (prefersPage(request.headers.accept)) return sendPage(reply, sandbox);

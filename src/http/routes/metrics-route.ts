@@ -2,6 +2,7 @@ import { BlockList, isIPv6 } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ProblemError } from '../../errors/problem';
 import { answerOtherMethods } from '../../rest/other-methods';
+import { isForLoopback } from '../callers/local-access';
 import type { Exposition } from '../observation/metrics';
 import { METRICS_PATH } from './metrics-server';
 
@@ -34,10 +35,11 @@ LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
 /** Headers that proxies and browsers add: the peer may be local, but the client need not be. */
-const FORWARDED = ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via', 'origin'];
+const FORWARDED = /^(?:x-forwarded-.*|x-real-ip|forwarded|via|origin)$/;
 
+/** A page that got here by DNS rebinding sends no Origin to its own server; its Host tells. */
 function isLocal({ headers, raw }: FastifyRequest): boolean {
-  if (FORWARDED.some((name) => headers[name] !== undefined)) return false;
+  if (!isForLoopback(headers) || Object.keys(headers).some((name) => FORWARDED.test(name))) return false;
   const { remoteAddress = '' } = raw.socket;
   return LOOPBACK.check(remoteAddress, isIPv6(remoteAddress) ? 'ipv6' : 'ipv4');
 }

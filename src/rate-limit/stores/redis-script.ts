@@ -8,6 +8,9 @@ import { STATE_FIELDS } from '../state';
  * KEYS[1] is the caller's hash, the only key, as Redis Cluster requires. The clock is Redis's, shared by all.
  */
 
+/** How requests that take nothing from the quota are written among the costs, by their kind. */
+export const FREE_COSTS = { free: 0, status: -1 } as const;
+
 const READ = `
 local FIELDS = { ${STATE_FIELDS.map((field) => `'${field}'`).join(', ')} }
 local time = redis.call('TIME')
@@ -27,7 +30,7 @@ return found
 
 /**
  * Takes for several requests of one caller in sequence. ARGV: perMinute, perDay, banAfter, ban in ms, longest ban in
- * ms, then the cost of each request, 0 for a free one.
+ * ms, then the cost of each request, or its FREE_COSTS.
  * @returns Redis's clock, then the state before the requests, in the order of STATE_FIELDS: the outcome follows from
  * the rules. Only changed fields are written: formatting a number costs more than deciding.
  */
@@ -62,8 +65,12 @@ local function takeCounted(cost)
   state.dayUsed = state.dayUsed + cost
 end
 
+local function hasFree()
+  return state.freeUsed < perMinute * ${FREE_FACTOR}
+end
+
 local function takeFree()
-  if state.freeUsed >= perMinute * ${FREE_FACTOR} then return refuse(state.freeEnds) end
+  if not hasFree() then return refuse(state.freeEnds) end
   if state.freeEnds == 0 then state.freeEnds = now + ${MINUTE_MS} end
   state.freeUsed = state.freeUsed + 1
 end
@@ -75,9 +82,11 @@ forget('refusals', 'refusalsEnd')
 forget('bans', 'bansEnd')
 
 for i = 6, #ARGV do
-  if state.bannedUntil > now then break end
   local cost = tonumber(ARGV[i])
-  if cost == 0 then takeFree() else takeCounted(cost) end
+  local mayAsk = cost == ${FREE_COSTS.status} and hasFree()
+  if state.bannedUntil <= now or mayAsk then
+    if cost > 0 then takeCounted(cost) else takeFree() end
+  end
 end
 
 local changes = {}

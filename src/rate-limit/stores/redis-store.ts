@@ -5,7 +5,7 @@ import type { Quota } from '../plans';
 import { type BanRules, look, type RequestKind, take } from '../rules';
 import { newState, STATE_FIELDS, type State } from '../state';
 import { RedisClock } from './redis-clock';
-import { defineScripts } from './redis-script';
+import { defineScripts, FREE_COSTS } from './redis-script';
 import type { SharedStore } from './store';
 
 export interface RedisStoreOptions {
@@ -104,7 +104,7 @@ export class RedisStore implements SharedStore {
     const { bans, prefix } = this.options;
     const { banAfter, banSeconds, banMaxSeconds } = bans;
     const args = [quota.perMinute, quota.perDay, banAfter, banSeconds * 1000, banMaxSeconds * 1000];
-    for (const { cost, kind } of requests) args.push(kind === 'free' ? 0 : cost);
+    for (const { cost, kind } of requests) args.push(kind === 'counted' ? cost : FREE_COSTS[kind]);
     try {
       const { state, now } = await this.found(this.redis.rateLimitTake(prefix + id, ...args));
       for (const { cost, kind, resolve } of requests) {

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from '../../../src/database/database';
 import { openDatabase } from '../../../src/database/open';
@@ -33,6 +33,7 @@ describe('a data directory', () => {
     writeFileSync(join(directory, 'postgres.unfinished', 'PG_VERSION'), '17\n');
     const { prisma, description } = await open();
     expect(description).toBe(`embedded PostgreSQL 17 in ${directory}`);
+    expect(statSync(join(directory, 'postgres')).mode & 0o777).toBe(0o700);
     expect(await prisma.category.create({ data: { name: 'Dogs' } })).toEqual({
       id: 1n,
       name: 'Dogs',

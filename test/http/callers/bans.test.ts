@@ -79,14 +79,52 @@ describe('a caller that continues after 20 refusals within a window', () => {
       },
     ],
     [
-      'viewer',
+      'viewer with another field',
       {
         method: 'POST',
         url: '/graphql',
         headers: { 'content-type': 'application/json' },
-        payload: '{"query":"{viewer{plan}}"}',
+        payload: '{"query":"{viewer{plan} pets{totalCount}}"}',
       },
     ],
+    [
+      'introspection with its own status',
+      {
+        method: 'POST',
+        url: '/graphql',
+        headers: { 'content-type': 'application/json' },
+        payload: '{"query":"{__schema{description} rateLimit{plan}}"}',
+      },
+    ],
+    [
+      'introspection',
+      {
+        method: 'POST',
+        url: '/graphql',
+        headers: { 'content-type': 'application/json' },
+        payload: '{"query":"{__typename}"}',
+      },
+    ],
+    [
+      'a document that is invalid at rateLimit',
+      {
+        method: 'POST',
+        url: '/graphql',
+        headers: { 'content-type': 'application/json' },
+        payload: '{"query":"{rateLimit{nothing}}"}',
+      },
+    ],
+    [
+      'a comment that names its status',
+      {
+        method: 'POST',
+        url: '/graphql',
+        headers: { 'content-type': 'application/json' },
+        payload: '{"query":"{pets{totalCount}} #rateLimit"}',
+      },
+    ],
+    ['the status with an unknown parameter', { url: '/rate_limit?x=1' }],
+    ['other methods of the status', { method: 'PUT', url: '/rate_limit' }],
     [
       'a document that does not parse',
       { method: 'POST', url: '/graphql', headers: { 'content-type': 'application/json' }, payload: '{' },
@@ -125,6 +163,62 @@ describe('a caller that continues after 20 refusals within a window', () => {
       for (const name of ['etag', 'last-modified']) expect(headers).not.toHaveProperty(name);
       expect(headers['cache-control']).toBe('no-store');
     }
+  });
+
+  describe('may still ask until when, without using up anything:', () => {
+    const until = () => new Date(clock + 60_000).toISOString();
+    const graphql = async (query: string) => {
+      const { status, data, headers } = await gateway.graphql(query, undefined, key.headers);
+      expect([status, toldBy(headers)]).toMatchObject([200, { limit: 2, remaining: 0 }]);
+      return data;
+    };
+
+    test('GET /rate_limit', async () => {
+      for (let i = 0; i < 3; i++) {
+        const response = await gateway.app.inject({ url: '/rate_limit', headers: key.headers });
+        expect([response.statusCode, response.json()]).toMatchObject([200, { bannedUntil: until() }]);
+        expect(response.headers).not.toHaveProperty('retry-after');
+        expect(await ask(key.headers)).toMatchObject({ code: 'KEY_BANNED' });
+      }
+    });
+
+    test('HEAD /rate_limit', async () => {
+      const response = await gateway.app.inject({ method: 'HEAD', url: '/rate_limit', headers: key.headers });
+      expect(response.statusCode).toBe(200);
+    });
+
+    test.each([
+      ['rateLimit', '{ mine: rateLimit { bannedUntil } }', () => ({ mine: { bannedUntil: until() } })],
+      [
+        'viewer',
+        'query Q { ...F } fragment F on Query { viewer { plan rateLimit { bannedUntil } } }',
+        () => ({ viewer: { plan: 'ENTERPRISE', rateLimit: { bannedUntil: until() } } }),
+      ],
+      [
+        'both',
+        '{ rateLimit { bannedUntil } viewer { plan } }',
+        () => ({ rateLimit: { bannedUntil: until() }, viewer: { plan: 'ENTERPRISE' } }),
+      ],
+    ])('%s', async (_name, query, expected) => {
+      await ask(key.headers);
+      expect(await graphql(query)).toEqual(expected());
+      // A known document takes another way.
+      expect(await graphql(query)).toEqual(expected());
+      const byGet = await gateway.app.inject({
+        url: `/graphql?query=${encodeURIComponent(query)}`,
+        headers: { ...key.headers, 'apollo-require-preflight': '1' },
+      });
+      expect(byGet.json().data).toEqual(expected());
+    });
+
+    test('within the ceiling of free requests', async () => {
+      const statusOf = async () => (await gateway.app.inject({ url: '/rate_limit', headers: key.headers })).statusCode;
+      const statuses: number[] = [];
+      for (let i = 0; i < 25; i++) statuses.push(await statusOf());
+      expect(statuses).toEqual([...new Array(20).fill(200), ...new Array(5).fill(429)]);
+      clock += 60_000;
+      expect(await statusOf()).toBe(200);
+    });
   });
 
   test('is not banned longer for further requests, and passes when the ban is over', async () => {

@@ -321,14 +321,14 @@ describe('a request that fails before it reaches a counted field counts as one, 
     });
     test.each([
       ['a request that is not HTTP', 'GARBAGE\r\n\r\n'],
-      ['headers that are too large', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`],
+      ['headers that are too large', `GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`],
       [
         'a broken chunk',
-        'POST /pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+        'POST /pets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
       ],
       [
         'a broken chunk after a valid one',
-        'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\nzz\r\n',
+        'POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\nzz\r\n',
       ],
       ['no Host', 'GET /pets HTTP/1.1\r\nConnection: close\r\n\r\n'],
     ])('%s', async (_name, text) => {

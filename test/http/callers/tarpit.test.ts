@@ -6,7 +6,7 @@ function timesOf(tarpit: Tarpit, caller: string, refusals: number): Promise<numb
   const started = performance.now();
   return Array.from(
     { length: refusals },
-    () => new Promise<number>((resolve) => tarpit.refuse(caller, () => resolve(performance.now() - started))),
+    () => new Promise<number>((resolve) => tarpit.delay(caller, () => resolve(performance.now() - started))),
   );
 }
 

@@ -98,13 +98,25 @@ test('on the main port metrics are for this machine and for admin keys', async (
   expect((await remote({ 'x-api-key': 'nonsense' })).statusCode).toBe(401);
 });
 
-test.each(['x-forwarded-for', 'forwarded', 'via', 'x-real-ip', 'origin'])(
+test.each(['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'via', 'x-real-ip', 'origin'])(
   'a proxy or a page on this machine does not make its clients local: %s',
   async (name) => {
     const answer = await gateway.server.inject({ url: '/metrics', headers: { [name]: '198.51.100.1' } });
     expect(answer.statusCode).toBe(401);
   },
 );
+
+test.each([
+  ['127.0.0.1:4000', 200],
+  ['[::1]:4000', 200],
+  ['localhost', 200],
+  ['evil.example:4000', 401],
+  ['127.0.0.1.evil.example', 401],
+])('a page that was rebound to this machine does not read them: as %s they are %i', async (host, status) => {
+  expect((await gateway.server.inject({ url: '/metrics', headers: { host } })).statusCode).toBe(status);
+  const admin = { host, 'x-api-key': ADMIN_KEY };
+  expect((await gateway.server.inject({ url: '/metrics', headers: admin })).statusCode).toBe(200);
+});
 
 test('a scrape is free of quota', async () => {
   const key = await gateway.createKey({ scopes: ['ADMIN'] });

@@ -37,7 +37,7 @@ function open(): { socket: Socket; closed: Promise<string> } {
   return { socket, closed: new Promise((resolve) => socket.on('close', () => resolve(received))) };
 }
 
-const GET = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
+const GET = 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const statusesOf = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
 
 describe('a connection is closed', () => {
@@ -48,7 +48,7 @@ describe('a connection is closed', () => {
 
   test('whose request head never ends, even if it keeps sending', async () => {
     const { socket, closed } = open();
-    socket.write('GET /pets HTTP/1.1\r\nHost: x\r\n');
+    socket.write('GET /pets HTTP/1.1\r\nHost: localhost\r\n');
     const drip = setInterval(() => socket.write('X-A: 1\r\n'), 50);
     const response = parseResponse(await closed);
     clearInterval(drip);
@@ -61,7 +61,9 @@ describe('a connection is closed', () => {
 
   test('whose request body never ends, even if it keeps sending', async () => {
     const { socket, closed } = open();
-    socket.write('POST /pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n');
+    socket.write(
+      'POST /pets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n',
+    );
     const drip = setInterval(() => socket.write(' '), 50);
     const response = parseResponse(await closed);
     clearInterval(drip);
@@ -81,7 +83,7 @@ describe('a connection is closed', () => {
     // More than the buffers of both sides hold.
     const [there] = await new Promise<[Socket]>((resolve) => {
       instance.server.server.once('request', (request) => resolve([request.socket]));
-      socket.write('GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n');
+      socket.write('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n');
     });
     there.write('x'.repeat(64 * 1024 * 1024));
     await until(async () => (await connections()) === 0);

@@ -61,19 +61,31 @@ describe('the headers are on the response to what the HTTP parser refuses, or wo
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'BAD_REQUEST'],
     [
       'two lengths',
-      'POST /pets HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+      'POST /pets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
       400,
       'BAD_REQUEST',
     ],
     [
       'a chunk without a size',
-      `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+      `POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
       400,
       'BAD_REQUEST',
     ],
-    ['a head of 20,000 characters', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
+    [
+      'a head of 20,000 characters',
+      `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+      431,
+      'HEADERS_TOO_LARGE',
+    ],
     ['no Host', 'GET /openapi.json HTTP/1.1\r\n\r\n', 400, 'BAD_REQUEST'],
-    ['an unknown expectation', 'GET /openapi.json HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n', 200, undefined],
+    ['two Hosts', 'GET /openapi.json HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['two Hosts of HTTP/1.0', 'GET /pets HTTP/1.0\r\nHost: localhost\r\nHost: a\r\n\r\n', 400, 'BAD_REQUEST'],
+    [
+      'an unknown expectation',
+      'GET /openapi.json HTTP/1.1\r\nHost: localhost\r\nExpect: miracles\r\n\r\n',
+      200,
+      undefined,
+    ],
     ['HTTP/1.0, without a Host', 'GET /openapi.json HTTP/1.0\r\n\r\n', 200, undefined],
   ];
   test.each(requests)('%s', async (_name, text, status, code) => {

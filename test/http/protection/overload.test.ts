@@ -13,7 +13,8 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 /** A request with an incomplete body. */
-const UNFINISHED = 'POST /pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{';
+const UNFINISHED =
+  'POST /pets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{';
 
 test('requests above the limit in progress are refused at once; the others are answered', async () => {
   const small = await gateway.another({ MAX_REQUESTS_IN_PROGRESS: '3' });

@@ -36,10 +36,15 @@ test('a flood of addresses fills the table to its limit, and displaces only its 
   expect(table.find('offender')?.bannedUntil).toBeGreaterThan(START);
 });
 
-test('if everybody is banned somebody is still forgotten', () => {
+test('a ban outlives any flood, also one of banned callers; then its caller may be forgotten', () => {
   const table = new CallerTable(10);
-  for (let i = 0; i < 50; i++) {
-    for (let request = 0; request < 80; request++) ask(table, `caller ${i}`, START);
+  const BANNED = 50;
+  for (let i = 0; i < BANNED; i++) {
+    for (let request = 0; request < 80; request++) ask(table, `banned ${i}`, START);
   }
-  expect(table.size).toBe(10);
+  for (let i = 0; i < 1000; i++) ask(table, `flood ${i}`, START + i);
+  for (let i = 0; i < BANNED; i++) expect(table.find(`banned ${i}`)?.bannedUntil).toBe(START + MINUTE_MS);
+  expect(table.size).toBeLessThan(BANNED + 10);
+  for (let i = 0; i < 1000; i++) ask(table, `later ${i}`, START + MINUTE_MS + i);
+  expect(table.size).toBeLessThanOrEqual(10);
 });

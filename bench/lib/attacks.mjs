@@ -1,0 +1,56 @@
+// What one client without a key can do to the others, each until it is stopped.
+import { connect } from 'node:net';
+import { WebSocket } from 'ws';
+
+/** Keeps `sockets` requests open whose bodies have one byte of nine. @returns how to stop it. */
+export function halfSentBodies(port, sockets = 1010) {
+  const head = `POST /pets HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`;
+  return keepOpen(port, sockets, head);
+}
+
+/** Keeps `sockets` requests open whose heads never end. @returns how to stop it. */
+export function halfSentHeads(port, sockets = 1010) {
+  return keepOpen(port, sockets, `GET /pets HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`);
+}
+
+function keepOpen(port, sockets, text) {
+  const open = new Set();
+  let isOver = false;
+  const start = () => {
+    const socket = connect(port, '127.0.0.1');
+    open.add(socket);
+    socket.on('error', () => undefined).on('data', () => socket.destroy());
+    socket.on('close', () => {
+      open.delete(socket);
+      if (!isOver) setTimeout(start, 100);
+    });
+    socket.write(text);
+  };
+  for (let i = 0; i < sockets; i++) start();
+  return () => {
+    isOver = true;
+    for (const socket of open) socket.destroy();
+  };
+}
+
+/** Sends one message over and over, as fast as it can, and connects again when it is disconnected. @returns how to stop it. */
+export function messageFlood(port, message = '{"type":"ping"}') {
+  let isOver = false;
+  let socket;
+  const send = () => {
+    if (socket.readyState !== WebSocket.OPEN) return;
+    for (let i = 0; i < 1000; i++) socket.send(message);
+    setImmediate(send);
+  };
+  const start = () => {
+    if (isOver) return;
+    socket = new WebSocket(`ws://127.0.0.1:${port}/graphql`, 'graphql-transport-ws');
+    socket.on('error', () => undefined).on('open', send);
+    socket.on('close', () => setTimeout(start, 10));
+  };
+  start();
+  return () => {
+    isOver = true;
+    socket.terminate();
+  };
+}

@@ -1,0 +1,34 @@
+import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { reasonOf } from '../failures';
+
+/** The mode of directories that are for their owner alone, as PostgreSQL demands of its own. */
+export const PRIVATE = 0o700;
+export const CLUSTER = 'postgres';
+/** All that is kept in it: the cluster, and who has it open. */
+const OURS = /^(?:postgres(?:\.unfinished)?|(?:lock|owner)\.\d+)$/;
+
+/**
+ * Makes the data directory, or closes an existing one to all but its owner. One that holds other things, too, such as a home
+ * directory, is left as it is; the cluster in it is closed.
+ * @throws Error with a one-line message if it cannot be made.
+ */
+export function makeDataDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: PRIVATE });
+  } catch (error) {
+    throw new Error(`DATA_DIR ${directory} cannot be created: ${reasonOf(error)}`, { cause: error });
+  }
+  const entries = readdirSync(directory);
+  if (entries.every((name) => OURS.test(name))) close(directory);
+  if (entries.includes(CLUSTER)) close(join(directory, CLUSTER));
+}
+
+/** It may be another user's, such as a volume's. */
+function close(directory: string): void {
+  try {
+    chmodSync(directory, PRIVATE);
+  } catch (error) {
+    process.emitWarning(`${directory} may be open to other users of this machine: ${reasonOf(error)}`);
+  }
+}
