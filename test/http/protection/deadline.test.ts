@@ -78,7 +78,7 @@ onPostgres('while others lock the stock', () => {
 
   test('so is one over WebSocket', async () => {
     const client = createClient({
-      url: url.replace('http', 'ws') + '/graphql',
+      url: `${url.replace('http', 'ws')}/graphql`,
       webSocketImpl: WebSocket,
       retryAttempts: 0,
     });
