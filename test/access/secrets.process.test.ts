@@ -129,7 +129,7 @@ describe('in the output of the process', () => {
     });
     // A caller that connects by WebSocket before it is banned.
     const client = socketClient(running.url, { apiKey: whole });
-    client.subscribe('subscription { petChanged { id } }');
+    client.subscribe('subscription { petChanged { petId } }');
     await until(async () => {
       const metrics = await fetch(`${running.url}/metrics`, { headers: { connection: 'close' } });
       return (await metrics.text()).includes('petstore_subscriptions 1\n');

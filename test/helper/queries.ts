@@ -21,14 +21,14 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'first: Int': ['1', '3', '100', '101', 'null', '$first'],
   'last: Int': ['2', '-1', '$first'],
   'after: String': ['null', '"nonsense"', '$after'],
-  'filter: PetFilter': ['{}', '{ status: available }', '{ ids: [1, 2, 5] }', '{ name: $name }', 'null'],
+  'filter: PetFilter': ['{}', '{ statuses: available }', '{ ids: [1, 2, 5] }', '{ name: $name }', 'null'],
   'filter: CategoryFilter': ['{ name: "a" }', '{ ids: [] }'],
-  'filter: OrderFilter': ['{ complete: true }', '{ petId: $id }'],
-  'filter: InventoryFilter': ['{ maxQuantity: 2 }', '{ status: [sold, pending] }'],
-  'orderBy: PetOrderBy': ['{}', '{ field: NAME }', '{ direction: DESC }'],
-  'orderBy: CategoryOrderBy': ['{ field: NAME, direction: DESC }'],
-  'orderBy: OrderOrderBy': ['{ field: SHIP_DATE }', '{ direction: DESC, field: SHIP_DATE }'],
-  'orderBy: InventoryOrderBy': ['{ field: QUANTITY }'],
+  'filter: OrderFilter': ['{ complete: true }', '{ petIds: [$id] }'],
+  'filter: InventoryFilter': ['{ maxQuantity: 2 }', '{ statuses: [sold, pending] }'],
+  'orderBy: PetSort': ['{}', '{ field: NAME }', '{ direction: DESC }'],
+  'orderBy: CategorySort': ['{ field: NAME, direction: DESC }'],
+  'orderBy: OrderSort': ['{ field: SHIP_DATE }', '{ direction: DESC, field: SHIP_DATE }'],
+  'orderBy: InventorySort': ['{ field: QUANTITY }'],
 };
 
 const VARIABLES = '($id: ID! = "1", $first: Int = 2, $after: String, $name: String)';

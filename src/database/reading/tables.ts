@@ -31,8 +31,8 @@ export const PETS: Table<PetRow> = {
   orders: sortOrders<PetRow>(pets, { ID: 'id', NAME: 'name' }),
   filters: {
     ids: oneOf(pets.id),
-    status: oneOf(pets.status),
-    categoryId: oneOf(pets.categoryId),
+    statuses: oneOf(pets.status),
+    categoryIds: oneOf(pets.categoryId),
     name: matches(pets.name),
   },
   idOf: (pet) => pet.id,
@@ -56,7 +56,7 @@ export const ORDERS: Table<OrderRow> = {
   columns: orders,
   relations: { pet: { field: 'petId', join: 'left', table: () => PETS } },
   orders: sortOrders<OrderRow>(orders, { ID: 'id', SHIP_DATE: 'shipDate' }),
-  filters: { petId: oneOf(orders.petId), complete: `${orders.complete.sql} = ?` },
+  filters: { ids: oneOf(orders.id), petIds: oneOf(orders.petId), complete: `${orders.complete.sql} = ?` },
   idOf: (order) => order.id,
 };
 
@@ -67,6 +67,10 @@ export const INVENTORY: Table<InventoryRow> = {
   columns: inventory,
   relations: { pet: { field: 'petId', join: 'included', table: () => PETS } },
   orders: sortOrders<InventoryRow>(inventory, { PET_ID: 'petId', QUANTITY: 'quantity' }),
-  filters: { status: oneOf(pets.status), maxQuantity: `${stock.quantity.sql} <= ?` },
+  filters: {
+    petIds: oneOf(stock.petId),
+    statuses: oneOf(pets.status),
+    maxQuantity: `${stock.quantity.sql} <= ?`,
+  },
   idOf: (item) => item.petId,
 };

@@ -46,7 +46,7 @@ export class ApiKeyResolver {
 
   @Counted()
   @Requires('ADMIN')
-  @Mutation(() => ApiKey, { description: 'Updates the given fields; the others keep their values.' })
+  @Mutation(() => ApiKey, { description: 'Updates the given fields of a key; the others keep their values.' })
   updateApiKey(
     @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: bigint | KeyId,
     @Arg('input', () => ApiKeyUpdate, { description: 'The fields to update.' }) input: ApiKeyUpdate,
@@ -77,7 +77,10 @@ export class ApiKeyResolver {
     return this.limits.liftBan(address);
   }
 
-  @FieldResolver(() => DateTime, { nullable: true, description: 'When its ban ends; null if it is not banned.' })
+  @FieldResolver(() => DateTime, {
+    nullable: true,
+    description: 'When the ban of the key ends; null if it is not banned.',
+  })
   async bannedUntil(@Root() key: StoredKey) {
     const { bannedUntil } = await this.limits.peek({ id: key.id, quota: quotaOf(key) });
     return bannedUntil === undefined ? null : new Date(bannedUntil);

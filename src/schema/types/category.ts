@@ -6,14 +6,14 @@ import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
 import { Id } from '../scalars';
 
 @Rules(NEW_CATEGORY)
-@ObjectType({ simpleResolvers: true, description: 'A kind of animal.' })
+@ObjectType({ simpleResolvers: true, description: 'A kind of pet.' })
 export class Category {
-  @Field(() => Id, { description: 'Unique identifier assigned on creation.' })
+  @Field(() => Id, { description: "The category's unique identifier, assigned on creation." })
   id!: bigint;
 
   @JsonSchema({ example: 'Dogs' })
   @Field(() => String, {
-    description: `The category name (for example a kind of animal), 1 to ${NAME.maxLength} characters.`,
+    description: `The category name (for example a kind of pet), 1 to ${NAME.maxLength} characters.`,
   })
   name!: string;
 
