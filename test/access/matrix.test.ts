@@ -37,6 +37,7 @@ const ROOT_FIELDS: Readonly<Record<string, Needs>> = {
   'mutation createApiKey': 'ADMIN',
   'mutation updateApiKey': 'ADMIN',
   'mutation revokeApiKey': 'ADMIN',
+  'mutation rotateApiKey': 'ADMIN',
   'mutation liftBan': 'ADMIN',
   'mutation createCategory': 'WRITE',
   'mutation updateCategory': 'WRITE',
@@ -266,7 +267,7 @@ async function everything(): Promise<unknown[]> {
 /** A root field with its required arguments. */
 function textOf(field: GraphQLField<unknown, unknown>, ids: Ids): string {
   const type = getNamedType(field.type);
-  const id = type.name === 'ApiKey' ? ids.key : ids.row;
+  const id = type.name.endsWith('ApiKey') ? ids.key : ids.row;
   const args = field.args.filter(isRequiredArgument).map(({ name, type }) => `${name}: ${valueFor(type, id)}`);
   return `${field.name}${args.length ? `(${args.join(', ')})` : ''}${isLeafType(type) ? '' : ' { __typename }'}`;
 }

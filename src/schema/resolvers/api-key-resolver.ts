@@ -1,5 +1,5 @@
 import { Arg, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { ApiKeyService } from '../../access/api-key-service';
+import { type ApiKeyService, GRACE } from '../../access/api-key-service';
 import { quotaOf, type StoredKey } from '../../access/caller';
 import { KEY_ID_FORM } from '../../access/secret';
 import { badInput } from '../../domain/domain-error';
@@ -65,6 +65,25 @@ export class ApiKeyResolver {
     @Ctx() { session }: Context,
   ) {
     return this.keys.revoke(session, keyIdOf(id));
+  }
+
+  @Counted()
+  @Requires('ADMIN')
+  @Mutation(() => CreatedApiKey, {
+    nullable: true,
+    description:
+      'Gives a key a new secret, which only this response shows. Its id, plan, quota, ban and idempotency keys stay. The old secret works until the grace ends, and the one before it no more. Takes effect at once on this instance, within seconds on others.',
+  })
+  rotateApiKey(
+    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: bigint | KeyId,
+    @Arg('graceSeconds', () => Int, {
+      defaultValue: 24 * 60 * 60,
+      description: `How long the old secret still works, ${GRACE.minimum} to ${GRACE.maximum} seconds; 0 ends it at once.`,
+    })
+    graceSeconds: number,
+    @Ctx() { session }: Context,
+  ) {
+    return this.keys.rotate(session, keyIdOf(id), graceSeconds);
   }
 
   @Counted()

@@ -42,7 +42,7 @@ export class ApiKey {
   createdAt!: Date;
 }
 
-@ObjectType({ simpleResolvers: true, description: 'A newly created key.' })
+@ObjectType({ simpleResolvers: true, description: 'A key with its new secret.' })
 export class CreatedApiKey {
   @Field(() => ApiKey, { description: 'The key as stored.' })
   apiKey!: ApiKey;
