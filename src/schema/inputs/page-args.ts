@@ -57,7 +57,7 @@ function pageArgsOf<Filter extends object, OrderBy extends object>(
     @Field(() => FilterType, { nullable: true, description: `Which ${plural} to list; all by default.` })
     filter?: Filter | null;
 
-    @Field(() => OrderByType, { nullable: true, description: `The order of the ${plural}; ${order} by default.` })
+    @Field(() => OrderByType, { nullable: true, description: `How the ${plural} are sorted; ${order} by default.` })
     orderBy?: OrderBy | null;
   }
   return ListArgs;

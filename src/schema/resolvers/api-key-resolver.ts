@@ -9,7 +9,7 @@ import type { Context } from '../../graphql/executor/context';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import type { Store } from '../../rate-limit/stores/store';
 import { ApiKeyUpdate, NewApiKey } from '../inputs/api-keys';
-import { DateTime, Id, type KeyId, keyIdOf } from '../scalars';
+import { type AnyId, DateTime, Id, keyIdOf } from '../scalars';
 import { ApiKey, CreatedApiKey } from '../types/api-key';
 import { ApiKeyConnection } from '../types/connection-types';
 
@@ -48,7 +48,7 @@ export class ApiKeyResolver {
   @Requires('ADMIN')
   @Mutation(() => ApiKey, { description: 'Updates the given fields of a key; the others keep their values.' })
   updateApiKey(
-    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: bigint | KeyId,
+    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: AnyId,
     @Arg('input', () => ApiKeyUpdate, { description: 'The fields to update.' }) input: ApiKeyUpdate,
     @Ctx() { session }: Context,
   ) {
@@ -61,7 +61,7 @@ export class ApiKeyResolver {
     description: 'Revokes a key: at once on this instance, within seconds on others. This cannot be undone.',
   })
   revokeApiKey(
-    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: bigint | KeyId,
+    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: AnyId,
     @Ctx() { session }: Context,
   ) {
     return this.keys.revoke(session, keyIdOf(id));
@@ -75,7 +75,7 @@ export class ApiKeyResolver {
       'Gives a key a new secret, which only this response shows. Its id, plan, quota, ban and idempotency keys stay. The old secret works until the grace ends, and the one before it no more. Takes effect at once on this instance, within seconds on others.',
   })
   rotateApiKey(
-    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: bigint | KeyId,
+    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: AnyId,
     @Arg('graceSeconds', () => Int, {
       defaultValue: 24 * 60 * 60,
       description: `How long the old secret still works, ${GRACE.minimum} to ${GRACE.maximum} seconds; 0 ends it at once.`,

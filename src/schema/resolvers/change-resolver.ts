@@ -10,7 +10,7 @@ import {
   passesOrders,
   passesPets,
 } from '../inputs/change-filters';
-import { refuseKeyIds } from '../scalars';
+import { refuseOtherIds } from '../scalars';
 import { InventoryChange, OrderChange, PetChange } from '../types/change-events';
 
 /** Whether an event passes a subscriber's filter. */
@@ -24,7 +24,7 @@ function listen<T extends Topic, Filter extends object>(
   return {
     topics: topic,
     topicId: ({ args }: { args: { filter?: Filter | null } }) => {
-      refuseKeyIds(args);
+      refuseOtherIds(args);
       return passes(args.filter ?? ({} as Filter));
     },
   };

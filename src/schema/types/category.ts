@@ -4,9 +4,10 @@ import { DESCRIPTION, NAME } from '../../domain/input-rules';
 import { Weighs } from '../../graphql/directives/cost-directives';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
 import { Id } from '../scalars';
+import { Node } from './node';
 
 @Rules(NEW_CATEGORY)
-@ObjectType({ simpleResolvers: true, description: 'A kind of pet.' })
+@ObjectType({ simpleResolvers: true, implements: Node, description: 'A kind of pet.' })
 export class Category {
   @Field(() => Id, { description: "The category's unique identifier, assigned on creation." })
   id!: bigint;

@@ -3,10 +3,12 @@ import { INVENTORY_UPDATE } from '../../domain/inventory-service';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
 import { PetStatus } from '../enum-types';
 import { Id } from '../scalars';
+import { Node } from './node';
 
 @Rules(INVENTORY_UPDATE)
 @ObjectType({
   simpleResolvers: true,
+  implements: Node,
   description: 'The stock of one pet. It exists once the stock has been set; until then orders are not limited.',
 })
 export class InventoryItem {

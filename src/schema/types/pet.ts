@@ -4,10 +4,11 @@ import { NEW_PET } from '../../domain/pet-service';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
 import { PetStatus } from '../enum-types';
 import { Id } from '../scalars';
+import { Node } from './node';
 
 @Rules(NEW_PET)
 @JsonSchema({ required: ['id', 'name', 'categoryId'] })
-@ObjectType({ simpleResolvers: true, description: 'A pet in the store.' })
+@ObjectType({ simpleResolvers: true, implements: Node, description: 'A pet in the store.' })
 export class Pet {
   @Field(() => Id, { description: "The pet's unique identifier, assigned on creation." })
   id!: bigint;
