@@ -2,6 +2,7 @@ import { isIPv4 } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { ApiKeyService } from './access/api-key-service';
 import type { AnonymousAccess } from './access/caller';
+import { ensureAdminKey } from './access/first-admin-key';
 import { KeyRing } from './access/key-ring';
 import { RecentWriters } from './access/recent-writers';
 import { ReplicaReads } from './access/replica-reads';
@@ -48,7 +49,7 @@ export async function createApp(
   exposition?: Exposition,
 ): Promise<App> {
   const keys = new KeyRing(database, now);
-  const apiKeys = new ApiKeyService(keys);
+  const apiKeys = new ApiKeyService(keys, now);
   const logger = createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY);
   const redis = config.REDIS_URL ? await connectRedis(config.REDIS_URL) : undefined;
   const limits = createLimits(config, redis, logger, now);
@@ -66,7 +67,7 @@ export async function createApp(
     trace: tracing?.traceOperation,
   });
   // After everything that may make startup fail, because the key is shown only once.
-  const newAdminKey = await apiKeys.bootstrap(database, config.ADMIN_API_KEY);
+  const newAdminKey = await ensureAdminKey(database, config.ADMIN_API_KEY, now());
   const live = new LiveOperations({ executor, documents, keys, maxPerCaller: config.MAX_SUBSCRIPTIONS_PER_CALLER });
   const requests = new RequestsInProgress(config.REQUEST_TIMEOUT_MS, config.MAX_REQUESTS_PER_CONNECTION);
   const overload = new Overload(requests, {

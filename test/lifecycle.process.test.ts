@@ -116,7 +116,7 @@ describe('without the Redis and the trace collector that it is configured with',
 
   test('SIGTERM: first readiness is off and requests are served; then subscriptions end so that their clients reconnect elsewhere; neither they, nor idle connections, nor a trace collector that does not respond delay the exit; that is logged, and no password', async () => {
     const gateway = await alone.running();
-    const subscription = 'subscription { petChanged { id } }';
+    const subscription = 'subscription { petChanged { petId } }';
     const socket = socketClient(gateway.url, { apiKey: ADMIN_KEY }).subscribe(subscription);
     const stream = streamClient(gateway.url, HEADERS).subscribe(subscription);
     const idle = socketClient(gateway.url, { apiKey: ADMIN_KEY });

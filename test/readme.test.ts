@@ -63,7 +63,7 @@ test('every variable that the process reads is in the README and in .env.example
 
 test('the TypeScript in the README is that of clients which the suite runs', () => {
   const app = join(__dirname, 'clients', 'app');
-  const clients = ['apollo.ts', 'rest.ts'].map((name) => readFileSync(join(app, name), 'utf8')).join('\n');
+  const clients = ['apollo.ts', 'relay.ts', 'rest.ts'].map((name) => readFileSync(join(app, name), 'utf8')).join('\n');
   const shown = [...README.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code);
   expect(shown.length).toBeGreaterThan(2);
   expect(shown.filter((code) => !clients.includes(code))).toEqual([]);

@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildSchema, isEnumType, isInputObjectType, isIntrospectionType, isObjectType } from 'graphql';
+import {
+  buildSchema,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+} from 'graphql';
 import { printedSchema } from '../src/schema/printed-schema';
 
 const COMMITTED = readFileSync(join(__dirname, '..', 'schema.graphql'), 'utf8');
@@ -37,7 +44,7 @@ function undescribed(sdl: string): string[] {
     if (isEnumType(type)) {
       for (const { name, description } of type.getValues()) found.push([`${type.name}.${name}`, description]);
     }
-    if (isInputObjectType(type) || isObjectType(type)) {
+    if (isInputObjectType(type) || isObjectType(type) || isInterfaceType(type)) {
       for (const field of Object.values(type.getFields())) {
         found.push([`${type.name}.${field.name}`, field.description]);
         for (const { name, description } of 'args' in field ? field.args : []) {

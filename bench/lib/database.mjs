@@ -42,7 +42,7 @@ export async function fill(url) {
      alter table orders set (autovacuum_enabled = false);
      alter table inventory set (autovacuum_enabled = false);
      insert into categories (name, description)
-       select 'Category ' || i, 'Animals of kind ' || i from generate_series(1, ${CATEGORIES}) as i;
+       select 'Category ' || i, 'Pets of kind ' || i from generate_series(1, ${CATEGORIES}) as i;
      insert into pets (name, status, category_id)
        select 'Pet ' || i, (array['available', 'pending', 'sold']::pet_status[])[1 + i % 3], 1 + i % ${CATEGORIES}
        from generate_series(1, ${PETS}) as i;

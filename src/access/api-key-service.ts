@@ -1,14 +1,14 @@
-import type { Database, Session } from '../database/database';
+import type { Session } from '../database/database';
 import type { Plan, Scope } from '../database/generated/client';
 import { lock } from '../database/writing/raw-queries';
 import { Checks, checkInput } from '../domain/checks';
 import { Connection, DEFAULT_PAGE } from '../domain/connection';
 import { decodeCursor, encodeCursor } from '../domain/cursor';
-import { DomainError } from '../domain/domain-error';
-import { NAME, NOT_NULL, PAGE_SIZE, QUANTITY, type Rules } from '../domain/input-rules';
+import { badInput, DomainError } from '../domain/domain-error';
+import { NAME, NOT_NULL, PAGE_SIZE, QUANTITY, type Rule, type Rules } from '../domain/input-rules';
 import type { StoredKey } from './caller';
 import type { KeyRing } from './key-ring';
-import { formatKey, hashSecret, isSecret, type KeyParts, newKey, parseKey } from './secret';
+import { formatKey, hashSecret, newKey } from './secret';
 
 export interface NewApiKey {
   name: string;
@@ -32,15 +32,22 @@ export const API_KEY_UPDATE: Rules<ApiKeyUpdate> = {
 const LIST = 'apiKeys';
 /** The last millisecond of the year 9999. */
 const LATEST = 253402300799999;
-/** The hash of the secret is never read. */
-const omit = { secretHash: true } as const;
+/** The hashes of the secrets are read only to move one. */
+const omit = { secretHash: true, previousSecretHash: true } as const;
+
+/** For how long the old secret of a rotated key is accepted, in seconds: at most 30 days. */
+export const GRACE = { minimum: 0, maximum: 30 * 24 * 60 * 60 } satisfies Rule;
 
 /**
  * Creates, changes and revokes API keys (contract, section 6). Changes are rare: running them one at a time ensures that
  * what is written is what was checked.
  */
 export class ApiKeyService {
-  constructor(private readonly ring: KeyRing) {}
+  /** @param now milliseconds of the Unix epoch. */
+  constructor(
+    private readonly ring: KeyRing,
+    private readonly now: () => number,
+  ) {}
 
   /** @returns the key and its full text, which is not stored anywhere. @throws DomainError `BAD_USER_INPUT`. */
   async create(session: Session, input: NewApiKey): Promise<{ apiKey: StoredKey; secret: string }> {
@@ -62,6 +69,38 @@ export class ApiKeyService {
     });
     this.ring.forget(id);
     return updated;
+  }
+
+  /**
+   * Gives a key a new secret. The old one is accepted until the grace ends; the one before that, no more: at once here,
+   * within seconds on other instances.
+   * @param graceSeconds how long the old secret is accepted: 0 ends it at once.
+   * @returns the key and its new full text, which is not stored anywhere.
+   * @throws DomainError `BAD_USER_INPUT`, also for a key that is revoked or has expired; `NOT_FOUND`.
+   */
+  async rotate(session: Session, id: string, graceSeconds: number): Promise<{ apiKey: StoredKey; secret: string }> {
+    const checks = new Checks();
+    checks.value('graceSeconds', GRACE, graceSeconds);
+    checks.done();
+    const { secret } = newKey();
+    const now = this.now();
+    const apiKey = await session.transaction(async (tx) => {
+      await lock(tx, 'apiKeys');
+      const known = await tx.prisma.apiKey.findUnique({ where: { id } });
+      if (!known) throw unknownKey(id);
+      if (known.revokedAt || (known.expiresAt && known.expiresAt.getTime() <= now)) throw endedKey(known);
+      const previous = {
+        previousSecretHash: graceSeconds ? known.secretHash : null,
+        previousSecretUntil: graceSeconds ? new Date(now + graceSeconds * 1000) : null,
+      };
+      return tx.prisma.apiKey.update({
+        where: { id },
+        data: { secretHash: hashSecret(secret), ...previous },
+        omit,
+      });
+    });
+    this.ring.forget(id);
+    return { apiKey, secret: formatKey({ id, secret }) };
   }
 
   /**
@@ -103,37 +142,6 @@ export class ApiKeyService {
       () => session.transaction(({ prisma }) => prisma.apiKey.count()),
     );
   }
-
-  /**
-   * Ensures that an admin key exists: `given` if it is set, otherwise a new one if the database has no key at all.
-   * @returns the full text of a generated key, to be shown once.
-   * @throws Error if a key with the given id exists with another secret: the given key would not work.
-   */
-  async bootstrap(database: Database, given: string | undefined): Promise<string | undefined> {
-    const key = given === undefined ? newKey() : parseKey(given);
-    if (!key) throw new Error('ADMIN_API_KEY is not of the form ps_<key id>_<secret>');
-    return database.transaction(async (tx) => {
-      await lock(tx, 'apiKeys');
-      const known = await tx.prisma.apiKey.findFirst(given === undefined ? undefined : { where: { id: key.id } });
-      if (known && given !== undefined && !isSecret(key.secret, known.secretHash))
-        throw new Error(`ADMIN_API_KEY has a different secret from the existing key ${key.id}.`);
-      if (known) return undefined;
-      await tx.prisma.apiKey.create({ data: adminKey(key) });
-      return given === undefined ? formatKey(key) : undefined;
-    });
-  }
-}
-
-function adminKey({ id, secret }: KeyParts) {
-  return {
-    id,
-    secretHash: hashSecret(secret),
-    name: 'first admin key',
-    plan: 'ENTERPRISE' as const,
-    scopes: ['ADMIN' as const],
-    perMinute: 10_000,
-    perDay: 1_000_000,
-  };
 }
 
 /** A key whose plan is no longer ENTERPRISE loses its own limits, unless the input sets them too. */
@@ -165,6 +173,10 @@ function check(input: NewApiKey): NewApiKey {
   const checked = { name, plan, scopes, perMinute: limit('perMinute'), perDay: limit('perDay'), expiresAt };
   checks.done();
   return checked;
+}
+
+function endedKey({ revokedAt }: StoredKey): DomainError {
+  return badInput({ path: 'id', message: `names a key that ${revokedAt ? 'is revoked' : 'has expired'}` });
 }
 
 function unknownKey(id: string): DomainError {

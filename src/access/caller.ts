@@ -11,8 +11,8 @@ export interface Caller extends Subject {
   readonly apiKey?: StoredKey;
 }
 
-/** A key as read: everything except the hash of its secret. */
-export type StoredKey = Omit<ApiKey, 'secretHash'>;
+/** A key as read: everything except the hashes of its secrets. */
+export type StoredKey = Omit<ApiKey, 'secretHash' | 'previousSecretHash'>;
 
 /** What an anonymous caller may do (`ANONYMOUS_ACCESS`). */
 export type AnonymousAccess = 'none' | 'read' | 'write';

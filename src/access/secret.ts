@@ -1,4 +1,5 @@
 import { hash, randomInt, timingSafeEqual } from 'node:crypto';
+import type { ApiKey } from '../database/generated/client';
 
 /** The format of a key: `ps_`, the key id, `_`, the secret. */
 const FORM = /^ps_([0-9a-z]{12})_([0-9A-Za-z]{32})$/;
@@ -34,9 +35,23 @@ export function hashSecret(secret: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(digest(secret));
 }
 
-/** Compares in constant time. */
-export function isSecret(secret: string, hash: Uint8Array): boolean {
-  return timingSafeEqual(digest(secret), hash);
+/** The secrets of a key, as stored. */
+export type StoredSecrets = Pick<ApiKey, 'secretHash' | 'previousSecretHash' | 'previousSecretUntil'>;
+
+/** Compared with where there is no secret, so that the check takes as long as for a wrong one. */
+const NONE = new Uint8Array(32);
+
+/**
+ * Until when a secret opens its key, in milliseconds of the Unix epoch: for ever if it is the current one, until the end
+ * of the grace if it is the one before, and never (`-Infinity`) if it is neither. Compares with both in constant time.
+ * @param stored `undefined` if the key does not exist.
+ */
+export function validUntil(secret: string, stored: StoredSecrets | undefined): number {
+  const given = digest(secret);
+  const isCurrent = timingSafeEqual(given, stored?.secretHash ?? NONE);
+  const isPrevious = timingSafeEqual(given, stored?.previousSecretHash ?? NONE);
+  if (isCurrent) return Infinity;
+  return (isPrevious && stored?.previousSecretUntil?.getTime()) || -Infinity;
 }
 
 /** Compares texts in constant time: the time taken reveals at most their length. */

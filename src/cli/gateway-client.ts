@@ -35,9 +35,11 @@ const HINTS: Readonly<Record<string, string>> = {
 
 /** Replaces input fields by the flags that set them: `input.perMinute` by `--per-minute`. */
 function inFlags(message: string): string {
-  return message.replace(/\binput\.(\w+)(\.\d+)?/g, (_path, field: string) =>
-    field === 'expiresAt' ? '--expires' : `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
-  );
+  return message
+    .replace(/^graceSeconds: (.*)$/, '--grace: $1 seconds')
+    .replace(/\binput\.(\w+)(\.\d+)?/g, (_path, field: string) =>
+      field === 'expiresAt' ? '--expires' : `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+    );
 }
 
 /** Why a request got no response. An error that covers several addresses of a host has only a code. */

@@ -8,10 +8,12 @@ const USAGE = `Usage: npm run keys -- <command> [options]
   create --name NAME [--plan PLAN] [--scopes read,write] [--per-minute N --per-day N] [--expires DATE-TIME]
   list
   update ID [--name NAME] [--plan PLAN] [--scopes …] [--per-minute N] [--per-day N] [--expires DATE-TIME|never]
+  rotate ID [--grace DURATION]
   revoke ID
   unban ID-OR-ADDRESS
 
   PLAN is free, pro, business or enterprise; scopes are read, write and admin.
+  rotate gives a key a new secret; DURATION is how long the old one still works: 0, 90s, 30m, 24h (the default), 7d.
   --url URL    the running gateway (default: PETSTORE_URL, or http://127.0.0.1 at PORT or 4000)
   --key KEY    an admin key (default: PETSTORE_API_KEY or ADMIN_API_KEY)
   --json       print JSON
@@ -24,6 +26,7 @@ const OPTIONS = {
   'per-minute': { type: 'string' },
   'per-day': { type: 'string' },
   expires: { type: 'string' },
+  grace: { type: 'string' },
   url: { type: 'string' },
   key: { type: 'string' },
   json: { type: 'boolean' },
@@ -78,6 +81,14 @@ const COMMANDS: Readonly<Record<string, (call: Call, options: Options, target: s
     );
     return { json: updateApiKey, rows: [updateApiKey] };
   },
+  async rotate(call, { grace }, id) {
+    const { rotateApiKey } = await call<{ rotateApiKey: { apiKey: Key; secret: string } }>(
+      `mutation RotateApiKey($id: ID!, $graceSeconds: Int) { rotateApiKey(id: $id, graceSeconds: $graceSeconds) { secret apiKey { ${FIELDS} } } }`,
+      { id, ...(grace !== undefined && { graceSeconds: secondsOf(String(grace)) }) },
+    );
+    const remark = `The key with its new secret, shown only once:\n\n  ${rotateApiKey.secret}\n`;
+    return { json: rotateApiKey, rows: [rotateApiKey.apiKey], remark };
+  },
   async revoke(call, _options, id) {
     const { revokeApiKey } = await call<{ revokeApiKey: Key }>(
       `mutation RevokeApiKey($id: ID!) { revokeApiKey(id: $id) { ${FIELDS} } }`,
@@ -98,11 +109,11 @@ const COMMANDS: Readonly<Record<string, (call: Call, options: Options, target: s
   },
 };
 
-const WITH_ID = new Set(['update', 'revoke']);
+const WITH_ID = new Set(['update', 'rotate', 'revoke']);
 const WITH_TARGET = new Set([...WITH_ID, 'unban']);
 
 /**
- * `npm run keys`: creates, lists, updates and revokes the API keys of a running gateway.
+ * `npm run keys`: creates, lists, updates, rotates and revokes the API keys of a running gateway.
  * @returns what to print. @throws CommandError with a message for the user.
  */
 export async function runKeys(args: string[], environment: Record<string, string | undefined>): Promise<string> {
@@ -142,6 +153,16 @@ function inputFrom(options: Options): object {
     ...(options['per-day'] !== undefined && { perDay: numberOf('per-day', options) }),
     ...(expires !== undefined && { expiresAt: expires === 'never' ? null : expires }),
   };
+}
+
+const SECONDS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** The seconds of a duration: `90s`, `30m`, `24h`, `7d`. */
+function secondsOf(text: string): number {
+  const [, number, unit = ''] = /^([0-9]{1,9})([smhd]?)$/.exec(text) ?? [];
+  if (number === undefined)
+    throw new CommandError(`--grace must be a duration such as 24h, not ${JSON.stringify(text)}.`);
+  return Number(number) * (SECONDS[unit] ?? 1);
 }
 
 function numberOf(name: 'per-minute' | 'per-day', options: Options): number {

@@ -23,7 +23,7 @@ export interface CategoryFilter {
   name?: string | null;
 }
 
-/** Categories: the kinds of animals. */
+/** Categories: the kinds of pets. */
 export class CategoryService {
   /** Finds the categories of `ids`, by id. */
   find(session: Session, ids: readonly bigint[], selection?: Selection): Promise<Map<bigint, CategoryRow>> {

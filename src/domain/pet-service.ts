@@ -27,8 +27,8 @@ export const PET_UPDATE = {
 
 export interface PetFilter {
   ids?: bigint[] | null;
-  status?: PetStatus[] | null;
-  categoryId?: bigint[] | null;
+  statuses?: PetStatus[] | null;
+  categoryIds?: bigint[] | null;
   name?: string | null;
 }
 

@@ -1,6 +1,7 @@
 import { type DocumentNode, type GraphQLField, type GraphQLSchema, isObjectType, parse, validate } from 'graphql';
 import { annotationsOf, type StabilityLevel } from '../graphql/annotations/annotations';
 import { requiredScope } from '../graphql/directives/directives';
+import { ownDescription } from '../schema/descriptions';
 import type { Scope } from '../schema/enum-types';
 import { documentOf } from './operation-document';
 import { type Body, bodyOf } from './requests/body-shape';
@@ -64,7 +65,7 @@ function prepareRow(schema: GraphQLSchema, operation: Operation): PreparedOperat
   return {
     ...operation,
     tag: tag.name,
-    description: operation.description ?? String(root.description),
+    description: operation.description ?? ownDescription(root),
     method,
     path,
     document,

@@ -4,15 +4,15 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The tags of operations, by the first part of their paths. */
 export const TAGS: Readonly<Record<string, { readonly name: string; readonly description: string }>> = {
-  pets: { name: 'Pets', description: 'Animals, each with a name, a category and a status.' },
+  pets: { name: 'Pets', description: 'Pets, each with a name, a category and a status.' },
   categories: {
     name: 'Categories',
-    description: 'Kinds of animals. A category that still has pets cannot be deleted.',
+    description: 'Kinds of pets. A category that still has pets cannot be deleted.',
   },
   store: {
     name: 'Store',
     description:
-      'Orders for animals, and the stock that they draw on. An order takes its units when it is placed, and returns them when it is cancelled.',
+      'Orders for pets, and the stock that they draw on. An order takes its units when it is placed, and returns them when it is cancelled.',
   },
   rate_limit: { name: 'Limits', description: 'What a plan allows, and how much of it is left.' },
 };

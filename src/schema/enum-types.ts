@@ -4,11 +4,11 @@ import { PetStatus, Plan, Scope } from '../database/generated/enums';
 export { PetStatus, Plan, Scope };
 
 export const ChangeKind = { CREATED: 'CREATED', UPDATED: 'UPDATED', DELETED: 'DELETED' } as const;
-export const OrderDirection = { ASC: 'ASC', DESC: 'DESC' } as const;
-export const PetOrderField = { ID: 'ID', NAME: 'NAME' } as const;
-export const CategoryOrderField = { ID: 'ID', NAME: 'NAME' } as const;
-export const OrderOrderField = { ID: 'ID', SHIP_DATE: 'SHIP_DATE' } as const;
-export const InventoryOrderField = { PET_ID: 'PET_ID', QUANTITY: 'QUANTITY' } as const;
+export const SortDirection = { ASC: 'ASC', DESC: 'DESC' } as const;
+export const PetSortField = { ID: 'ID', NAME: 'NAME' } as const;
+export const CategorySortField = { ID: 'ID', NAME: 'NAME' } as const;
+export const OrderSortField = { ID: 'ID', SHIP_DATE: 'SHIP_DATE' } as const;
+export const InventorySortField = { PET_ID: 'PET_ID', QUANTITY: 'QUANTITY' } as const;
 
 registerEnumType(PetStatus, {
   name: 'PetStatus',
@@ -19,37 +19,37 @@ registerEnumType(PetStatus, {
     sold: { description: 'Gone to a new home.' },
   },
 });
-registerEnumType(OrderDirection, {
-  name: 'OrderDirection',
+registerEnumType(SortDirection, {
+  name: 'SortDirection',
   description: 'A sort direction.',
   valuesConfig: { ASC: { description: 'Smallest first.' }, DESC: { description: 'Largest first.' } },
 });
-registerEnumType(PetOrderField, {
-  name: 'PetOrderField',
+registerEnumType(PetSortField, {
+  name: 'PetSortField',
   description: 'What pets can be sorted by.',
   valuesConfig: {
     ID: { description: 'By id: the order of creation.' },
     NAME: { description: 'By name, in code point order; ties by id.' },
   },
 });
-registerEnumType(CategoryOrderField, {
-  name: 'CategoryOrderField',
+registerEnumType(CategorySortField, {
+  name: 'CategorySortField',
   description: 'What categories can be sorted by.',
   valuesConfig: {
     ID: { description: 'By id: the order of creation.' },
     NAME: { description: 'By name, in code point order; ties by id.' },
   },
 });
-registerEnumType(OrderOrderField, {
-  name: 'OrderOrderField',
+registerEnumType(OrderSortField, {
+  name: 'OrderSortField',
   description: 'What orders can be sorted by.',
   valuesConfig: {
     ID: { description: 'By id: the order of placement.' },
     SHIP_DATE: { description: 'By ship date; orders without one come last, or first when descending.' },
   },
 });
-registerEnumType(InventoryOrderField, {
-  name: 'InventoryOrderField',
+registerEnumType(InventorySortField, {
+  name: 'InventorySortField',
   description: 'What inventory entries can be sorted by.',
   valuesConfig: {
     PET_ID: { description: 'By pet id.' },

@@ -2,18 +2,23 @@ import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { GraphQLDateTime } from 'graphql-scalars';
 import { KEY_ID_FORM, KEY_ID_RULE } from '../access/secret';
 import { badInput } from '../domain/domain-error';
+import { NodeId } from './node-id';
 
 const MAX_ID = 9223372036854775807n;
 const DECIMAL = /^[1-9][0-9]{0,18}$/;
 
+/** An identifier as an argument has it. */
+export type AnyId = bigint | KeyId | NodeId;
+
 /**
  * Identifiers, replacing GraphQL's built-in `ID`: accepts `1` and `"1"`, returns a string, since JSON numbers
  * are not exact beyond 2^53. Internally an int64 identifier is a `bigint`; the id of an API key, which is not
- * an integer, is a {@link KeyId}.
+ * an integer, is a {@link KeyId}, and a `nodeId` a {@link NodeId}.
  */
-export const Id = new GraphQLScalarType<bigint | KeyId, string>({
+export const Id = new GraphQLScalarType<AnyId, string>({
   name: 'ID',
-  description: 'An identifier: an integer from 1 to 9223372036854775807, returned as a string.',
+  description:
+    'An identifier, returned as a string: an integer from 1 to 9223372036854775807. API keys have key ids instead, and a `nodeId` is opaque.',
   serialize: (value) => String(value),
   parseValue: parseId,
   parseLiteral: literal((node) =>
@@ -28,7 +33,7 @@ export class KeyId {
 
 const INT64 = 'ID must be an integer from 1 to 9223372036854775807';
 
-function parseId(value: unknown): bigint | KeyId {
+function parseId(value: unknown): AnyId {
   // A JSON number beyond 2^53 has already been rounded, so it may not be the one that was sent.
   const isExact = typeof value === 'bigint' || Number.isSafeInteger(value);
   const text = isExact ? String(value) : value;
@@ -38,23 +43,23 @@ function parseId(value: unknown): bigint | KeyId {
       if (id <= MAX_ID) return id;
     }
     if (KEY_ID_FORM.test(text)) return new KeyId(text);
-    return refuse(`${INT64}, or for an API key ${KEY_ID_RULE}`);
+    return NodeId.parse(text) ?? refuse(`${INT64}, for an API key ${KEY_ID_RULE}, or a nodeId where one is taken`);
   }
   return refuse(INT64);
 }
 
 /** The key id in an argument. Key ids that consist only of digits arrive as integers. */
-export function keyIdOf(value: bigint | KeyId): string {
-  const text = typeof value === 'bigint' ? String(value) : value.text;
+export function keyIdOf(value: AnyId): string {
+  const text = value instanceof KeyId ? value.text : String(value);
   if (KEY_ID_FORM.test(text)) return text;
   throw badInput({ path: 'id', message: `must be ${KEY_ID_RULE}` });
 }
 
-/** Rejects key ids, at any depth, in the arguments of fields that do not take them. */
-export function refuseKeyIds(value: unknown): void {
-  if (value instanceof KeyId) refuse(INT64);
+/** Rejects identifiers that are not integers, at any depth, in the arguments of fields that do not take them. */
+export function refuseOtherIds(value: unknown): void {
+  if (value instanceof KeyId || value instanceof NodeId) refuse(INT64);
   if (typeof value === 'object' && value !== null && !(value instanceof Date))
-    Object.values(value).forEach(refuseKeyIds);
+    Object.values(value).forEach(refuseOtherIds);
 }
 
 /** RFC 3339 date-times with an offset, in the years 1 to 9999; returned in UTC with milliseconds. */

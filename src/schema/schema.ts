@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import type { GraphQLArgument, GraphQLSchema } from 'graphql';
+import { type GraphQLArgument, type GraphQLSchema, isObjectType } from 'graphql';
 import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
 import type { ApiKeyService } from '../access/api-key-service';
 import type { Topic } from '../database/changes';
@@ -9,14 +9,16 @@ import { enforceRateLimits } from '../graphql/charging/rate-limit-directive';
 import { defineDirectives } from '../graphql/directives/directives';
 import { isolateMutations } from '../graphql/idempotency/savepoints';
 import type { Store } from '../rate-limit/stores/store';
+import { describeDirectives } from './descriptions';
 import { ApiKeyResolver } from './resolvers/api-key-resolver';
 import { CategoryResolver } from './resolvers/category-resolver';
 import { ChangeResolver, type Passes } from './resolvers/change-resolver';
 import { InventoryResolver } from './resolvers/inventory-resolver';
+import { NodeResolver } from './resolvers/node-resolver';
 import { OrderResolver } from './resolvers/order-resolver';
 import { PetResolver } from './resolvers/pet-resolver';
 import { ViewerResolver } from './resolvers/viewer-resolver';
-import { refuseKeyIds } from './scalars';
+import { refuseOtherIds } from './scalars';
 
 /** The services behind the resolvers. */
 export interface Services extends DomainServices {
@@ -37,18 +39,29 @@ export function buildSchema({ apiKeys, limits, events, ...shop }: Services): Gra
     [ViewerResolver, new ViewerResolver()],
     [ApiKeyResolver, new ApiKeyResolver(apiKeys, limits)],
     [ChangeResolver, new ChangeResolver()],
+    [
+      NodeResolver,
+      new NodeResolver({
+        Pet: shop.pets,
+        Category: shop.categories,
+        Order: shop.orders,
+        InventoryItem: shop.inventory,
+      }),
+    ],
   ]);
   const built = buildSchemaSync({
     resolvers: [...resolvers.keys()] as NonEmptyArray<Resolver>,
     container: resolvers,
     // Checked in all arguments, unless an argument has a check of its own.
-    validateFn: refuseKeyIds,
+    validateFn: refuseOtherIds,
     pubSub: {
       subscribe: (topic, passes) => events.subscribe(topic as Topic, passes as Passes),
       publish: () => undefined,
     },
   });
-  const schema = isolateMutations(enforceRateLimits(defineDirectives(built)));
+  // Rows are plain objects, instances of no class; what interfaces return says its type.
+  for (const type of Object.values(built.getTypeMap())) if (isObjectType(type)) type.isTypeOf = undefined;
+  const schema = isolateMutations(enforceRateLimits(describeDirectives(defineDirectives(built))));
   // Parameter decorators are evaluated last to first, but readers expect `updatePet(id, input)`.
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     (field.args as GraphQLArgument[]).reverse();

@@ -220,7 +220,7 @@ describe('a key id as an argument', () => {
     ['query ($id: ID!) { pet(id: $id) { id } }', (id: string) => ({ id })],
     ['query ($id: ID!) { pets(filter: { ids: [$id] }) { totalCount } }', (id: string) => ({ id })],
     [
-      'query ($id: ID!) { category(id: $id) { pets(filter: { categoryId: [$id] }) { totalCount } } }',
+      'query ($id: ID!) { category(id: $id) { pets(filter: { categoryIds: [$id] }) { totalCount } } }',
       (id: string) => ({ id }),
     ],
     ['mutation ($id: ID!) { deletePet(id: $id) { id } }', (id: string) => ({ id })],

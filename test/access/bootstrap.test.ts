@@ -1,5 +1,4 @@
-import { ApiKeyService } from '../../src/access/api-key-service';
-import { KeyRing } from '../../src/access/key-ring';
+import { ensureAdminKey } from '../../src/access/first-admin-key';
 import { createApp } from '../../src/app';
 import { readConfig } from '../../src/config';
 import type { Database } from '../../src/database/database';
@@ -32,7 +31,7 @@ async function start(environment: Record<string, string> = {}) {
 
 /** What each start does for its first admin key. */
 function bootstrap(given?: string): Promise<string | undefined> {
-  return new ApiKeyService(new KeyRing(database, Date.now)).bootstrap(database, given);
+  return ensureAdminKey(database, given, Date.now());
 }
 
 const ADMIN = {
@@ -80,6 +79,17 @@ test('ADMIN_API_KEY with an existing id but another secret stops the start, and 
   const other = GIVEN.replace('Given', 'Other');
   const failure = start({ ADMIN_API_KEY: other });
   await expect(failure).rejects.toThrow('ADMIN_API_KEY has a different secret from the existing key givenbyowner.');
+});
+
+test('ADMIN_API_KEY may be the old secret of a rotated key until the grace ends', async () => {
+  await bootstrap(GIVEN);
+  const previousSecretUntil = new Date(Date.now() + 60_000);
+  const { secretHash } = await database.prisma.apiKey.findFirstOrThrow();
+  const rotated = { secretHash: new Uint8Array(32).fill(7), previousSecretHash: secretHash, previousSecretUntil };
+  await database.prisma.apiKey.updateMany({ data: rotated });
+  expect(await ensureAdminKey(database, GIVEN, previousSecretUntil.getTime() - 1)).toBeUndefined();
+  const late = ensureAdminKey(database, GIVEN, previousSecretUntil.getTime());
+  await expect(late).rejects.toThrow('ADMIN_API_KEY has a different secret from the existing key givenbyowner.');
 });
 
 // bootstrap.full.test.ts has the same for whole applications, and workers.full.test.ts for processes.

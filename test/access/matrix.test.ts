@@ -28,6 +28,8 @@ const ROOT_FIELDS: Readonly<Record<string, Needs>> = {
   'query categories': 'READ',
   'query inventoryItem': 'READ',
   'query inventory': 'READ',
+  'query node': 'READ',
+  'query nodes': 'READ',
   'query order': 'READ',
   'query orders': 'READ',
   'query pet': 'READ',
@@ -37,6 +39,7 @@ const ROOT_FIELDS: Readonly<Record<string, Needs>> = {
   'mutation createApiKey': 'ADMIN',
   'mutation updateApiKey': 'ADMIN',
   'mutation revokeApiKey': 'ADMIN',
+  'mutation rotateApiKey': 'ADMIN',
   'mutation liftBan': 'ADMIN',
   'mutation createCategory': 'WRITE',
   'mutation updateCategory': 'WRITE',
@@ -266,7 +269,8 @@ async function everything(): Promise<unknown[]> {
 /** A root field with its required arguments. */
 function textOf(field: GraphQLField<unknown, unknown>, ids: Ids): string {
   const type = getNamedType(field.type);
-  const id = type.name === 'ApiKey' ? ids.key : ids.row;
+  const nodeId = Buffer.from(`Pet:${ids.row}`).toString('base64url');
+  const id = type.name.endsWith('ApiKey') ? ids.key : type.name === 'Node' ? nodeId : ids.row;
   const args = field.args.filter(isRequiredArgument).map(({ name, type }) => `${name}: ${valueFor(type, id)}`);
   return `${field.name}${args.length ? `(${args.join(', ')})` : ''}${isLeafType(type) ? '' : ' { __typename }'}`;
 }

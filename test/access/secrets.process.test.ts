@@ -69,7 +69,8 @@ describe('in the application', () => {
       query(`mutation { updateApiKey(${id}, input: { name: "renamed" }) { ${fields} } }`),
       query(`{ viewer { apiKey { ${fields} } } }`, headers),
       query('{ apiKeys { totalCount } }', headers),
-      query('{ apiKeys { nodes { secretHash secret } } }'),
+      query(`mutation { rotateApiKey(${id}) { apiKey { ${fields} } } }`),
+      query('{ apiKeys { nodes { secretHash previousSecretHash secret } } }'),
       query('{ pets { totalCount } }', { 'x-api-key': `${whole}x` }),
       query('{ pets { totalCount } }', { authorization: `Basic ${whole}` }),
       query('{', headers),
@@ -129,7 +130,7 @@ describe('in the output of the process', () => {
     });
     // A caller that connects by WebSocket before it is banned.
     const client = socketClient(running.url, { apiKey: whole });
-    client.subscribe('subscription { petChanged { id } }');
+    client.subscribe('subscription { petChanged { petId } }');
     await until(async () => {
       const metrics = await fetch(`${running.url}/metrics`, { headers: { connection: 'close' } });
       return (await metrics.text()).includes('petstore_subscriptions 1\n');

@@ -88,6 +88,43 @@ test('update changes the given fields', async () => {
   expect(tableOf(await run('update', id, '--scopes', 'write,admin'))).toMatchObject([{ id, scopes: 'WRITE,ADMIN' }]);
 });
 
+describe('rotate', () => {
+  const isAccepted = async (whole: string) =>
+    (await gateway.graphql('{ viewer { plan } }', undefined, { 'x-api-key': whole })).status === 200;
+
+  test('prints the key with its new secret, and the old one still works', async () => {
+    const { id, whole } = await gateway.createKey({ name: 'Acme' });
+    const text = await run('rotate', id, '--grace', '24h');
+    const [, fresh = ''] = /^The key with its new secret, shown only once:\n\n {2}(ps_\w+)$/m.exec(text) ?? [];
+    expect(tableOf(text)).toMatchObject([{ id, name: 'Acme' }]);
+    expect(fresh).not.toBe(whole);
+    expect([await isAccepted(whole), await isAccepted(fresh)]).toEqual([true, true]);
+  });
+
+  test.each([
+    [[], 86_400],
+    [['--grace', '90'], 90],
+    [['--grace', '90s'], 90],
+    [['--grace', '30m'], 1800],
+    [['--grace', '24h'], 86_400],
+    [['--grace', '7d'], 604_800],
+  ])('with %j leaves the old secret %i seconds', async (args, seconds) => {
+    const { id } = await gateway.createKey();
+    const before = Date.now();
+    expect(await json('rotate', id, ...args)).toMatchObject({ secret: expect.stringMatching(/^ps_/), apiKey: { id } });
+    const { previousSecretUntil } = await gateway.database.prisma.apiKey.findUniqueOrThrow({ where: { id } });
+    const grace = Number(previousSecretUntil) - before - seconds * 1000;
+    expect(grace).toBeGreaterThanOrEqual(0);
+    expect(grace).toBeLessThan(10_000);
+  });
+
+  test('with --grace 0 ends it at once', async () => {
+    const { id, whole } = await gateway.createKey();
+    const { secret } = await json('rotate', id, '--grace', '0');
+    expect([await isAccepted(whole), await isAccepted(secret)]).toEqual([false, true]);
+  });
+});
+
 test('revoke revokes a key', async () => {
   const key = await gateway.createKey();
   expect(tableOf(await run('revoke', key.id))).toMatchObject([{ id: key.id, revokedAt: expect.stringMatching(/Z$/) }]);
@@ -157,6 +194,10 @@ describe('errors are readable', () => {
       '--per-minute: must be given for the plan ENTERPRISE; --per-day: ',
     ],
     [['create', '--name', 'x', '--expires', 'tomorrow'], '--expires: DateTime must be a real date-time'],
+    [['rotate'], 'rotate takes one id.\n\nUsage: '],
+    [['rotate', 'zzzzzzzzzzzz'], 'API key zzzzzzzzzzzz does not exist.'],
+    [['rotate', 'zzzzzzzzzzzz', '--grace', 'soon'], '--grace must be a duration such as 24h, not "soon".'],
+    [['rotate', 'zzzzzzzzzzzz', '--grace', '31d'], '--grace: must be an integer from 0 to 2592000 seconds\nSee --help'],
     [['update', 'zzzzzzzzzzzz', '--name', 'x'], 'API key zzzzzzzzzzzz does not exist.'],
     [['revoke', 'zzzzzzzzzzzz'], 'API key zzzzzzzzzzzz does not exist.'],
     [['revoke', 'ps_x'], 'revoke takes a key id: 12 lower-case letters or digits, as `list` shows them.'],

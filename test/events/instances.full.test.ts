@@ -16,7 +16,7 @@ onServers('a subscriber on one instance gets what another has committed, once', 
   const key = { 'x-api-key': ADMIN_KEY };
   const clients = [socketClient(one.url, key), streamClient(one.url, key), socketClient(other.url, key)];
   const received: Received[] = clients.map((client) =>
-    client.subscribe('subscription { petChanged { kind id pet { name category { name } } } }'),
+    client.subscribe('subscription { petChanged { kind petId pet { name category { name } } } }'),
   );
   const subscriptions = async (gateway: GatewayProcess) =>
     /^petstore_subscriptions (\d)$/m.exec(await (await fetch(`${gateway.url}/metrics`)).text())?.[1];
@@ -45,7 +45,7 @@ onServers('so does one served by a different worker of the same instance', async
   const gateway = await GatewayProcess.start({ ...environment, WEB_CONCURRENCY: '2' });
   const key = { 'x-api-key': ADMIN_KEY };
   const clients = Array.from({ length: 8 }, () => socketClient(gateway.url, key));
-  const received = clients.map((client) => client.subscribe('subscription { petChanged { kind id } }'));
+  const received = clients.map((client) => client.subscribe('subscription { petChanged { kind petId } }'));
   await until(async () =>
     (await (await fetch(`${gateway.url}/metrics`)).text()).includes('\npetstore_subscriptions 8\n'),
   );

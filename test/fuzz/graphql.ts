@@ -3,12 +3,14 @@ import {
   type GraphQLArgument,
   type GraphQLField,
   type GraphQLInputType,
+  type GraphQLInterfaceType,
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
   isEnumType,
   isInputObjectType,
+  isInterfaceType,
   isLeafType,
   isListType,
   isObjectType,
@@ -181,14 +183,15 @@ type Written = (variables: { declared: string; json: string | undefined }[]) => 
 
 function fieldOf(field: GraphQLField<unknown, unknown>, depth: number): fc.Arbitrary<Written> {
   const type = getNamedType(field.type);
-  const inner = isObjectType(type) ? selection(type, depth - 1) : fc.constant<Written>(() => '');
+  const inner =
+    isObjectType(type) || isInterfaceType(type) ? selection(type, depth - 1) : fc.constant<Written>(() => '');
   return fc.tuple(fc.tuple(...field.args.map(argument)), inner).map(([args, body]) => (variables) => {
     const given = args.map((write) => write(variables)).filter(Boolean);
     return `${field.name}${given.length ? `(${given.join(', ')})` : ''} ${body(variables)}`.trim();
   });
 }
 
-function selection(type: GraphQLObjectType, depth: number): fc.Arbitrary<Written> {
+function selection(type: GraphQLObjectType | GraphQLInterfaceType, depth: number): fc.Arbitrary<Written> {
   const fields = Object.values(type.getFields()).filter(
     ({ type }) => isLeafType(getNamedType(type)) || (depth > 0 && isObjectType(getNamedType(type))),
   );

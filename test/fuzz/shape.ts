@@ -5,11 +5,13 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
+  isAbstractType,
   isEnumType,
   isListType,
   isNonNullType,
   isObjectType,
   Kind,
+  type NamedTypeNode,
   SchemaMetaFieldDef,
   type SelectionSetNode,
   TypeMetaFieldDef,
@@ -21,7 +23,7 @@ const META = Object.fromEntries(
 );
 
 const LEAVES: Readonly<Record<string, (value: unknown) => boolean>> = {
-  ID: (value) => typeof value === 'string' && /^([1-9]\d{0,18}|[0-9a-z]{12})$/.test(value),
+  ID: (value) => typeof value === 'string' && /^([1-9]\d{0,18}|[0-9a-z]{12}|[\w-]{7,40})$/.test(value),
   Int: (value) => Number.isInteger(value) && (value as number) === ((value as number) | 0),
   Boolean: (value) => typeof value === 'boolean',
   String: (value) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0'),
@@ -43,7 +45,7 @@ export function misfits(schema: GraphQLSchema, document: DocumentNode, data: unk
   function ofObject(type: GraphQLObjectType, sets: SelectionSetNode[], value: unknown, path: string): string[] {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return [`${path} is no object`];
     const asked = new Map<string, { nodes: FieldNode[]; optional: boolean }>();
-    for (const set of sets) collect(set, asked, false);
+    for (const set of sets) collect(type, set, asked, false);
     const strange = Object.keys(value).filter((key) => !asked.has(key));
     const faults = strange.map((key) => `${path}.${key} was not asked for`);
     for (const [key, { nodes, optional }] of asked) {
@@ -68,11 +70,21 @@ export function misfits(schema: GraphQLSchema, document: DocumentNode, data: unk
       return value.flatMap((item, i) => ofType(type.ofType, sets, item, `${path}.${i}`));
     }
     if (isObjectType(type)) return ofObject(type, sets, value, path);
+    if (isAbstractType(type)) {
+      const found = schema.getPossibleTypes(type).map((each) => ofObject(each, sets, value, path));
+      return found.some((faults) => !faults.length) ? [] : (found[0] ?? []);
+    }
     const fits = isEnumType(type) ? type.getValues().some(({ name }) => name === value) : LEAVES[type.name]?.(value);
     return fits ? [] : [`${path} is no ${type}: ${JSON.stringify(value)}`];
   }
 
+  function applies(condition: NamedTypeNode | undefined, type: GraphQLObjectType): boolean {
+    const named = condition && schema.getType(condition.name.value);
+    return !named || named === type || (isAbstractType(named) && schema.isSubType(named, type));
+  }
+
   function collect(
+    type: GraphQLObjectType,
     set: SelectionSetNode,
     asked: Map<string, { nodes: FieldNode[]; optional: boolean }>,
     mayBeLeftOut: boolean,
@@ -86,7 +98,7 @@ export function misfits(schema: GraphQLSchema, document: DocumentNode, data: unk
         else asked.set(key, { nodes: [node], optional });
       } else {
         const inner = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(node.name.value);
-        if (inner) collect(inner.selectionSet, asked, optional);
+        if (inner && applies(inner.typeCondition, type)) collect(type, inner.selectionSet, asked, optional);
       }
     }
   }

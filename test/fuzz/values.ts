@@ -35,7 +35,21 @@ const DATES = [
 ];
 
 /** Ids of rows in the shop of every run, of missing rows, and of keys. */
-const IDS = ['1', '2', '3', '4', '999', '9223372036854775807', '"1"', '"2"', '"abcdefghijkl"', '"000000000001"'];
+const IDS = [
+  '1',
+  '2',
+  '3',
+  '4',
+  '999',
+  '9223372036854775807',
+  '"1"',
+  '"2"',
+  '"abcdefghijkl"',
+  '"000000000001"',
+  '"UGV0OjE"',
+  '"T3JkZXI6MQ"',
+  '"Q2F0ZWdvcnk6OTk"',
+];
 
 const someText = fc.string({ unit: 'binary', maxLength: 12 });
 const someUnits = fc

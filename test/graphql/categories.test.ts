@@ -38,8 +38,8 @@ describe('category', () => {
     }`);
     const query = `{ category(id: 1) {
       all: pets(orderBy: { field: NAME }) { totalCount nodes { name } }
-      sold: pets(filter: { status: [sold] }) { totalCount nodes { name } }
-      theOthers: pets(filter: { categoryId: [2] }) { totalCount nodes { name } }
+      sold: pets(filter: { statuses: [sold] }) { totalCount nodes { name } }
+      theOthers: pets(filter: { categoryIds: [2] }) { totalCount nodes { name } }
     } }`;
     expect(await gateway.data(query)).toEqual({
       category: {
@@ -156,7 +156,7 @@ describe('categories', () => {
     [{ orderBy: { field: 'NAME' } }, ['Cats', 'Hot Dogs', 'dogs', 'Ωmega']],
     [{ orderBy: { field: 'NAME', direction: 'DESC' } }, ['Ωmega', 'dogs', 'Hot Dogs', 'Cats']],
   ])('are filtered and ordered by %j', async (args, expected) => {
-    const query = `query ($filter: CategoryFilter, $orderBy: CategoryOrderBy) {
+    const query = `query ($filter: CategoryFilter, $orderBy: CategorySort) {
       categories(filter: $filter, orderBy: $orderBy) { totalCount nodes { name } }
     }`;
     expect(await gateway.data(query, args)).toEqual({

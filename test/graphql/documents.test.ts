@@ -33,7 +33,7 @@ describe('a document is refused as a whole, with status 400, if it', () => {
     ['has fragments in a cycle', '{ pet(id: 1) { ...F } } fragment F on Pet { ...F }', INVALID],
     ['uses an unknown variable', '{ pet(id: $id) { id } }', INVALID],
     ['gives a variable to an argument of another type', 'query ($id: Boolean!) { pet(id: $id) { id } }', INVALID],
-    ['gives an unknown enum value', '{ pets(filter: { status: [dead] }) { totalCount } }', INVALID],
+    ['gives an unknown enum value', '{ pets(filter: { statuses: [dead] }) { totalCount } }', INVALID],
     ['gives an unknown input field', '{ pets(filter: { colour: "red" }) { totalCount } }', INVALID],
     [
       'has two operations and neither is named',

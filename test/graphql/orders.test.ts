@@ -289,18 +289,23 @@ describe('orders', () => {
 
   test.each<[object, number[]]>([
     [{}, [1, 2, 3, 4, 5]],
-    [{ filter: { petId: 1 } }, [1, 4]],
-    [{ filter: { petId: '9223372036854775807' } }, []],
-    [{ filter: { petId: null, complete: null } }, [1, 2, 3, 4, 5]],
+    [{ filter: { petIds: 1 } }, [1, 4]],
+    [{ filter: { petIds: [2, 1] } }, [1, 2, 4]],
+    [{ filter: { petIds: [] } }, []],
+    [{ filter: { ids: [4, 2, 99] } }, [2, 4]],
+    [{ filter: { ids: [] } }, []],
+    [{ filter: { ids: [1, 2], petIds: [1] } }, [1]],
+    [{ filter: { petIds: ['9223372036854775807'] } }, []],
+    [{ filter: { ids: null, petIds: null, complete: null } }, [1, 2, 3, 4, 5]],
     [{ filter: { complete: true } }, [2, 3]],
     [{ filter: { complete: false } }, [1, 4, 5]],
-    [{ filter: { petId: 2, complete: true } }, [2]],
+    [{ filter: { petIds: [2], complete: true } }, [2]],
     [{ orderBy: { direction: 'DESC' } }, [5, 4, 3, 2, 1]],
     [{ orderBy: { field: 'SHIP_DATE' } }, [3, 4, 1, 2, 5]],
     [{ orderBy: { field: 'SHIP_DATE', direction: 'DESC' } }, [5, 2, 1, 4, 3]],
-    [{ filter: { petId: 1 }, orderBy: { field: 'SHIP_DATE' } }, [4, 1]],
+    [{ filter: { petIds: [1] }, orderBy: { field: 'SHIP_DATE' } }, [4, 1]],
   ])('are filtered and ordered by %j', async (args, ids) => {
-    const query = `query ($filter: OrderFilter, $orderBy: OrderOrderBy) {
+    const query = `query ($filter: OrderFilter, $orderBy: OrderSort) {
       orders(filter: $filter, orderBy: $orderBy) { totalCount nodes { id } }
     }`;
     expect(await gateway.data(query, args)).toEqual({

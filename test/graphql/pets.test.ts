@@ -187,7 +187,7 @@ describe('pets', () => {
 
   const list = async (args: object): Promise<string[]> => {
     const query =
-      'query ($filter: PetFilter, $orderBy: PetOrderBy) { pets(filter: $filter, orderBy: $orderBy) { totalCount nodes { name } } }';
+      'query ($filter: PetFilter, $orderBy: PetSort) { pets(filter: $filter, orderBy: $orderBy) { totalCount nodes { name } } }';
     const { pets } = await gateway.data(query, args);
     const names = pets?.nodes?.map((pet) => String(pet.name)) ?? [];
     expect(pets?.totalCount).toBe(names.length);
@@ -197,22 +197,26 @@ describe('pets', () => {
   test.each<[string, object | null, string[]]>([
     ['no filter', null, NAMES],
     ['an empty filter', {}, NAMES],
-    ['null filters', { ids: null, status: null, categoryId: null, name: null }, NAMES],
+    ['null filters', { ids: null, statuses: null, categoryIds: null, name: null }, NAMES],
     ["ids, in the list's order", { ids: ['4', 1, '99'] }, ['Rex', 'Max']],
     ['no ids', { ids: [] }, []],
-    ['a status', { status: 'sold' }, ['T-Rex', 'a_b', 'back\\slash']],
-    ['statuses', { status: ['sold', 'pending'] }, ['rexona', 'T-Rex', '100%', 'a_b', 'ÉMILE', 'back\\slash']],
-    ['no status', { status: [] }, []],
-    ['a category', { categoryId: [2] }, ['rexona', 'Max', 'a_b', 'ÉMILE']],
-    ['categories', { categoryId: [1, 2] }, NAMES],
-    ['an unknown category', { categoryId: '9223372036854775807' }, []],
+    ['a status', { statuses: 'sold' }, ['T-Rex', 'a_b', 'back\\slash']],
+    ['statuses', { statuses: ['sold', 'pending'] }, ['rexona', 'T-Rex', '100%', 'a_b', 'ÉMILE', 'back\\slash']],
+    ['no status', { statuses: [] }, []],
+    ['a category', { categoryIds: [2] }, ['rexona', 'Max', 'a_b', 'ÉMILE']],
+    ['categories', { categoryIds: [1, 2] }, NAMES],
+    ['an unknown category', { categoryIds: '9223372036854775807' }, []],
     ['a name, ignoring case', { name: 'REX' }, ['Rex', 'rexona', 'T-Rex']],
     ['a non-ASCII name, ignoring case', { name: 'émi' }, ['ÉMILE']],
     ['a name with %, taken literally', { name: '%' }, ['100%']],
     ['a name with _, taken literally', { name: 'a_b' }, ['a_b']],
     ['a name with \\, taken literally', { name: 'k\\s' }, ['back\\slash']],
     ['an empty name', { name: '' }, NAMES],
-    ['all together', { ids: [1, 2, 3], status: ['available', 'sold'], categoryId: [1], name: 'x' }, ['Rex', 'T-Rex']],
+    [
+      'all together',
+      { ids: [1, 2, 3], statuses: ['available', 'sold'], categoryIds: [1], name: 'x' },
+      ['Rex', 'T-Rex'],
+    ],
   ])('are filtered by %s', async (_what, filter, expected) => {
     expect(await list({ filter })).toEqual(expected);
   });

@@ -17,12 +17,12 @@ describe.each([
   ['a field', '{ pets { nodez { id } } }', undefined],
   ['a type', '{ pet(id: 1) { ... on Pets { id } } }', undefined],
   ['an argument', '{ pets(firstt: 1) { totalCount } }', undefined],
-  ['an enum value', '{ pets(filter: { status: [availible] }) { totalCount } }', undefined],
-  ['an input field', '{ pets(filter: { statuss: sold }) { totalCount } }', undefined],
+  ['an enum value', '{ pets(filter: { statuses: [availible] }) { totalCount } }', undefined],
+  ['an input field', '{ pets(filter: { statusess: sold }) { totalCount } }', undefined],
   [
     'an enum value in a variable',
     'query ($f: PetFilter) { pets(filter: $f) { totalCount } }',
-    { f: { status: ['availible'] } },
+    { f: { statuses: ['availible'] } },
   ],
   [
     'an input field in a variable',

@@ -99,8 +99,8 @@ describe('an identifier', () => {
     ['mutation ($id: ID!) { placeOrder(input: { petId: $id }) { id } }', 'id'],
     ['mutation ($id: ID!) { setInventory(petId: $id, input: { quantity: 1 }) { quantity } }', 'id'],
     ['query ($id: ID!) { pets(filter: { ids: [1, $id] }) { totalCount } }', 'id'],
-    ['query ($id: ID!) { pets(filter: { categoryId: [$id] }) { totalCount } }', 'id'],
-    ['query ($id: ID!) { orders(filter: { petId: $id }) { totalCount } }', 'id'],
+    ['query ($id: ID!) { pets(filter: { categoryIds: [$id] }) { totalCount } }', 'id'],
+    ['query ($id: ID!) { orders(filter: { petIds: [$id] }) { totalCount } }', 'id'],
   ])('follows the same rules in %s', async (query, path) => {
     for (const id of [0, 'abc', '9223372036854775808']) {
       await expectRefused(query, { id }, { http: 400, ...BAD_INPUT, paths: [path] });
@@ -109,11 +109,11 @@ describe('an identifier', () => {
 
   test('inside lists and inputs is reported with its path', async () => {
     const query = 'query ($filter: PetFilter) { pets(filter: $filter) { totalCount } }';
-    const filter = { ids: [1, 0, '2', 'x'], categoryId: ['9223372036854775808'] };
+    const filter = { ids: [1, 0, '2', 'x'], categoryIds: ['9223372036854775808'] };
     await expectRefused(
       query,
       { filter },
-      { ...BAD_INPUT, paths: ['filter.ids.1', 'filter.ids.3', 'filter.categoryId.0'] },
+      { ...BAD_INPUT, paths: ['filter.ids.1', 'filter.ids.3', 'filter.categoryIds.0'] },
     );
   });
 });

@@ -42,26 +42,27 @@ function anyOf<T extends Row>(rows: T[], ...filters: Filter<T>[]): fc.Arbitrary<
 type PetRow = World['pets'][number];
 type OrderRow = World['orders'][number];
 const PET_FILTERS: Filter<PetRow>[] = [
-  [{ status: ['sold', 'pending'] }, (pet) => pet.status !== 'available'],
-  [{ categoryId: [2, 3], name: 'A' }, (pet) => pet.categoryId > 1 && /a/i.test(pet.name)],
+  [{ statuses: ['sold', 'pending'] }, (pet) => pet.status !== 'available'],
+  [{ categoryIds: [2, 3], name: 'A' }, (pet) => pet.categoryId > 1 && /a/i.test(pet.name)],
   [
-    { ids: [1, 2, 4, 8, 16, 32], status: ['available', 'sold'] },
+    { ids: [1, 2, 4, 8, 16, 32], statuses: ['available', 'sold'] },
     (pet) => (pet.id & (pet.id - 1)) === 0 && pet.status !== 'pending',
   ],
 ];
 const ORDER_FILTERS: Filter<OrderRow>[] = [
   [{ complete: true }, (order) => order.complete],
-  [{ complete: false, petId: 1 }, (order) => !order.complete && order.petId === 1],
+  [{ ids: [1, 2, 3, 5, 8, 13] }, (order) => [1, 2, 3, 5, 8, 13].includes(order.id)],
+  [{ complete: false, petIds: [1] }, (order) => !order.complete && order.petId === 1],
 ];
 const pets = {
   filterType: 'PetFilter',
-  orderType: 'PetOrderBy',
+  orderType: 'PetSort',
   key: 'id',
   orders: { ID: byId, NAME: byName },
 } as const;
 const orders = {
   filterType: 'OrderFilter',
-  orderType: 'OrderOrderBy',
+  orderType: 'OrderSort',
   key: 'id',
   orders: { ID: byId, SHIP_DATE: byShipDate },
 } as const;
@@ -91,7 +92,7 @@ export const LISTS: List[] = [
   {
     field: 'categories',
     filterType: 'CategoryFilter',
-    orderType: 'CategoryOrderBy',
+    orderType: 'CategorySort',
     key: 'id',
     orders: { ID: byId, NAME: byName },
     rows: (world) =>
@@ -100,14 +101,15 @@ export const LISTS: List[] = [
   {
     field: 'inventory',
     filterType: 'InventoryFilter',
-    orderType: 'InventoryOrderBy',
+    orderType: 'InventorySort',
     key: 'petId',
     orders: { PET_ID: byId, QUANTITY: byQuantity },
     rows: (world) =>
       anyOf(
         world.pets.filter((pet) => pet.quantity !== null),
+        [{ petIds: [1, 2, 4, 8] }, (pet) => [1, 2, 4, 8].includes(pet.id)],
         [{ maxQuantity: 1 }, (pet) => (pet.quantity ?? 9) <= 1],
-        [{ maxQuantity: 2, status: ['sold'] }, (pet) => (pet.quantity ?? 9) <= 2 && pet.status === 'sold'],
+        [{ maxQuantity: 2, statuses: ['sold'] }, (pet) => (pet.quantity ?? 9) <= 2 && pet.status === 'sold'],
       ),
   },
 ];

@@ -23,10 +23,10 @@ export class Received {
     });
   }
 
-  /** The events in short: `kind id`. */
+  /** The events in short: `kind petId` or `kind orderId`. */
   get said(): string[] {
     return this.answers.map(({ data }) =>
-      (Object.values(data ?? {}) as Json[]).map((event) => `${event.kind} ${event.id ?? event.petId}`).join(),
+      (Object.values(data ?? {}) as Json[]).map((event) => `${event.kind} ${event.orderId ?? event.petId}`).join(),
     );
   }
 

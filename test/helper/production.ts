@@ -1,5 +1,4 @@
-import { ApiKeyService } from '../../src/access/api-key-service';
-import { KeyRing } from '../../src/access/key-ring';
+import { ensureAdminKey } from '../../src/access/first-admin-key';
 import type { Database } from '../../src/database/database';
 import { statement } from '../../src/database/reading/statement';
 import { createDatabase, TEST_DATABASE_URL } from './database';
@@ -24,7 +23,7 @@ export async function createProduction(): Promise<Production> {
 }
 
 export async function makeAdminKey(database: Database): Promise<void> {
-  await new ApiKeyService(new KeyRing(database, Date.now)).bootstrap(database, ADMIN_KEY);
+  await ensureAdminKey(database, ADMIN_KEY, Date.now());
   await database.query(statement('update api_keys set per_minute = 2147483647, per_day = 2147483647'), []);
 }
 

@@ -2,11 +2,14 @@ import fc from 'fast-check';
 import {
   __Schema,
   type GraphQLField,
+  type GraphQLInterfaceType,
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
+  isCompositeType,
+  isInterfaceType,
   isLeafType,
-  isObjectType,
+  isUnionType,
 } from 'graphql';
 
 /** A valid query for the schema, and its variables. */
@@ -18,18 +21,35 @@ export interface Query {
 /** Possible values of each argument, as literals or with the variables of {@link VARIABLES}; some are rejected. */
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'id: ID!': ['1', '"2"', '999', '$id'],
+  // Pet:1, Pet:2, Category:1, Order:1, InventoryItem:1, Pet:999, and none.
+  'node(id: ID!)': [
+    '"UGV0OjE"',
+    '"Q2F0ZWdvcnk6MQ"',
+    '"T3JkZXI6MQ"',
+    '"SW52ZW50b3J5SXRlbTox"',
+    '"UGV0Ojk5OQ"',
+    '1',
+    '$id',
+  ],
+  'nodes(ids: [ID!]!)': [
+    '[]',
+    '["UGV0OjE", "Q2F0ZWdvcnk6MQ", "UGV0OjI", "UGV0OjE"]',
+    '["T3JkZXI6MQ", "UGV0Ojk5OQ", "SW52ZW50b3J5SXRlbTox"]',
+    '["UGV0OjE", 7]',
+    '"UGV0OjI"',
+  ],
   'petId: ID!': ['1', '3', '$id'],
   'first: Int': ['1', '3', '100', '101', 'null', '$first'],
   'last: Int': ['2', '-1', '$first'],
   'after: String': ['null', '"nonsense"', '$after'],
-  'filter: PetFilter': ['{}', '{ status: available }', '{ ids: [1, 2, 5] }', '{ name: $name }', 'null'],
+  'filter: PetFilter': ['{}', '{ statuses: available }', '{ ids: [1, 2, 5] }', '{ name: $name }', 'null'],
   'filter: CategoryFilter': ['{ name: "a" }', '{ ids: [] }'],
-  'filter: OrderFilter': ['{ complete: true }', '{ petId: $id }'],
-  'filter: InventoryFilter': ['{ maxQuantity: 2 }', '{ status: [sold, pending] }'],
-  'orderBy: PetOrderBy': ['{}', '{ field: NAME }', '{ direction: DESC }'],
-  'orderBy: CategoryOrderBy': ['{ field: NAME, direction: DESC }'],
-  'orderBy: OrderOrderBy': ['{ field: SHIP_DATE }', '{ direction: DESC, field: SHIP_DATE }'],
-  'orderBy: InventoryOrderBy': ['{ field: QUANTITY }'],
+  'filter: OrderFilter': ['{ complete: true }', '{ petIds: [$id] }'],
+  'filter: InventoryFilter': ['{ maxQuantity: 2 }', '{ statuses: [sold, pending] }'],
+  'orderBy: PetSort': ['{}', '{ field: NAME }', '{ direction: DESC }'],
+  'orderBy: CategorySort': ['{ field: NAME, direction: DESC }'],
+  'orderBy: OrderSort': ['{ field: SHIP_DATE }', '{ direction: DESC, field: SHIP_DATE }'],
+  'orderBy: InventorySort': ['{ field: QUANTITY }'],
   'includeDeprecated: Boolean': ['true', 'false'],
   'includeDeprecated: Boolean!': ['true', 'false'],
 };
@@ -46,11 +66,22 @@ const variables = fc.record(
   { requiredKeys: [] },
 );
 
-const SHOP = ['pet', 'pets', 'category', 'categories', 'order', 'orders', 'inventoryItem', 'inventory'];
+const SHOP = [
+  'node',
+  'nodes',
+  'pet',
+  'pets',
+  'category',
+  'categories',
+  'order',
+  'orders',
+  'inventoryItem',
+  'inventory',
+];
 
 /** Random queries for the shop: nested, aliased, merged, with fragments, literals and variables. */
 export function queries(schema: GraphQLSchema): fc.Arbitrary<Query> {
-  const root = selection(schema.getQueryType() as GraphQLObjectType, 4, SHOP);
+  const root = selection(schema, schema.getQueryType() as GraphQLObjectType, 4, SHOP);
   return fc.record({ body: root, variables }).map(({ body, variables }) => {
     const used = ['id', 'first', 'after', 'name'].filter((name) => body.includes(`$${name}`));
     const definitions = VARIABLES.slice(1, -1)
@@ -62,18 +93,29 @@ export function queries(schema: GraphQLSchema): fc.Arbitrary<Query> {
 }
 
 /** Random introspection of the schema. */
-export function introspections(): fc.Arbitrary<string> {
-  return selection(__Schema, 5).map((body) => `{ __schema ${body} }`);
+export function introspections(schema: GraphQLSchema): fc.Arbitrary<string> {
+  return selection(schema, __Schema, 5).map((body) => `{ __schema ${body} }`);
 }
 
-function selection(type: GraphQLObjectType, depth: number, only?: string[]): fc.Arbitrary<string> {
+function selection(
+  schema: GraphQLSchema,
+  type: GraphQLObjectType | GraphQLInterfaceType,
+  depth: number,
+  only?: string[],
+): fc.Arbitrary<string> {
   const fields = Object.values(type.getFields()).filter(
     (field) => (!only || only.includes(field.name)) && (depth > 0 || isLeafType(getNamedType(field.type))),
   );
   if (!fields.length) return fc.constant('{ __typename }');
-  const one = fc.constantFrom(...fields).chain((field) => fieldText(field, depth));
+  const one = fc.constantFrom(...fields).chain((field) => fieldText(schema, field, depth));
+  const inside = isInterfaceType(type)
+    ? [...schema.getPossibleTypes(type), type].map((each) => ({ arbitrary: fragment(schema, each, depth), weight: 6 }))
+    : [];
   return fc
-    .array(fc.oneof({ arbitrary: one, weight: 8 }, fc.constant('__typename')), { minLength: 1, maxLength: 4 })
+    .array(fc.oneof({ arbitrary: one, weight: 8 }, ...inside, fc.constant('__typename')), {
+      minLength: 1,
+      maxLength: 4,
+    })
     .chain((texts) =>
       fc.constantFrom(
         `{ ${texts.join(' ')} }`,
@@ -83,20 +125,30 @@ function selection(type: GraphQLObjectType, depth: number, only?: string[]): fc.
     );
 }
 
+/** What is selected of an interface's objects that are of a type, or of the interface itself. */
+function fragment(
+  schema: GraphQLSchema,
+  type: GraphQLObjectType | GraphQLInterfaceType,
+  depth: number,
+): fc.Arbitrary<string> {
+  if (isInterfaceType(type)) return fc.constant(`... on ${type.name} { nodeId __typename }`);
+  return selection(schema, type, depth).map((body) => `... on ${type.name} ${body}`);
+}
+
 let aliases = 0;
 
-function fieldText(field: GraphQLField<unknown, unknown>, depth: number): fc.Arbitrary<string> {
+function fieldText(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>, depth: number): fc.Arbitrary<string> {
   const type = getNamedType(field.type);
   const args = fc
     .tuple(
       ...field.args.map(({ name, type }) => {
-        const values = ARGUMENTS[`${name}: ${type}`] ?? [];
+        const values = ARGUMENTS[`${field.name}(${name}: ${type})`] ?? ARGUMENTS[`${name}: ${type}`] ?? [];
         const given = values.map((value) => `${name}: ${value}`);
         return String(type).endsWith('!') ? fc.constantFrom(...given) : fc.constantFrom('', '', '', ...given);
       }),
     )
     .map((given) => given.filter(Boolean).join(', '));
-  const inner = isObjectType(type) ? selection(type, depth - 1) : fc.constant('');
+  const inner = isCompositeType(type) && !isUnionType(type) ? selection(schema, type, depth - 1) : fc.constant('');
   return fc.tuple(args, inner).map(([given, body]) => {
     // Fields with the same name may have different arguments, so all but plain ones get unique aliases.
     const alias = given || body ? `a${++aliases}: ` : '';

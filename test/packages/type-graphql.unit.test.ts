@@ -18,7 +18,7 @@ import { GRAPHQL_API, type OperationRequest } from '../../src/graphql/executor/c
 import { Executor } from '../../src/graphql/executor/executor';
 import { Meter } from '../../src/rate-limit/meter';
 import { MemoryStore } from '../../src/rate-limit/stores/memory-store';
-import { Id, refuseKeyIds } from '../../src/schema/scalars';
+import { Id, refuseOtherIds } from '../../src/schema/scalars';
 
 const Guarded = (word: string) => createMethodMiddlewareDecorator(async (_data, next) => `${word} ${await next()}`);
 
@@ -58,7 +58,7 @@ const resolvers = new Map<unknown, unknown>([[Things, new Things()]]);
 const schema = buildSchemaSync({
   resolvers: [Things],
   container: { get: (target) => resolvers.get(target) },
-  validateFn: refuseKeyIds,
+  validateFn: refuseOtherIds,
 });
 const most = Number.MAX_SAFE_INTEGER;
 const executor = new Executor(schema, {

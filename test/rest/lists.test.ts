@@ -49,10 +49,13 @@ describe('filters', () => {
     ['/categories?name=og', [1]],
     ['/store/orders', [1, 2, 3]],
     ['/store/orders?petId=1', [1]],
+    ['/store/orders?petId=1&petId=2', [1, 2]],
+    ['/store/orders?id=3&id=1&id=9', [1, 3]],
     ['/store/orders?complete=true', [2]],
     ['/store/orders?complete=false', [1, 3]],
     ['/store/orders?petId=2&complete=false', []],
     ['/store/inventory', [1, 3]],
+    ['/store/inventory?petId=3&petId=2', [3]],
     ['/store/inventory?maxQuantity=0', [3]],
     ['/store/inventory?status=available&maxQuantity=5', [1]],
   ])('%s', async (path, ids) => {

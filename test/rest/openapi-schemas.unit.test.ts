@@ -31,12 +31,12 @@ const Size = new GraphQLEnumType({
 });
 const kept = (rule: Rule) => ({ extensions: { rule: { ...rule, nullable: false as const } } });
 
-/** An animal with the fields of `more` beside its own. */
+/** A pet with the fields of `more` beside its own. */
 function schemasWith(more: Record<string, GraphQLFieldConfig<unknown, unknown>>, extensions = {}) {
   const Owner = new GraphQLObjectType({ name: 'Owner', fields: { id: { type: GraphQLID } } });
   const Pet = new GraphQLObjectType({
     name: 'Pet',
-    description: 'An animal.',
+    description: 'A pet.',
     extensions,
     fields: {
       id: required({ type: GraphQLID }),
@@ -91,7 +91,7 @@ test('a payload has the values of its type, with their bounds, descriptions and 
   const { Pet } = schemasWith({});
   expect(Object.keys(Pet?.properties ?? {})).toEqual(['id', 'name', 'age']);
   expect(Pet).toMatchObject({
-    description: 'An animal.',
+    description: 'A pet.',
     required: ['id', 'name'],
     properties: {
       id: { type: 'integer', format: 'int64', minimum: 1 },

@@ -140,8 +140,8 @@ describe('parameters', () => {
   test.each<[string, string[]]>([
     ['GET /pets', ['limit', 'cursor', 'sort', 'id', 'status', 'categoryId', 'name']],
     ['GET /categories', ['limit', 'cursor', 'sort', 'id', 'name']],
-    ['GET /store/orders', ['limit', 'cursor', 'sort', 'petId', 'complete']],
-    ['GET /store/inventory', ['limit', 'cursor', 'sort', 'status', 'maxQuantity']],
+    ['GET /store/orders', ['limit', 'cursor', 'sort', 'id', 'petId', 'complete']],
+    ['GET /store/inventory', ['limit', 'cursor', 'sort', 'petId', 'status', 'maxQuantity']],
   ])('%s takes %j', async (on, expected) => {
     expect(names(on, 'query')).toEqual(expected);
     for (const name of expected) {

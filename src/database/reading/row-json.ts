@@ -68,7 +68,7 @@ class RowFormat {
   }
 
   private addColumn<Row>(name: string, table: Table<Row>, field: string): boolean {
-    const column = table.columns[field];
+    const column = table.columns[field] ?? table.computed?.[field];
     if (!column || column.kind === 'other') return false;
     const { kind, isNullable } = column;
     const value = jsonValueOf(column);

@@ -16,6 +16,8 @@ export interface Table<Row> {
   readonly idField: string;
   /** By the field of a row that each is. */
   readonly columns: Readonly<Record<string, Column>>;
+  /** What rows that are read as JSON have besides: text that follows from columns, by the field that it is. */
+  readonly computed?: Readonly<Record<string, Column>>;
   readonly relations: Readonly<Record<string, Relation>>;
   readonly orders: Readonly<Record<string, SortOrder<Row>>>;
   /** Conditions by filter name; `?` stands for the value. */
@@ -72,6 +74,12 @@ export function oneOf({ sql, kind, type }: Column): string {
 /** The condition that a text matches a LIKE pattern, whatever the case of its letters. */
 export function matches({ sql }: Column): string {
   return `(${sql} collate "default") ilike ?`;
+}
+
+/** The identifier of a row that is unique across types, as `schema/node-id.ts` has it: base64url of `Pet:7`. */
+export function nodeIdOf(type: string, { sql }: Column): Readonly<Record<'nodeId', Column>> {
+  const text = `rtrim(encode(convert_to('${type}:' || ${sql}, 'UTF8'), 'base64'), '=')`;
+  return { nodeId: { sql: text, kind: 'enum', type: 'text', isNullable: false } };
 }
 
 /** The SQL of a field's column. */

@@ -1,6 +1,6 @@
 import type { Category, Inventory, Order, Pet } from '../generated/client';
 import { COLUMNS } from '../generated/columns';
-import { matches, oneOf, sortOrders, type Table } from './table';
+import { matches, nodeIdOf, oneOf, sortOrders, type Table } from './table';
 
 /** A row read as JSON carries its text; of its fields it has only those needed to find and order it. */
 export interface Serialized {
@@ -24,6 +24,7 @@ export const PETS: Table<PetRow> = {
   from: 'pets',
   idField: 'id',
   columns: pets,
+  computed: nodeIdOf('Pet', pets.id),
   relations: {
     category: { field: 'categoryId', join: 'inner', table: () => CATEGORIES },
     inventory: { field: 'id', join: 'left', table: () => INVENTORY },
@@ -31,8 +32,8 @@ export const PETS: Table<PetRow> = {
   orders: sortOrders<PetRow>(pets, { ID: 'id', NAME: 'name' }),
   filters: {
     ids: oneOf(pets.id),
-    status: oneOf(pets.status),
-    categoryId: oneOf(pets.categoryId),
+    statuses: oneOf(pets.status),
+    categoryIds: oneOf(pets.categoryId),
     name: matches(pets.name),
   },
   idOf: (pet) => pet.id,
@@ -43,6 +44,7 @@ export const CATEGORIES: Table<CategoryRow> = {
   from: 'categories',
   idField: 'id',
   columns: categories,
+  computed: nodeIdOf('Category', categories.id),
   relations: {},
   orders: sortOrders<CategoryRow>(categories, { ID: 'id', NAME: 'name' }),
   filters: { ids: oneOf(categories.id), name: matches(categories.name) },
@@ -54,9 +56,10 @@ export const ORDERS: Table<OrderRow> = {
   from: 'orders',
   idField: 'id',
   columns: orders,
+  computed: nodeIdOf('Order', orders.id),
   relations: { pet: { field: 'petId', join: 'left', table: () => PETS } },
   orders: sortOrders<OrderRow>(orders, { ID: 'id', SHIP_DATE: 'shipDate' }),
-  filters: { petId: oneOf(orders.petId), complete: `${orders.complete.sql} = ?` },
+  filters: { ids: oneOf(orders.id), petIds: oneOf(orders.petId), complete: `${orders.complete.sql} = ?` },
   idOf: (order) => order.id,
 };
 
@@ -65,8 +68,13 @@ export const INVENTORY: Table<InventoryRow> = {
   from: `inventory join pets on ${pets.id.sql} = ${stock.petId.sql}`,
   idField: 'petId',
   columns: inventory,
+  computed: nodeIdOf('InventoryItem', stock.petId),
   relations: { pet: { field: 'petId', join: 'included', table: () => PETS } },
   orders: sortOrders<InventoryRow>(inventory, { PET_ID: 'petId', QUANTITY: 'quantity' }),
-  filters: { status: oneOf(pets.status), maxQuantity: `${stock.quantity.sql} <= ?` },
+  filters: {
+    petIds: oneOf(stock.petId),
+    statuses: oneOf(pets.status),
+    maxQuantity: `${stock.quantity.sql} <= ?`,
+  },
   idOf: (item) => item.petId,
 };

@@ -1,4 +1,11 @@
-import { type GraphQLSchema, getDirectiveValues, isEnumType, isInputObjectType, isObjectType } from 'graphql';
+import {
+  type GraphQLSchema,
+  getDirectiveValues,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+} from 'graphql';
 
 export type StabilityLevel = 'experimental' | 'beta';
 
@@ -38,7 +45,7 @@ export function annotationsOf(schema: GraphQLSchema): Annotations {
   for (const type of Object.values(schema.getTypeMap())) {
     if (type.name.startsWith('__')) continue;
     if (isEnumType(type)) for (const value of type.getValues()) add(value, `${type.name}.${value.name}`);
-    if (!isObjectType(type) && !isInputObjectType(type)) continue;
+    if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
     for (const field of Object.values(type.getFields())) {
       add(field, `${type.name}.${field.name}`);
       for (const argument of 'args' in field ? field.args : [])

@@ -6,6 +6,7 @@ import {
   type GraphQLFieldResolver,
   type GraphQLObjectType,
   type GraphQLOutputType,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
   getArgumentValues,
   getNamedType,
@@ -23,7 +24,7 @@ import { FieldCosts } from '../../cost/field-costs';
 import { holdsVariable } from '../../cost/given-values';
 import type { Scope } from '../../database/generated/enums';
 import { isCounted, requiredScope } from '../directives/directives';
-import { completeLeaf, completeList, completeObject } from './complete';
+import { completeAbstract, completeLeaf, completeList, completeObject } from './complete';
 import type { Completion, FieldPlan, Place, Run, SelectionPlan, Values } from './run';
 
 /** One operation of a validated document. */
@@ -47,6 +48,7 @@ export interface Plan {
 }
 
 type Field = GraphQLField<unknown, unknown>;
+type InfoOf = (run: Run, owner?: Place) => GraphQLResolveInfo;
 type Fields = ReadonlyMap<string, readonly FieldNode[]>;
 
 /**
@@ -99,49 +101,56 @@ class Compiler {
     if (isCounted(field)) this.cost++;
     const scope = requiredScope(field);
     if (scope) this.scopes.add(scope);
-    const selection = this.below(field, nodes);
-    const completion = completionOf(field.type, `${parent.name}.${field.name}`, nodes, selection);
-    return [{ key, field, ...completion, selection, resolve: this.resolver(parent, field, key, nodes, node) }];
+    const infoOf = this.infoOf(parent, field, key, nodes);
+    const below = this.below(field, nodes, infoOf);
+    const completion = completionOf(field.type, `${parent.name}.${field.name}`, nodes, below?.complete);
+    return [
+      { key, field, ...completion, selection: below?.selection, resolve: this.resolver(parent, field, node, infoOf) },
+    ];
   }
 
-  /** What is selected of the objects that a field returns. */
-  private below(field: Field, nodes: readonly FieldNode[]): SelectionPlan | undefined {
+  /** What is selected of the objects that a field returns, and how each is completed; `undefined` for leaves. */
+  private below(field: Field, nodes: readonly FieldNode[], infoOf: InfoOf) {
     const type = getNamedType(field.type);
     if (isLeafType(type)) return undefined;
-    if (!isObjectType(type) || type.isTypeOf) throw new Error(`${field.name}: ${type} is of an abstract type`);
     const { schema, fragments } = this.source;
-    return this.selection(type, collectSubFields(schema, fragments, this.conditions, type, [...nodes]).fields);
+    const selectionOf = (each: GraphQLObjectType) =>
+      this.selection(each, collectSubFields(schema, fragments, this.conditions, each, [...nodes]).fields);
+    if (isObjectType(type)) {
+      const selection = selectionOf(type);
+      return { selection, complete: completeObject(selection) };
+    }
+    const plans = new Map(schema.getPossibleTypes(type).map((each) => [each.name, selectionOf(each)]));
+    return { selection: anyOf([...plans.values()]), complete: completeAbstract(type, plans, infoOf) };
   }
 
-  private resolver(
-    parentType: GraphQLObjectType,
-    field: Field,
-    key: string,
-    fieldNodes: readonly FieldNode[],
-    node: FieldNode,
-  ): FieldPlan['resolve'] {
-    if (field === TypeNameMetaFieldDef) return () => parentType.name;
+  private infoOf(parentType: GraphQLObjectType, field: Field, key: string, fieldNodes: readonly FieldNode[]): InfoOf {
     const { schema, node: operation, fragments } = this.source;
-    const { name: fieldName, type: returnType, resolve } = field;
+    const { name: fieldName, type: returnType } = field;
+    return (run, owner) => ({
+      fieldName,
+      fieldNodes,
+      returnType,
+      parentType,
+      path: { prev: owner?.path, key, typename: parentType.name },
+      schema,
+      fragments,
+      rootValue: run.rootValue,
+      operation,
+      variableValues: run.variables,
+    });
+  }
+
+  private resolver(parentType: GraphQLObjectType, field: Field, node: FieldNode, infoOf: InfoOf): FieldPlan['resolve'] {
+    if (field === TypeNameMetaFieldDef) return () => parentType.name;
+    const { name: fieldName, resolve } = field;
     const args = this.args(field, node);
     const call = (
       resolver: GraphQLFieldResolver<unknown, unknown>,
       source: unknown,
       run: Run,
       owner: Place | undefined,
-    ) =>
-      resolver(source, args(run), run.context, {
-        fieldName,
-        fieldNodes,
-        returnType,
-        parentType,
-        path: { prev: owner?.path, key, typename: parentType.name },
-        schema,
-        fragments,
-        rootValue: run.rootValue,
-        operation,
-        variableValues: run.variables,
-      });
+    ) => resolver(source, args(run), run.context, infoOf(run, owner));
     if (resolve) return (source, run, owner) => call(resolve, source, run, owner);
     // As graphql-js' default resolver: a property, or a method.
     return (source, run, owner) => {
@@ -164,19 +173,25 @@ class Compiler {
   }
 }
 
-/** @param coordinate of the field, for errors. @param selection `undefined` for leaves. */
+/** What may be selected of a value that is of one of several types: each field once, for the estimate of its cost. */
+function anyOf(plans: readonly SelectionPlan[]): SelectionPlan {
+  const fields = new Map(plans.flatMap((plan) => plan.fields.map((field) => [field.nodes[0], field])));
+  return { fields: [...fields.values()], blank: () => ({}) };
+}
+
+/** @param coordinate of the field, for errors. @param completeNamed `undefined` for leaves. */
 function completionOf(
   type: GraphQLOutputType,
   coordinate: string,
   nodes: readonly FieldNode[],
-  selection: SelectionPlan | undefined,
+  completeNamed: Completion['complete'] | undefined,
 ): Completion {
   const isNonNull = isNonNullType(type);
   const nullable = isNonNull ? type.ofType : type;
   const complete = isListType(nullable)
-    ? completeList(completionOf(nullable.ofType, coordinate, nodes, selection))
+    ? completeList(completionOf(nullable.ofType, coordinate, nodes, completeNamed))
     : isLeafType(nullable)
       ? completeLeaf(nullable)
-      : completeObject(selection as SelectionPlan);
+      : (completeNamed as Completion['complete']);
   return { coordinate, nodes, isNonNull, complete };
 }

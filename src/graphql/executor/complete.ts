@@ -1,6 +1,12 @@
-import { GraphQLError, type GraphQLLeafType } from 'graphql';
+import {
+  defaultTypeResolver,
+  type GraphQLAbstractType,
+  GraphQLError,
+  type GraphQLLeafType,
+  type GraphQLResolveInfo,
+} from 'graphql';
 import { JsonText } from './json-text';
-import { type Completion, Place, type SelectionPlan, write } from './run';
+import { type Completion, isPromise, Place, type Run, type SelectionPlan, write } from './run';
 
 type Complete = Completion['complete'];
 
@@ -45,5 +51,28 @@ export function completeObject({ fields, blank }: SelectionPlan): Complete {
     const object = blank();
     write(object, container, key);
     run.fill(fields, value, object, new Place(this, container, key, owner));
+  };
+}
+
+/**
+ * A value of an interface or a union, as the object type that it turns out to be.
+ * @param plans what is selected of each possible type, by name.
+ */
+export function completeAbstract(
+  type: GraphQLAbstractType,
+  plans: ReadonlyMap<string, SelectionPlan>,
+  infoOf: (run: Run, owner?: Place) => GraphQLResolveInfo,
+): Complete {
+  const resolveType = type.resolveType ?? defaultTypeResolver;
+  const completions = new Map([...plans].map(([name, plan]) => [name, completeObject(plan)]));
+  return function complete(this: Completion, value, run, container, key, owner) {
+    const completeAs = (name: unknown) => {
+      const found = completions.get(String(name));
+      if (!found) throw new Error(`${this.coordinate} has a value of the type ${name}, which is no ${type}`);
+      found.call(this, value, run, container, key, owner);
+    };
+    const name = resolveType(value, run.context, infoOf(run, owner), type);
+    if (!isPromise(name)) return completeAs(name);
+    run.put(name.then(String), { ...this, complete: completeAs }, container, key, owner);
   };
 }

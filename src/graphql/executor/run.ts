@@ -172,6 +172,6 @@ export function write(value: unknown, container: Container, key: string | number
   (container as Record<string | number, unknown>)[key] = value;
 }
 
-function isPromise(value: unknown): value is Promise<unknown> {
+export function isPromise(value: unknown): value is Promise<unknown> {
   return value instanceof Promise || typeof (value as Promise<unknown> | null | undefined)?.then === 'function';
 }

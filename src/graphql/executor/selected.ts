@@ -48,6 +48,21 @@ export function selectionOf(info: GraphQLResolveInfo, json: JsonFormat | undefin
   return selection;
 }
 
+/** Injects a function that says, by the name of one of the field's possible types, what it selects of rows of that type. */
+export const SelectedByType = () =>
+  createParameterDecorator<Context>(({ info, context }) => {
+    const selections = knownByType.get(info.fieldNodes) ?? new Map<string, Selection>();
+    knownByType.set(info.fieldNodes, selections);
+    return (name: string) => {
+      const reader = new Reader(info, context.request.api.json);
+      const selection = selections.get(name) ?? reader.under(info.schema.getType(name), info.fieldNodes);
+      selections.set(name, selection);
+      return selection;
+    };
+  });
+
+const knownByType = new WeakMap<readonly FieldNode[], Map<string, Selection>>();
+
 class Reader {
   constructor(
     private readonly info: GraphQLResolveInfo,

@@ -64,7 +64,7 @@ async function runIn(transaction: Transaction, mutation: Mutation, execute: Exec
   return { body, isFinal: !isRefused || shared.succeeded > 0 };
 }
 
-/** The secret from `createApiKey` must never be stored; other ADMIN mutations are safe to retry without a key. */
+/** The secret from `createApiKey` or `rotateApiKey` must never be stored; other ADMIN mutations are safe to retry without a key. */
 function neverKept(): ProblemError {
   const message = 'is not accepted by operations of the scope ADMIN: their responses are never stored';
   const path = 'Idempotency-Key';

@@ -2,6 +2,7 @@ import type { OpenAPIV3 } from 'openapi-types';
 import { DEFAULT_PAGE } from '../../domain/connection';
 import { PAGE_SIZE } from '../../domain/input-rules';
 import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency/idempotency-header';
+import { ownDescription } from '../../schema/descriptions';
 import type { PreparedOperation, Stability } from '../prepared-operation';
 import type { Input } from '../requests/inputs';
 import { INT32 } from '../requests/scalar-formats';
@@ -66,7 +67,7 @@ function queryParameter({ name, element, sorts }: Input, stability: Stability | 
   return {
     name,
     in: 'query',
-    description: `${element.description}${names ? ' A leading `-` sorts in descending order.' : ''}`,
+    description: `${ownDescription(element)}${names ? ' A leading `-` sorts in descending order.' : ''}`,
     schema: names ? { type: 'string', enum: names, default: names[0] } : schemaOf(element),
     ...(stability?.parameter === name && { 'x-stability': stability.level }),
   } satisfies Parameter;

@@ -47,9 +47,15 @@ export interface Inputs {
   readonly body: ReadonlyMap<string, Input>;
 }
 
-/** The parameters for the arguments of a list, in their order, and for fields of its filter. */
+/** The parameters for the arguments of a list, in their order. */
 const PARAMETERS = { first: 'limit', after: 'cursor', orderBy: 'sort' };
-const FILTERS: Readonly<Record<string, string>> = { ids: 'id' };
+/** The parameters for fields of a filter: REST repeats a parameter, whose name is singular. */
+const FILTERS: Readonly<Record<string, string>> = {
+  ids: 'id',
+  petIds: 'petId',
+  categoryIds: 'categoryId',
+  statuses: 'status',
+};
 
 /** @param body the type of the body. @throws Error if a path parameter has no argument. */
 export function inputsOf(

@@ -39,9 +39,12 @@ export function payloadOf(root: Field, { payload: names, ok }: Operation): Paylo
   };
 }
 
-/** The fields of a type that payloads have unless a row names them: its own values, but no relations. */
+/** The fields of a type that payloads have unless a row names them: its own values, but no relations and no `nodeId`. */
 export function valuesOf(type: GraphQLObjectType): Field[] {
-  return Object.values(type.getFields()).filter((field) => isLeafType(getNamedType(field.type)) && !field.args.length);
+  const ofInterfaces = new Set(type.getInterfaces().flatMap((each) => Object.keys(each.getFields())));
+  return Object.values(type.getFields()).filter(
+    ({ name, type, args }) => isLeafType(getNamedType(type)) && !args.length && !ofInterfaces.has(name),
+  );
 }
 
 function capitalised(name: string): string {

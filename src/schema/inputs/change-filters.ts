@@ -15,10 +15,10 @@ export class PetChangeFilter {
     nullable: true,
     description: 'Pets with any of these statuses, before or after the change.',
   })
-  status?: PetStatus[] | null;
+  statuses?: PetStatus[] | null;
 
   @Field(() => [Id], { nullable: true, description: 'Pets in any of these categories, before or after the change.' })
-  categoryId?: bigint[] | null;
+  categoryIds?: bigint[] | null;
 }
 
 @InputType({
@@ -29,8 +29,8 @@ export class OrderChangeFilter {
   @Field(() => [Id], { nullable: true, description: 'Orders with these ids.' })
   ids?: bigint[] | null;
 
-  @Field(() => Id, { nullable: true, description: 'Orders for this pet, before or after the change.' })
-  petId?: bigint | null;
+  @Field(() => [Id], { nullable: true, description: 'Orders for any of these pets, before or after the change.' })
+  petIds?: bigint[] | null;
 
   @Field(() => Boolean, {
     nullable: true,
@@ -45,7 +45,7 @@ export class InventoryChangeFilter {
   petIds?: bigint[] | null;
 
   @Field(() => [PetStatus], { nullable: true, description: 'Stock of pets with any of these statuses.' })
-  status?: PetStatus[] | null;
+  statuses?: PetStatus[] | null;
 
   @Field(() => Int, { nullable: true, description: 'Stock of at most this many units: what is running low.' })
   maxQuantity?: number | null;
@@ -54,19 +54,19 @@ export class InventoryChangeFilter {
 export function passesPets(filter: PetChangeFilter) {
   return ({ id, before, row }: ChangeEvent<'pet'>): boolean =>
     isIn(filter.ids, id) &&
-    [row, before].some((pet) => pet && isIn(filter.status, pet.status) && isIn(filter.categoryId, pet.categoryId));
+    [row, before].some((pet) => pet && isIn(filter.statuses, pet.status) && isIn(filter.categoryIds, pet.categoryId));
 }
 
 export function passesOrders(filter: OrderChangeFilter) {
   return ({ id, before, row }: ChangeEvent<'order'>): boolean =>
     isIn(filter.ids, id) &&
-    [row, before].some((order) => order && is(filter.petId, order.petId) && is(filter.complete, order.complete));
+    [row, before].some((order) => order && isIn(filter.petIds, order.petId) && is(filter.complete, order.complete));
 }
 
 export function passesInventory(filter: InventoryChangeFilter) {
   return ({ id, row }: ChangeEvent<'inventory'>): boolean =>
     isIn(filter.petIds, id) &&
-    isIn(filter.status, row.status) &&
+    isIn(filter.statuses, row.status) &&
     (filter.maxQuantity == null || row.quantity <= filter.maxQuantity);
 }
 
@@ -74,6 +74,6 @@ function is<T>(wanted: T | null | undefined, value: T | null | undefined): boole
   return wanted == null || wanted === value;
 }
 
-function isIn<T>(wanted: readonly T[] | null | undefined, value: T | undefined): boolean {
-  return wanted == null || (value !== undefined && wanted.includes(value));
+function isIn<T>(wanted: readonly T[] | null | undefined, value: T | null | undefined): boolean {
+  return wanted == null || (value != null && wanted.includes(value));
 }

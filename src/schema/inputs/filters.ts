@@ -17,10 +17,10 @@ export class PetFilter implements PetFilterShape {
   ids?: bigint[] | null;
 
   @Field(() => [PetStatus], { nullable: true, description: 'Pets with any of these statuses.' })
-  status?: PetStatus[] | null;
+  statuses?: PetStatus[] | null;
 
   @Field(() => [Id], { nullable: true, description: 'Pets in any of these categories.' })
-  categoryId?: bigint[] | null;
+  categoryIds?: bigint[] | null;
 
   @Weighs(WEIGHTS.search)
   @Field(() => String, { nullable: true, description: 'Pets whose name contains this, ignoring case.' })
@@ -40,8 +40,11 @@ export class CategoryFilter implements CategoryFilterShape {
 
 @InputType({ description: 'Which orders to list: those that match every given filter.' })
 export class OrderFilter implements OrderFilterShape {
-  @Field(() => Id, { nullable: true, description: 'Orders for this pet.' })
-  petId?: bigint | null;
+  @Field(() => [Id], { nullable: true, description: 'Orders with these ids. An empty list matches nothing.' })
+  ids?: bigint[] | null;
+
+  @Field(() => [Id], { nullable: true, description: 'Orders for any of these pets.' })
+  petIds?: bigint[] | null;
 
   @Field(() => Boolean, { nullable: true, description: 'Orders that are fulfilled (true) or not (false).' })
   complete?: boolean | null;
@@ -49,8 +52,11 @@ export class OrderFilter implements OrderFilterShape {
 
 @InputType({ description: 'Which inventory entries to list: those that match every given filter.' })
 export class InventoryFilter implements InventoryFilterShape {
+  @Field(() => [Id], { nullable: true, description: 'Entries of these pets. An empty list matches nothing.' })
+  petIds?: bigint[] | null;
+
   @Field(() => [PetStatus], { nullable: true, description: 'Entries of pets with any of these statuses.' })
-  status?: PetStatus[] | null;
+  statuses?: PetStatus[] | null;
 
   @Stability('BETA')
   @Field(() => Int, { nullable: true, description: 'Entries with at most this many units: what is running low.' })

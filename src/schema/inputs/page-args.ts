@@ -3,7 +3,7 @@ import { WEIGHTS, Weighs } from '../../cost/cost-directives';
 import { DEFAULT_PAGE, type PageArgs as Page } from '../../domain/connection';
 import { PAGE_SIZE } from '../../domain/input-rules';
 import { Rules } from '../../graphql/directives/json-schema';
-import { CategoryOrderField, InventoryOrderField, OrderDirection, OrderOrderField, PetOrderField } from '../enum-types';
+import { CategorySortField, InventorySortField, OrderSortField, PetSortField, SortDirection } from '../enum-types';
 import { CategoryFilter, InventoryFilter, OrderFilter, PetFilter } from './filters';
 
 @Rules({ first: PAGE_SIZE, last: PAGE_SIZE })
@@ -37,45 +37,46 @@ function orderByOf<Name extends string>(
 ) {
   @InputType(name, { description: `The sort order of a list of ${plural}.` })
   class OrderBy {
-    @Field(() => fields, { defaultValue: fallback, description: 'What to sort by.' })
+    @Field(() => fields, { defaultValue: fallback, description: `What to sort the ${plural} by.` })
     field!: Name;
 
-    @Field(() => OrderDirection, { defaultValue: OrderDirection.ASC, description: 'The sort direction.' })
-    direction!: keyof typeof OrderDirection;
+    @Field(() => SortDirection, { defaultValue: SortDirection.ASC, description: 'In which direction to sort.' })
+    direction!: keyof typeof SortDirection;
   }
   return OrderBy;
 }
 
-/** The arguments of a list. @param order how it is sorted by default. */
+/** The arguments of a list. @param plural what it lists. @param order how it is sorted by default. */
 function pageArgsOf<Filter extends object, OrderBy extends object>(
   FilterType: ClassType<Filter>,
   OrderByType: ClassType<OrderBy>,
+  plural: string,
   order = 'by id',
 ) {
   @ArgsType()
   class ListArgs extends PageArgs {
     @Weighs(WEIGHTS.filter)
-    @Field(() => FilterType, { nullable: true, description: 'Filter; omit to list all.' })
+    @Field(() => FilterType, { nullable: true, description: `Which ${plural} to list; all by default.` })
     filter?: Filter | null;
 
-    @Field(() => OrderByType, { nullable: true, description: `The sort order; ${order} by default.` })
+    @Field(() => OrderByType, { nullable: true, description: `How the ${plural} are sorted; ${order} by default.` })
     orderBy?: OrderBy | null;
   }
   return ListArgs;
 }
 
-const PetOrderBy = orderByOf('PetOrderBy', 'pets', PetOrderField, 'ID');
-const CategoryOrderBy = orderByOf('CategoryOrderBy', 'categories', CategoryOrderField, 'ID');
-const OrderOrderBy = orderByOf('OrderOrderBy', 'orders', OrderOrderField, 'ID');
-const InventoryOrderBy = orderByOf('InventoryOrderBy', 'inventory entries', InventoryOrderField, 'PET_ID');
+const PetSort = orderByOf('PetSort', 'pets', PetSortField, 'ID');
+const CategorySort = orderByOf('CategorySort', 'categories', CategorySortField, 'ID');
+const OrderSort = orderByOf('OrderSort', 'orders', OrderSortField, 'ID');
+const InventorySort = orderByOf('InventorySort', 'inventory entries', InventorySortField, 'PET_ID');
 
-export const PetPageArgs = pageArgsOf(PetFilter, PetOrderBy);
+export const PetPageArgs = pageArgsOf(PetFilter, PetSort, 'pets');
 export type PetPageArgs = InstanceType<typeof PetPageArgs>;
-export const CategoryPageArgs = pageArgsOf(CategoryFilter, CategoryOrderBy);
+export const CategoryPageArgs = pageArgsOf(CategoryFilter, CategorySort, 'categories');
 export type CategoryPageArgs = InstanceType<typeof CategoryPageArgs>;
-export const OrderPageArgs = pageArgsOf(OrderFilter, OrderOrderBy);
+export const OrderPageArgs = pageArgsOf(OrderFilter, OrderSort, 'orders');
 export type OrderPageArgs = InstanceType<typeof OrderPageArgs>;
-export const InventoryPageArgs = pageArgsOf(InventoryFilter, InventoryOrderBy, 'by pet id');
+export const InventoryPageArgs = pageArgsOf(InventoryFilter, InventorySort, 'inventory entries', 'by pet id');
 export type InventoryPageArgs = InstanceType<typeof InventoryPageArgs>;
 
 /** The page that the arguments of a connection field request. @param order the default sort order. */
@@ -87,6 +88,6 @@ export function pageOf(args: PageArgs & { orderBy?: { field: string; direction: 
     last,
     before,
     order: orderBy?.field ?? order,
-    descending: orderBy?.direction === OrderDirection.DESC,
+    descending: orderBy?.direction === SortDirection.DESC,
   };
 }

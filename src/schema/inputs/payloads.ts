@@ -20,14 +20,14 @@ import { Id } from '../scalars';
 @InputType({ description: 'A pet to create.' })
 export class NewPet implements NewPetShape {
   @Field(() => String, {
-    description: `The animal's name, 1 to ${NAME.maxLength} characters after trimming.`,
+    description: `The pet's name, 1 to ${NAME.maxLength} characters after trimming.`,
   })
   name!: string;
 
-  @Field(() => Id, { description: 'ID of the category the animal belongs to.' })
+  @Field(() => Id, { description: 'ID of the category that the pet belongs to.' })
   categoryId!: bigint;
 
-  @Field(() => PetStatus, { nullable: true, description: 'Status of the pet; `available` by default.' })
+  @Field(() => PetStatus, { nullable: true, description: "The pet's status; `available` by default." })
   status?: PetStatus | null;
 }
 
@@ -49,7 +49,7 @@ export class PetUpdate implements PetUpdateShape {
 @InputType({ description: 'A category to create.' })
 export class NewCategory implements NewCategoryShape {
   @Field(() => String, {
-    description: `The category name (for example a kind of animal), 1 to ${NAME.maxLength} characters after trimming.`,
+    description: `The category name (for example a kind of pet), 1 to ${NAME.maxLength} characters after trimming.`,
   })
   name!: string;
 

@@ -10,7 +10,7 @@ import { DateTime, Id } from '../scalars';
   description: 'An order to place. All fields are optional; it takes stock if it has a pet and a quantity.',
 })
 export class NewOrder implements OrderInput {
-  @Field(() => Id, { nullable: true, description: 'ID of the animal in the order.' })
+  @Field(() => Id, { nullable: true, description: 'ID of the pet in the order.' })
   petId?: bigint | null;
 
   @Field(() => Int, { nullable: true, description: 'Number of units ordered, at least 1.' })
@@ -32,7 +32,7 @@ export class NewOrder implements OrderInput {
 export class OrderUpdate implements OrderInput {
   @Field(() => Id, {
     nullable: true,
-    description: 'The id of the new animal; null removes it. Reserved stock moves with it.',
+    description: 'The id of the new pet; null removes it. Reserved stock moves with it.',
   })
   petId?: bigint | null;
 

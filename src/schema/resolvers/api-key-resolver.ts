@@ -1,5 +1,5 @@
 import { Arg, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { ApiKeyService } from '../../access/api-key-service';
+import { type ApiKeyService, GRACE } from '../../access/api-key-service';
 import { quotaOf, type StoredKey } from '../../access/caller';
 import { KEY_ID_FORM } from '../../access/secret';
 import { Paged } from '../../cost/cost-directives';
@@ -9,7 +9,7 @@ import type { Context } from '../../graphql/executor/context';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import type { Store } from '../../rate-limit/stores/store';
 import { ApiKeyUpdate, NewApiKey } from '../inputs/api-keys';
-import { DateTime, Id, type KeyId, keyIdOf } from '../scalars';
+import { type AnyId, DateTime, Id, keyIdOf } from '../scalars';
 import { ApiKey, CreatedApiKey } from '../types/api-key';
 import { ApiKeyConnection } from '../types/connection-types';
 
@@ -46,9 +46,9 @@ export class ApiKeyResolver {
 
   @Counted()
   @Requires('ADMIN')
-  @Mutation(() => ApiKey, { description: 'Updates the given fields; the others keep their values.' })
+  @Mutation(() => ApiKey, { description: 'Updates the given fields of a key; the others keep their values.' })
   updateApiKey(
-    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: bigint | KeyId,
+    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: AnyId,
     @Arg('input', () => ApiKeyUpdate, { description: 'The fields to update.' }) input: ApiKeyUpdate,
     @Ctx() { session }: Context,
   ) {
@@ -61,10 +61,29 @@ export class ApiKeyResolver {
     description: 'Revokes a key: at once on this instance, within seconds on others. This cannot be undone.',
   })
   revokeApiKey(
-    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: bigint | KeyId,
+    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: AnyId,
     @Ctx() { session }: Context,
   ) {
     return this.keys.revoke(session, keyIdOf(id));
+  }
+
+  @Counted()
+  @Requires('ADMIN')
+  @Mutation(() => CreatedApiKey, {
+    nullable: true,
+    description:
+      'Gives a key a new secret, which only this response shows. Its id, plan, quota, ban and idempotency keys stay. The old secret works until the grace ends, and the one before it no more. Takes effect at once on this instance, within seconds on others.',
+  })
+  rotateApiKey(
+    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: AnyId,
+    @Arg('graceSeconds', () => Int, {
+      defaultValue: 24 * 60 * 60,
+      description: `How long the old secret still works, ${GRACE.minimum} to ${GRACE.maximum} seconds; 0 ends it at once.`,
+    })
+    graceSeconds: number,
+    @Ctx() { session }: Context,
+  ) {
+    return this.keys.rotate(session, keyIdOf(id), graceSeconds);
   }
 
   @Counted()
@@ -77,7 +96,10 @@ export class ApiKeyResolver {
     return this.limits.liftBan(address);
   }
 
-  @FieldResolver(() => DateTime, { nullable: true, description: 'When its ban ends; null if it is not banned.' })
+  @FieldResolver(() => DateTime, {
+    nullable: true,
+    description: 'When the ban of the key ends; null if it is not banned.',
+  })
   async bannedUntil(@Root() key: StoredKey) {
     const { bannedUntil } = await this.limits.peek({ id: key.id, quota: quotaOf(key) });
     return bannedUntil === undefined ? null : new Date(bannedUntil);

@@ -55,7 +55,7 @@ export class CategoryResolver {
 
   @Counted()
   @Requires('WRITE')
-  @Mutation(() => Category, { description: 'Updates the given fields; the others keep their values.' })
+  @Mutation(() => Category, { description: 'Updates the given fields of a category; the others keep their values.' })
   updateCategory(
     @Arg('id', () => Id, { description: "The category's id." }) id: bigint,
     @Arg('input', () => CategoryUpdate, { description: 'The fields to update.' }) input: CategoryUpdate,

@@ -10,7 +10,7 @@ import {
   passesOrders,
   passesPets,
 } from '../inputs/change-filters';
-import { refuseKeyIds } from '../scalars';
+import { refuseOtherIds } from '../scalars';
 import { InventoryChange, OrderChange, PetChange } from '../types/change-events';
 
 /** Whether an event passes a subscriber's filter. */
@@ -24,13 +24,13 @@ function listen<T extends Topic, Filter extends object>(
   return {
     topics: topic,
     topicId: ({ args }: { args: { filter?: Filter | null } }) => {
-      refuseKeyIds(args);
+      refuseOtherIds(args);
       return passes(args.filter ?? ({} as Filter));
     },
   };
 }
 
-const WHICH = { nullable: true, description: 'Filter; omit to receive all changes.' } as const;
+const WHICH = { nullable: true, description: 'Which changes to receive; all by default.' } as const;
 
 /** Subscriptions to changes, as they are committed. */
 @Resolver()
@@ -46,7 +46,7 @@ export class ChangeResolver {
     @Root() { kind, id, row }: ChangeEvent<'pet'>,
     @Arg('filter', () => PetChangeFilter, WHICH) _filter?: PetChangeFilter,
   ): PetChange {
-    return { kind, id, pet: row };
+    return { kind, petId: id, pet: row };
   }
 
   @Stability('EXPERIMENTAL')
@@ -60,7 +60,7 @@ export class ChangeResolver {
     @Root() { kind, id, row }: ChangeEvent<'order'>,
     @Arg('filter', () => OrderChangeFilter, WHICH) _filter?: OrderChangeFilter,
   ): OrderChange {
-    return { kind, id, order: row };
+    return { kind, orderId: id, order: row };
   }
 
   @Stability('EXPERIMENTAL')

@@ -66,7 +66,7 @@ export class InventoryResolver {
     return this.stock.remove(session, petId);
   }
 
-  @FieldResolver(() => Pet, { description: 'The animal that the entry tracks.' })
+  @FieldResolver(() => Pet, { description: 'The pet that the entry tracks.' })
   pet(@Root() item: InventoryRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
     if (item.pet) return item.pet;
     return loaders.load(selection, item.petId, (ids) => this.pets.find(session, ids, selection), 'pet');

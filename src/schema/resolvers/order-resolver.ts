@@ -57,7 +57,7 @@ export class OrderResolver {
   @Requires('WRITE')
   @Mutation(() => Order, {
     description:
-      'Updates the given fields; the others keep their values. Reserved stock follows the pet and quantity, which cannot change once the order is complete.',
+      'Updates the given fields of an order; the others keep their values. Reserved stock follows the pet and quantity, which cannot change once the order is complete.',
   })
   updateOrder(
     @Arg('id', () => Id, { description: "The order's id." }) id: bigint,
@@ -77,7 +77,7 @@ export class OrderResolver {
     return this.orders.cancel(session, id);
   }
 
-  @FieldResolver(() => Pet, { nullable: true, description: 'The animal in the order.' })
+  @FieldResolver(() => Pet, { nullable: true, description: 'The pet in the order.' })
   pet(@Root() order: OrderRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
     if (order.pet !== undefined) return order.pet;
     if (order.petId === null) return null;

@@ -57,7 +57,7 @@ export class PetResolver {
 
   @Counted()
   @Requires('WRITE')
-  @Mutation(() => Pet, { description: 'Updates the given fields; the others keep their values.' })
+  @Mutation(() => Pet, { description: 'Updates the given fields of a pet; the others keep their values.' })
   updatePet(
     @Arg('id', () => Id, { description: "The pet's id." }) id: bigint,
     @Arg('input', () => PetUpdate, { description: 'The fields to update.' }) input: PetUpdate,
@@ -75,7 +75,7 @@ export class PetResolver {
     return this.pets.delete(session, id);
   }
 
-  @FieldResolver(() => Category, { description: 'The category that the animal belongs to.' })
+  @FieldResolver(() => Category, { description: 'The category that the pet belongs to.' })
   category(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
     if (pet.category) return pet.category;
     const find = (ids: readonly bigint[]) => this.categories.find(session, ids, selection);

@@ -12,11 +12,11 @@ export class ApiKey {
   @Field(() => String, { description: 'What the key is for, or who owns it.' })
   name!: string;
 
-  @Field(() => Plan, { description: 'The plan, which sets its quota.' })
+  @Field(() => Plan, { description: 'The plan, which sets the quota of the key.' })
   plan!: Plan;
 
   @AtMost(Object.keys(Scope).length)
-  @Field(() => [Scope], { description: 'The scopes granted to it. WRITE includes READ; ADMIN includes both.' })
+  @Field(() => [Scope], { description: 'The scopes granted to the key. WRITE includes READ; ADMIN includes both.' })
   scopes!: Scope[];
 
   @Field(() => Int, {
@@ -28,20 +28,23 @@ export class ApiKey {
   @Field(() => Int, { nullable: true, description: 'Requests per day of an ENTERPRISE key; null for other plans.' })
   perDay!: number | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it expires; null if it does not.' })
+  @Field(() => DateTime, { nullable: true, description: 'When the key expires; null if it does not.' })
   expiresAt!: Date | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it was revoked; null if it was not.' })
+  @Field(() => DateTime, { nullable: true, description: 'When the key was revoked; null if it was not.' })
   revokedAt!: Date | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it was last used, to within a minute.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'When the key was last used, to within a minute; null if it never was.',
+  })
   lastUsedAt!: Date | null;
 
-  @Field(() => DateTime, { description: 'When it was created.' })
+  @Field(() => DateTime, { description: 'When the key was created.' })
   createdAt!: Date;
 }
 
-@ObjectType({ simpleResolvers: true, description: 'A newly created key.' })
+@ObjectType({ simpleResolvers: true, description: 'A key with its new secret.' })
 export class CreatedApiKey {
   @Field(() => ApiKey, { description: 'The key as stored.' })
   apiKey!: ApiKey;
@@ -52,16 +55,16 @@ export class CreatedApiKey {
 
 @ObjectType({ simpleResolvers: true, description: 'The caller.' })
 export class Viewer {
-  @Field(() => Plan, { description: 'Its plan; FREE without a key.' })
+  @Field(() => Plan, { description: "The caller's plan; FREE without a key." })
   plan!: Plan;
 
   @AtMost(Object.keys(Scope).length)
-  @Field(() => [Scope], { description: 'Its scopes, including implied ones.' })
+  @Field(() => [Scope], { description: "The caller's scopes, including implied ones." })
   scopes!: Scope[];
 
-  @Field(() => ApiKey, { nullable: true, description: 'The API key it uses; null without one.' })
+  @Field(() => ApiKey, { nullable: true, description: 'The API key that the caller uses; null without one.' })
   apiKey!: ApiKey | null;
 
-  @Field(() => RateLimit, { description: 'Its remaining quota.' })
+  @Field(() => RateLimit, { description: "The caller's remaining quota." })
   rateLimit!: RateLimit;
 }

@@ -4,16 +4,17 @@ import { NEW_CATEGORY } from '../../domain/category-service';
 import { DESCRIPTION, NAME } from '../../domain/input-rules';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
 import { Id } from '../scalars';
+import { Node } from './node';
 
 @Rules(NEW_CATEGORY)
-@ObjectType({ simpleResolvers: true, description: 'A kind of animal.' })
+@ObjectType({ simpleResolvers: true, implements: Node, description: 'A kind of pet.' })
 export class Category {
-  @Field(() => Id, { description: 'Unique identifier assigned on creation.' })
+  @Field(() => Id, { description: "The category's unique identifier, assigned on creation." })
   id!: bigint;
 
   @JsonSchema({ example: 'Dogs' })
   @Field(() => String, {
-    description: `The category name (for example a kind of animal), 1 to ${NAME.maxLength} characters.`,
+    description: `The category name (for example a kind of pet), 1 to ${NAME.maxLength} characters.`,
   })
   name!: string;
 

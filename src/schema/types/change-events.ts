@@ -13,7 +13,7 @@ export class PetChange {
   kind!: Kind;
 
   @Field(() => Id, { description: "The pet's id." })
-  id!: bigint;
+  petId!: bigint;
 
   @Field(() => Pet, { description: 'The current state of the pet, or its last state if deleted.' })
   pet!: Pet;
@@ -25,7 +25,7 @@ export class OrderChange {
   kind!: Kind;
 
   @Field(() => Id, { description: "The order's id." })
-  id!: bigint;
+  orderId!: bigint;
 
   @Field(() => Order, { description: 'The current state of the order, or its last state if cancelled.' })
   order!: Order;

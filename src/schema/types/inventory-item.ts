@@ -3,20 +3,22 @@ import { INVENTORY_UPDATE } from '../../domain/inventory-service';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
 import { PetStatus } from '../enum-types';
 import { Id } from '../scalars';
+import { Node } from './node';
 
 @Rules(INVENTORY_UPDATE)
 @ObjectType({
   simpleResolvers: true,
-  description: 'The stock of one animal. It exists once the stock has been set; until then orders are not limited.',
+  implements: Node,
+  description: 'The stock of one pet. It exists once the stock has been set; until then orders are not limited.',
 })
 export class InventoryItem {
-  @Field(() => Id, { description: 'ID of the animal the entry tracks.' })
+  @Field(() => Id, { description: 'ID of the pet that the entry tracks.' })
   petId!: bigint;
 
   @JsonSchema({ example: 5 })
   @Field(() => Int, { description: 'Current stock count, without the units taken by placed orders.' })
   quantity!: number;
 
-  @Field(() => PetStatus, { description: 'Status of the animal.' })
+  @Field(() => PetStatus, { description: "The pet's status." })
   status!: PetStatus;
 }

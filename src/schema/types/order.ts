@@ -2,15 +2,16 @@ import { Field, Int, ObjectType } from 'type-graphql';
 import { NEW_ORDER } from '../../domain/order-service';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
 import { DateTime, Id } from '../scalars';
+import { Node } from './node';
 
 @Rules(NEW_ORDER)
 @JsonSchema({ required: [] })
-@ObjectType({ simpleResolvers: true, description: 'An order for an animal.' })
+@ObjectType({ simpleResolvers: true, implements: Node, description: 'An order for a pet.' })
 export class Order {
-  @Field(() => Id, { description: 'Unique order identifier, assigned when it is placed.' })
+  @Field(() => Id, { description: "The order's unique identifier, assigned when it is placed." })
   id!: bigint;
 
-  @Field(() => Id, { nullable: true, description: 'ID of the animal in the order.' })
+  @Field(() => Id, { nullable: true, description: 'ID of the pet in the order.' })
   petId!: bigint | null;
 
   @JsonSchema({ example: 2 })

@@ -4,21 +4,22 @@ import { NEW_PET } from '../../domain/pet-service';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
 import { PetStatus } from '../enum-types';
 import { Id } from '../scalars';
+import { Node } from './node';
 
 @Rules(NEW_PET)
 @JsonSchema({ required: ['id', 'name', 'categoryId'] })
-@ObjectType({ simpleResolvers: true, description: 'An animal in the store.' })
+@ObjectType({ simpleResolvers: true, implements: Node, description: 'A pet in the store.' })
 export class Pet {
-  @Field(() => Id, { description: 'Unique identifier assigned on creation.' })
+  @Field(() => Id, { description: "The pet's unique identifier, assigned on creation." })
   id!: bigint;
 
   @JsonSchema({ example: 'Rex' })
-  @Field(() => String, { description: `The animal's name, 1 to ${NAME.maxLength} characters.` })
+  @Field(() => String, { description: `The pet's name, 1 to ${NAME.maxLength} characters.` })
   name!: string;
 
-  @Field(() => PetStatus, { description: 'Status of the pet.' })
+  @Field(() => PetStatus, { description: "The pet's status." })
   status!: PetStatus;
 
-  @Field(() => Id, { description: 'ID of the category the animal belongs to.' })
+  @Field(() => Id, { description: 'ID of the category that the pet belongs to.' })
   categoryId!: bigint;
 }

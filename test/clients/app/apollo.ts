@@ -23,7 +23,6 @@ const cache = new InMemoryCache({
   typePolicies: {
     Query: { fields: { pets: relayStylePagination(['filter', 'orderBy']) } },
     InventoryItem: { keyFields: ['petId'] },
-    PetChange: { keyFields: false },
   },
 });
 const http = new HttpLink({ uri: `${url}/graphql`, headers: { 'x-api-key': key }, fetch: patientFetch });
@@ -76,7 +75,7 @@ const orders = [await order('1', 1), await order('1', 1000), await order('99', 1
 
 const changes = client.subscribe({ query: PetChangedDocument });
 const change = new Promise((resolve) => {
-  changes.subscribe(({ data }) => resolve(`${data?.petChanged.kind} ${data?.petChanged.id}`));
+  changes.subscribe(({ data }) => resolve(`${data?.petChanged.kind} ${data?.petChanged.petId}`));
 });
 await new Promise((resolve) => socket.on('connected', resolve));
 await new Promise((resolve) => setTimeout(resolve, 200)); // the subscription itself

@@ -6,7 +6,7 @@ import { running, type Subscriber, socketClient, streamClient } from '../../help
 import { until } from '../../helper/until';
 
 const ORIGIN = 'https://shop.example';
-const SUBSCRIPTION = 'subscription { petChanged { kind id } }';
+const SUBSCRIPTION = 'subscription { petChanged { kind petId } }';
 
 let gateway: Gateway;
 let url: string;
@@ -113,11 +113,11 @@ test('documents have the usual limits, and errors in them are reported and count
   const code = async (query: string) => codeOf((await client.subscribe(query).untilOver()).error);
   expect(await code('subscription {')).toBe('GRAPHQL_PARSE_FAILED');
   expect(await code('subscription { petChanged { nothing } }')).toBe('GRAPHQL_VALIDATION_FAILED');
-  expect(await code('subscription { petChanged { id } orderChanged { id } }')).toBe('GRAPHQL_VALIDATION_FAILED');
+  expect(await code('subscription { petChanged { petId } orderChanged { id } }')).toBe('GRAPHQL_VALIDATION_FAILED');
   expect(await code(`subscription { petChanged { ${'id '.repeat(2001)} } }`)).toBe('OPERATION_TOO_COMPLEX');
-  expect(await code('subscription { petChanged(filter: { ids: ["0"] }) { id } }')).toBe('BAD_USER_INPUT');
-  expect(await code('subscription { petChanged(filter: { ids: ["abcdefghij12"] }) { id } }')).toBe('BAD_USER_INPUT');
-  const variables = 'subscription ($ids: [ID!]) { petChanged(filter: { ids: $ids }) { id } }';
+  expect(await code('subscription { petChanged(filter: { ids: ["0"] }) { petId } }')).toBe('BAD_USER_INPUT');
+  expect(await code('subscription { petChanged(filter: { ids: ["abcdefghij12"] }) { petId } }')).toBe('BAD_USER_INPUT');
+  const variables = 'subscription ($ids: [ID!]) { petChanged(filter: { ids: $ids }) { petId } }';
   const { error } = await client.subscribe(variables, { ids: ['x'] }).untilOver();
   expect(error).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', details: [{ path: 'ids.0' }] } }]);
   expect(await remaining(headers)).toBe(53);

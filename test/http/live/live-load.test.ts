@@ -95,7 +95,7 @@ describe('a subscriber that does not read is dropped, and others receive every e
     ],
   ])('%s', async (_name, open) => {
     const quick = socketClient(url, headers);
-    const heard = quick.subscribe('subscription { petChanged { id } }');
+    const heard = quick.subscribe('subscription { petChanged { petId } }');
     const slow = await open();
     await until(async () => (await running(gateway)) === 2);
     const before = await metric('subscribers_too_slow_total');
@@ -123,10 +123,10 @@ test('clients that disconnect leave nothing behind', async () => {
   const gc: () => void = runInNewContext('gc');
   const round = async () => {
     const sockets = await Promise.all(
-      Array.from({ length: MANY }, () => openSocket('subscription { petChanged { id } }')),
+      Array.from({ length: MANY }, () => openSocket('subscription { petChanged { petId } }')),
     );
     const streams = await Promise.all(
-      Array.from({ length: MANY }, () => openStream('subscription { petChanged { id } }')),
+      Array.from({ length: MANY }, () => openStream('subscription { petChanged { petId } }')),
     );
     await until(async () => (await running(gateway)) === 2 * MANY, 30);
     change();

@@ -39,9 +39,9 @@ async function subscribe(client: Subscriber, query: string, variables?: Record<s
 }
 
 const PETS =
-  'subscription ($filter: PetChangeFilter) { petChanged(filter: $filter) { kind id pet { name status category { name } } } }';
+  'subscription ($filter: PetChangeFilter) { petChanged(filter: $filter) { kind petId pet { name status category { name } } } }';
 const ORDERS =
-  'subscription ($filter: OrderChangeFilter) { orderChanged(filter: $filter) { kind id order { quantity pet { name } } } }';
+  'subscription ($filter: OrderChangeFilter) { orderChanged(filter: $filter) { kind orderId order { quantity pet { name } } } }';
 const STOCK =
   'subscription ($filter: InventoryChangeFilter) { inventoryChanged(filter: $filter) { kind petId item { quantity status pet { name } } } }';
 
@@ -64,9 +64,9 @@ describe.each([
     const answers = await received.until(3);
     const pet = { name: 'Luna', category: { name: 'Dogs' } };
     expect(answers.map(({ data }) => data)).toEqual([
-      { petChanged: { kind: 'CREATED', id: createPet?.id, pet: { ...pet, status: 'available' } } },
-      { petChanged: { kind: 'UPDATED', id: createPet?.id, pet: { ...pet, status: 'sold' } } },
-      { petChanged: { kind: 'DELETED', id: createPet?.id, pet: { ...pet, status: 'sold' } } },
+      { petChanged: { kind: 'CREATED', petId: createPet?.id, pet: { ...pet, status: 'available' } } },
+      { petChanged: { kind: 'UPDATED', petId: createPet?.id, pet: { ...pet, status: 'sold' } } },
+      { petChanged: { kind: 'DELETED', petId: createPet?.id, pet: { ...pet, status: 'sold' } } },
     ]);
     expect(answers.every((answer) => !('errors' in answer))).toBe(true);
   });
@@ -84,9 +84,9 @@ describe.each([
     const items = await stock.until(4);
     expect(items.map(({ data }) => data?.inventoryChanged?.item?.quantity)).toEqual([5, 3, 2, 5]);
     expect((await orders.until(3)).map(({ data }) => data?.orderChanged)).toEqual([
-      { kind: 'CREATED', id: placeOrder?.id, order: { quantity: 2, pet: { name: 'Rex' } } },
-      { kind: 'UPDATED', id: placeOrder?.id, order: { quantity: 3, pet: { name: 'Rex' } } },
-      { kind: 'DELETED', id: placeOrder?.id, order: { quantity: 3, pet: { name: 'Rex' } } },
+      { kind: 'CREATED', orderId: placeOrder?.id, order: { quantity: 2, pet: { name: 'Rex' } } },
+      { kind: 'UPDATED', orderId: placeOrder?.id, order: { quantity: 3, pet: { name: 'Rex' } } },
+      { kind: 'DELETED', orderId: placeOrder?.id, order: { quantity: 3, pet: { name: 'Rex' } } },
     ]);
   });
 
@@ -167,16 +167,16 @@ test('a row that is gone before it is read is reported by an expected error', as
 test('filters pass rows that match now or did before the change, and no others', async () => {
   const client = open(socketClient(url, key));
   const of = (query: string, filter: object) => subscribe(client, query, { filter });
-  const available = await of(PETS, { status: ['available'] });
+  const available = await of(PETS, { statuses: ['available'] });
   const second = await of(PETS, { ids: ['2'] });
-  const cats = await of(PETS, { categoryId: [2], status: ['sold'] });
+  const cats = await of(PETS, { categoryIds: [2], statuses: ['sold'] });
   const none = await of(PETS, { ids: [] });
   const all = await subscribe(client, PETS);
   const low = await of(STOCK, { maxQuantity: 1 });
-  const stockOfSold = await of(STOCK, { status: ['sold'], petIds: [1, 2] });
+  const stockOfSold = await of(STOCK, { statuses: ['sold'], petIds: [1, 2] });
   const allStock = await subscribe(client, STOCK);
   const complete = await of(ORDERS, { complete: true });
-  const ofSecond = await of(ORDERS, { petId: 2 });
+  const ofSecond = await of(ORDERS, { petIds: [2] });
   const change = async (...mutations: string[]) => {
     for (const mutation of mutations) {
       const told = mutation.includes('Pet(') ? all : mutation.includes('Inventory(') ? allStock : undefined;

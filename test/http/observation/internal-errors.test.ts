@@ -103,7 +103,7 @@ describe('a bug is logged once, in full, under the id that the caller gets, who 
     const client = socketClient(await gateway.listen());
     const ask = () => client.subscribe('{ pets { totalCount } }').untilOver();
     // Keeps the connection, so that nothing needs the time before the next operation is counted.
-    client.subscribe('subscription { petChanged { id } }');
+    client.subscribe('subscription { petChanged { petId } }');
     await until(async () => (await running(gateway)) === 1);
 
     clockFails = true;

@@ -54,7 +54,7 @@ const inProgress = async () => {
   return Number(/^petstore_requests_in_progress (-?\d+)$/m.exec(body)?.[1]);
 };
 
-const QUERY = JSON.stringify({ query: 'subscription { petChanged { id } }' });
+const QUERY = JSON.stringify({ query: 'subscription { petChanged { petId } }' });
 const head = (line: string, { whole }: TestKey) => `${line} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${whole}\r\n`;
 
 describe('a client that disconnects before it is recognised leaves nothing behind', () => {

@@ -65,16 +65,16 @@ describe('the deprecated elements that an operation uses are named', () => {
     ['query ($no: Boolean = false) { pet(id: 1) { id categoryId @include(if: $no) } }', undefined, [CATEGORY_ID]],
     ['{ pets(filter: { name: "R" }) { totalCount } }', undefined, [NAME]],
     ['{ pets(last: 1, before: null) { totalCount } }', undefined, [BEFORE]],
-    ['{ pets(filter: { status: [available, sold] }) { totalCount } }', undefined, [SOLD]],
+    ['{ pets(filter: { statuses: [available, sold] }) { totalCount } }', undefined, [SOLD]],
     ['query ($n: String) { pets(filter: { name: $n }) { totalCount } }', {}, []],
     ['query ($n: String) { pets(filter: { name: $n }) { totalCount } }', { n: 'R' }, [NAME]],
     ['query ($n: String = "R") { pets(filter: { name: $n }) { totalCount } }', {}, [NAME]],
     ['query ($f: PetFilter) { pets(filter: $f) { totalCount } }', {}, []],
     ['query ($f: PetFilter) { pets(filter: $f) { totalCount } }', { f: null }, []],
-    ['query ($f: PetFilter) { pets(filter: $f) { totalCount } }', { f: { status: 'pending' } }, []],
-    ['query ($f: PetFilter) { pets(filter: $f) { totalCount } }', { f: { status: 'sold', name: 'R' } }, [SOLD, NAME]],
+    ['query ($f: PetFilter) { pets(filter: $f) { totalCount } }', { f: { statuses: 'pending' } }, []],
+    ['query ($f: PetFilter) { pets(filter: $f) { totalCount } }', { f: { statuses: 'sold', name: 'R' } }, [SOLD, NAME]],
     [
-      'query ($s: [PetStatus!]) { pets(filter: { status: $s }) { nodes { categoryId } } }',
+      'query ($s: [PetStatus!]) { pets(filter: { statuses: $s }) { nodes { categoryId } } }',
       { s: ['sold'] },
       [CATEGORY_ID, SOLD],
     ],
@@ -126,7 +126,7 @@ describe('headers', () => {
   test('give the least stable level', async () => {
     const beta = '{ inventory(filter: { maxQuantity: 3 }) { totalCount } }';
     expect((await gateway.graphql(beta)).headers['x-stability']).toBe('beta');
-    const both = '{ inventory(filter: { maxQuantity: 3, status: sold }) { totalCount } }';
+    const both = '{ inventory(filter: { maxQuantity: 3, statuses: sold }) { totalCount } }';
     expect((await gateway.graphql(both)).headers['x-stability']).toBe('experimental');
   });
 
@@ -206,6 +206,6 @@ test('uses are counted by coordinate and interface', async () => {
   await gateway.app.inject({ url: '/store/inventory' });
   await gateway.app.inject({ url: '/pets/1' });
   await gateway.graphql('{ a: pet(id: 1) { categoryId } b: pet(id: 1) { categoryId } }');
-  await gateway.graphql('{ pets(filter: { status: sold }) { totalCount } }');
+  await gateway.graphql('{ pets(filter: { statuses: sold }) { totalCount } }');
   expect((await all()).map((times, i) => times - (before[i] ?? 0))).toEqual([1, 1, 1, 1, 1, 1]);
 });

@@ -36,7 +36,7 @@ test('operations over WebSocket count as requests, and are refused likewise', as
   const client = socketClient(url);
   const query = '{ pets { totalCount } }';
   // Keeps the connection open.
-  client.subscribe('subscription { petChanged { id } }');
+  client.subscribe('subscription { petChanged { petId } }');
   await until(async () => (await running(small)) === 1);
   const held = Array.from({ length: 3 }, () => exchange(url, UNFINISHED));
   await sleep(100);

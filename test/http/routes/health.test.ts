@@ -112,7 +112,7 @@ test('an operation over WebSocket is answered before its connection closes', asy
   const config = readConfig({ LOG_LEVEL: 'silent', ADMIN_API_KEY: ADMIN_KEY });
   const { server, drain } = await createApp(config, gateway.database);
   const client = socketClient(await server.listen({ port: 0, host: '127.0.0.1' }), { apiKey: ADMIN_KEY });
-  client.subscribe('subscription { petChanged { id } }');
+  client.subscribe('subscription { petChanged { petId } }');
   const query = gateway.database.query.bind(gateway.database);
   const slow = jest.spyOn(gateway.database, 'query').mockImplementation(async (...args) => {
     await sleep(150);

@@ -1,0 +1,160 @@
+import { statement } from '../../src/database/reading/statement';
+import { fillShop } from '../helper/database';
+import { type Gateway, startGateway } from '../helper/gateway';
+import { refusalOf } from '../helper/refusal';
+import { StatementLog } from '../helper/statements';
+
+const LARGEST = '9223372036854775807';
+const nodeIdOf = (type: string, id: string | number) => Buffer.from(`${type}:${id}`).toString('base64url');
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+beforeEach(() => fillShop(gateway.database));
+afterAll(() => gateway.close());
+
+const NODES = `query ($ids: [ID!]!) {
+  nodes(ids: $ids) { __typename nodeId ... on Pet { name } ... on Category { name } ... on Order { quantity } ... on InventoryItem { stock: quantity } }
+}`;
+
+test('every object has a nodeId of its own, by which it is found again', async () => {
+  const { pet, category, order } = await gateway.data(
+    '{ pet(id: 1) { nodeId inventory { nodeId } } category(id: 1) { nodeId } order(id: 1) { nodeId } }',
+  );
+  const ids = [pet?.nodeId, category?.nodeId, order?.nodeId, pet?.inventory?.nodeId];
+  expect(new Set(ids).size).toBe(4);
+  const found = [
+    { __typename: 'Pet', nodeId: ids[0], name: 'Rex' },
+    { __typename: 'Category', nodeId: ids[1], name: 'Dogs' },
+    { __typename: 'Order', nodeId: ids[2], quantity: 2 },
+    { __typename: 'InventoryItem', nodeId: ids[3], stock: 3 },
+  ];
+  expect(await gateway.data(NODES, { ids })).toEqual({ nodes: found });
+  const NODE = NODES.replace('$ids: [ID!]!', '$id: ID!').replace('nodes(ids: $ids)', 'node(id: $id)');
+  for (const node of found) expect(await gateway.data(NODE, { id: node.nodeId })).toEqual({ node });
+});
+
+test('it is the same however the object is read: as JSON, in columns, after a change', async () => {
+  await gateway.database.query(statement('insert into pets (id, name, category_id) values ($1::bigint, $2::text, 1)'), [
+    LARGEST,
+    'Largest',
+  ]);
+  const all = ['1', '2', '3', LARGEST].map((id) => ({ nodeId: nodeIdOf('Pet', id) }));
+  expect(await gateway.data('{ pets { nodes { nodeId } } }')).toEqual({ pets: { nodes: all } });
+  expect(await gateway.data('{ pets { edges { node { nodeId } } } }')).toEqual({
+    pets: { edges: all.map((node) => ({ node })) },
+  });
+  const change = 'nodeId category { nodeId } inventory { nodeId }';
+  expect(await gateway.data(`mutation { updatePet(id: 1, input: { name: "Max" }) { ${change} } }`)).toEqual({
+    updatePet: {
+      ...all[0],
+      category: { nodeId: nodeIdOf('Category', 1) },
+      inventory: { nodeId: nodeIdOf('InventoryItem', 1) },
+    },
+  });
+  expect(await gateway.data('mutation { cancelOrder(id: 1) { nodeId pet { nodeId } } }')).toEqual({
+    cancelOrder: { nodeId: nodeIdOf('Order', 1), pet: all[0] },
+  });
+});
+
+test('REST has none of it', async () => {
+  const { headers, body } = await gateway.app.inject({ url: '/pets?id=1' });
+  expect([headers['content-type'], JSON.parse(body)]).toEqual([
+    expect.stringContaining('application/json'),
+    [{ id: 1, name: 'Rex', status: 'available', categoryId: 1 }],
+  ]);
+  expect((await gateway.app.inject({ url: '/openapi.json' })).body).not.toContain('nodeId');
+});
+
+test('nodes are in the order of the ids, with null for those that do not exist, and read once for each type', async () => {
+  const log = StatementLog.of(gateway.database);
+  const ids = [
+    nodeIdOf('Pet', 2),
+    nodeIdOf('Category', 2),
+    nodeIdOf('Pet', 99),
+    nodeIdOf('Pet', 1),
+    nodeIdOf('InventoryItem', 2),
+    nodeIdOf('Pet', 2),
+    nodeIdOf('Order', LARGEST),
+  ];
+  const { nodes } = await gateway.data<{ nodes: ({ name: string } | null)[] }>(NODES, { ids });
+  log.stop();
+  expect(nodes.map((node) => node?.name ?? null)).toEqual(['Bello', 'Cats', null, 'Rex', null, 'Bello', null]);
+  expect(log.ofShop).toHaveLength(4);
+  // Each is written as JSON by the database.
+  for (const text of log.ofShop) expect(text).toContain('"$json"');
+  expect(await gateway.data('query ($id: ID!) { node(id: $id) { nodeId } }', { id: ids[2] })).toEqual({ node: null });
+});
+
+test('what is selected of the relations of a node is read with it', async () => {
+  const log = StatementLog.of(gateway.database);
+  const query = `query ($ids: [ID!]!) {
+    nodes(ids: $ids) { ... on Pet { name category { name } orders { nodes { quantity } } } ... on Order { pet { name } } }
+  }`;
+  const ids = [nodeIdOf('Pet', 1), nodeIdOf('Order', 1), nodeIdOf('Pet', 2)];
+  expect(await gateway.data(query, { ids })).toEqual({
+    nodes: [
+      { name: 'Rex', category: { name: 'Dogs' }, orders: { nodes: [{ quantity: 2 }] } },
+      { pet: { name: 'Rex' } },
+      { name: 'Bello', category: { name: 'Dogs' }, orders: { nodes: [] } },
+    ],
+  });
+  log.stop();
+  expect(log.ofShop).toHaveLength(3);
+});
+
+describe('refused is', () => {
+  const refusal = async (ids: unknown) => {
+    const { code, paths } = await refusalOf(gateway, NODES, { ids });
+    return [code, paths];
+  };
+
+  test.each([
+    ['a text that is none', 'nonsense', 'ids.1'],
+    ['the id of another kind', nodeIdOf('ApiKey', 1), 'ids.1'],
+    ['a number', 7, 'ids.1'],
+    ['the id of an API key', 'abcdefghij12', 'ids.1'],
+    ['padding', `${nodeIdOf('Pet', 1)}=`, 'ids.1'],
+    ['an id that is no int64', nodeIdOf('Pet', '9223372036854775808'), 'ids.1'],
+    ['an id with a leading zero', nodeIdOf('Pet', '01'), 'ids.1'],
+  ])('%s', async (_what, wrong, path) => {
+    expect(await refusal([nodeIdOf('Pet', 1), wrong])).toEqual(['BAD_USER_INPUT', [path]]);
+    const literal = `{ node(id: ${JSON.stringify(wrong)}) { nodeId } }`;
+    expect(await refusalOf(gateway, literal)).toMatchObject({ code: 'BAD_USER_INPUT', paths: ['id'] });
+  });
+
+  test('more than a hundred', async () => {
+    const ids = Array.from({ length: 101 }, () => nodeIdOf('Pet', 1));
+    expect(await refusal(ids)).toEqual(['BAD_USER_INPUT', ['ids']]);
+    expect((await gateway.data<{ nodes: object[] }>(NODES, { ids: ids.slice(1) })).nodes).toHaveLength(100);
+  });
+
+  test.each([
+    'pet(id: $id) { id }',
+    'pets(filter: { ids: [$id] }) { totalCount }',
+    'inventoryItem(petId: $id) { petId }',
+  ])('a nodeId where an integer is needed: %s', async (field) => {
+    const query = `query ($id: ID!) { ${field} }`;
+    expect(await refusalOf(gateway, query, { id: nodeIdOf('Pet', 1) })).toMatchObject({ code: 'BAD_USER_INPUT' });
+  });
+});
+
+test('each counts as one request, whatever it finds', async () => {
+  const { headers } = await gateway.createKey();
+  const id = nodeIdOf('Pet', 1);
+  const { extensions } = await gateway.graphql(
+    `{ node(id: "${id}") { nodeId } nodes(ids: ["${id}", "${id}"]) { nodeId } }`,
+    {},
+    headers,
+  );
+  expect(extensions).toMatchObject({ cost: { operation: 2 } });
+});
+
+test('introspection names the types', async () => {
+  const { __type } = await gateway.data('{ __type(name: "Node") { kind possibleTypes { name } } }');
+  expect(__type).toEqual({
+    kind: 'INTERFACE',
+    possibleTypes: expect.arrayContaining(['Pet', 'Category', 'Order', 'InventoryItem'].map((name) => ({ name }))),
+  });
+});
