@@ -1,6 +1,7 @@
 import type { Database, Session } from '../database/database';
 import type { Plan, Scope } from '../database/generated/client';
 import { lock } from '../database/raw-queries';
+import { MOST_COUNTED, totalOf } from '../database/reading/count';
 import { Checks, checkInput } from '../domain/checks';
 import { Connection, DEFAULT_PAGE } from '../domain/connection';
 import { decodeCursor, encodeCursor } from '../domain/cursor';
@@ -100,7 +101,7 @@ export class ApiKeyService {
       keys.slice(0, limit),
       ({ id, createdAt }) => encodeCursor(LIST, { id: String(createdAt.getTime()), key: id }),
       { next, previous: bound !== undefined },
-      () => session.prisma.apiKey.count(),
+      async () => totalOf(await session.prisma.apiKey.count({ take: MOST_COUNTED + 1 })),
     );
   }
 

@@ -3,6 +3,7 @@ import type { Prisma } from './generated/client';
 
 /** SQL text with the name it is prepared under. Create it with {@link statement}. */
 export interface Statement {
+  /** Empty if it is planned anew for the values of each run. */
   readonly name: string;
   readonly text: string;
 }

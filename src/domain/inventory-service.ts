@@ -17,7 +17,8 @@ export interface InventoryUpdate {
 export const INVENTORY_UPDATE: Rules<InventoryUpdate> = { quantity: STOCK };
 
 export interface InventoryFilter {
-  status?: PetStatus[] | null;
+  petIds?: bigint[] | null;
+  statuses?: PetStatus[] | null;
   maxQuantity?: number | null;
 }
 
@@ -34,8 +35,7 @@ export class InventoryService {
     page: PageArgs,
     selection?: Selection,
   ): Promise<Connection<InventoryRow>> {
-    const filters = { status: filter?.status, maxQuantity: filter?.maxQuantity };
-    return connect(session, INVENTORY, page, filters, selection);
+    return connect(session, INVENTORY, page, { ...filter }, selection);
   }
 
   /** Sets the stock of a pet, whatever it was. @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND` (the pet). */

@@ -22,7 +22,8 @@ export const NEW_ORDER: Rules<OrderInput> = { quantity: QUANTITY };
 export const ORDER_UPDATE: Rules<OrderInput> = { ...NEW_ORDER, complete: NOT_NULL };
 
 export interface OrderFilter {
-  petId?: bigint | null;
+  ids?: bigint[] | null;
+  petIds?: bigint[] | null;
   complete?: boolean | null;
 }
 
@@ -41,7 +42,7 @@ export class OrderService {
     page: PageArgs,
     selection?: Selection,
   ): Promise<Connection<OrderRow>> {
-    return connect(session, ORDERS, page, filtersOf(filter), selection);
+    return connect(session, ORDERS, page, { ...filter }, selection);
   }
 
   /** Reads the same page of orders for each pet. */
@@ -52,7 +53,7 @@ export class OrderService {
     page: PageArgs,
     selection?: Selection,
   ): Promise<Map<bigint, Connection<OrderRow>>> {
-    return connectAll(session, ORDERS, 'petId', pets, page, filtersOf(filter), selection);
+    return connectAll(session, ORDERS, 'petId', pets, page, { ...filter }, selection);
   }
 
   /**
@@ -111,10 +112,6 @@ export class OrderService {
 async function lockOrder(tx: Session, id: bigint): Promise<Order> {
   if (!(await lockRow(tx, 'order', id))) throw notFound('Order', id);
   return tx.prisma.order.findUniqueOrThrow({ where: { id } });
-}
-
-function filtersOf(filter: OrderFilter | null | undefined) {
-  return { petId: filter?.petId == null ? undefined : [filter.petId], complete: filter?.complete };
 }
 
 function unknownPet(petId: bigint | null | undefined) {

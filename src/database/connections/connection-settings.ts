@@ -19,6 +19,6 @@ const SILENCE_MS = 500;
  */
 export function sessionOf(statementMs: number): { silenceMs: number; settings: string } {
   const silenceMs = statementMs + SILENCE_MS;
-  const settings = `set timezone to 'UTC'; set statement_timeout to ${statementMs}; set idle_in_transaction_session_timeout to ${silenceMs}`;
+  const settings = `set timezone to 'UTC'; set jit to off; set enable_incremental_sort to off; set statement_timeout to ${statementMs}; set idle_in_transaction_session_timeout to ${silenceMs}`;
   return { silenceMs, settings };
 }

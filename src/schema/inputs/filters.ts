@@ -11,7 +11,7 @@ import { Id } from '../scalars';
 
 @Rules({ name: NAME_FILTER })
 @InputType({ description: 'Which pets to list: those that match every given filter.' })
-export class PetFilter implements PetFilterShape {
+export class PetFilter {
   @Field(() => [Id], { nullable: true, description: 'Pets with these ids. An empty list matches nothing.' })
   ids?: bigint[] | null;
 
@@ -21,7 +21,10 @@ export class PetFilter implements PetFilterShape {
   @Field(() => [Id], { nullable: true, description: 'Pets in any of these categories.' })
   categoryId?: bigint[] | null;
 
-  @Field(() => String, { nullable: true, description: 'Pets whose name contains this, ignoring case.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Pets whose name contains this, ignoring case; one or two characters must begin it.',
+  })
   name?: string | null;
 }
 
@@ -31,12 +34,15 @@ export class CategoryFilter implements CategoryFilterShape {
   @Field(() => [Id], { nullable: true, description: 'Categories with these ids. An empty list matches nothing.' })
   ids?: bigint[] | null;
 
-  @Field(() => String, { nullable: true, description: 'Categories whose name contains this, ignoring case.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Categories whose name contains this, ignoring case; one or two characters must begin it.',
+  })
   name?: string | null;
 }
 
 @InputType({ description: 'Which orders to list: those that match every given filter.' })
-export class OrderFilter implements OrderFilterShape {
+export class OrderFilter {
   @Field(() => Id, { nullable: true, description: 'Orders for this pet.' })
   petId?: bigint | null;
 
@@ -45,11 +51,25 @@ export class OrderFilter implements OrderFilterShape {
 }
 
 @InputType({ description: 'Which inventory entries to list: those that match every given filter.' })
-export class InventoryFilter implements InventoryFilterShape {
+export class InventoryFilter {
   @Field(() => [PetStatus], { nullable: true, description: 'Entries of pets with any of these statuses.' })
   status?: PetStatus[] | null;
 
   @Stability('BETA')
   @Field(() => Int, { nullable: true, description: 'Entries with at most this many units: what is running low.' })
   maxQuantity?: number | null;
+}
+
+export function petFilterOf(filter: PetFilter | null | undefined): PetFilterShape | undefined {
+  return filter
+    ? { ids: filter.ids, statuses: filter.status, categoryIds: filter.categoryId, name: filter.name }
+    : undefined;
+}
+
+export function orderFilterOf(filter: OrderFilter | null | undefined): OrderFilterShape | undefined {
+  return filter ? { petIds: filter.petId == null ? null : [filter.petId], complete: filter.complete } : undefined;
+}
+
+export function inventoryFilterOf(filter: InventoryFilter | null | undefined): InventoryFilterShape | undefined {
+  return filter ? { statuses: filter.status, maxQuantity: filter.maxQuantity } : undefined;
 }

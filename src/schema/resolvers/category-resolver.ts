@@ -7,6 +7,7 @@ import { Paged } from '../../graphql/directives/cost-directives';
 import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { Selected } from '../../graphql/executor/selected';
+import { petFilterOf } from '../inputs/filters';
 import { CategoryPageArgs, PetPageArgs, pageOf } from '../inputs/page-args';
 import { CategoryUpdate, NewCategory } from '../inputs/payloads';
 import { Id } from '../scalars';
@@ -80,7 +81,7 @@ export class CategoryResolver {
     @Selected() selection: Selection,
   ) {
     return loaders.load(selection, category.id, (ids) =>
-      this.petService.listByCategory(session, ids, args.filter, pageOf(args), selection),
+      this.petService.listByCategory(session, ids, petFilterOf(args.filter), pageOf(args), selection),
     );
   }
 }

@@ -7,6 +7,7 @@ import { Paged } from '../../graphql/directives/cost-directives';
 import { Counted, Requires, Stability } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { Selected } from '../../graphql/executor/selected';
+import { inventoryFilterOf } from '../inputs/filters';
 import { InventoryPageArgs, pageOf } from '../inputs/page-args';
 import { InventoryUpdate } from '../inputs/store-payloads';
 import { Id } from '../scalars';
@@ -41,7 +42,7 @@ export class InventoryResolver {
     @Ctx() { session }: Context,
     @Selected() selection: Selection,
   ) {
-    return this.stock.list(session, args.filter, pageOf(args, 'PET_ID'), selection);
+    return this.stock.list(session, inventoryFilterOf(args.filter), pageOf(args, 'PET_ID'), selection);
   }
 
   @Counted()

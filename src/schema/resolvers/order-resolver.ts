@@ -7,6 +7,7 @@ import { Paged } from '../../graphql/directives/cost-directives';
 import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { Selected } from '../../graphql/executor/selected';
+import { orderFilterOf } from '../inputs/filters';
 import { OrderPageArgs, pageOf } from '../inputs/page-args';
 import { NewOrder, OrderUpdate } from '../inputs/store-payloads';
 import { Id } from '../scalars';
@@ -37,7 +38,7 @@ export class OrderResolver {
   @Paged('first', 'last')
   @Query(() => OrderConnection, { name: 'orders', description: 'Orders, one page at a time.' })
   list(@Args(() => OrderPageArgs) args: OrderPageArgs, @Ctx() { session }: Context, @Selected() selection: Selection) {
-    return this.orders.list(session, args.filter, pageOf(args), selection);
+    return this.orders.list(session, orderFilterOf(args.filter), pageOf(args), selection);
   }
 
   @Counted()

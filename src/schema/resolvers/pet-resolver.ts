@@ -9,6 +9,7 @@ import { Paged } from '../../graphql/directives/cost-directives';
 import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { Selected } from '../../graphql/executor/selected';
+import { orderFilterOf, petFilterOf } from '../inputs/filters';
 import { OrderPageArgs, PetPageArgs, pageOf } from '../inputs/page-args';
 import { NewPet, PetUpdate } from '../inputs/payloads';
 import { Id } from '../scalars';
@@ -42,7 +43,7 @@ export class PetResolver {
   @Paged('first', 'last')
   @Query(() => PetConnection, { name: 'pets', description: 'Pets, one page at a time.' })
   list(@Args(() => PetPageArgs) args: PetPageArgs, @Ctx() { session }: Context, @Selected() selection: Selection) {
-    return this.pets.list(session, args.filter, pageOf(args), selection);
+    return this.pets.list(session, petFilterOf(args.filter), pageOf(args), selection);
   }
 
   @Counted()
@@ -97,7 +98,7 @@ export class PetResolver {
     @Selected() selection: Selection,
   ) {
     return loaders.load(selection, pet.id, (ids) =>
-      this.orderService.listByPet(session, ids, args.filter, pageOf(args), selection),
+      this.orderService.listByPet(session, ids, orderFilterOf(args.filter), pageOf(args), selection),
     );
   }
 }
