@@ -1,9 +1,11 @@
 import type { Session } from '../database';
-import { where } from './rows/slices';
 import { type Criteria, criteriaOf, type Filters } from './rows/criteria';
 import { parentsOf } from './rows/parents';
-import { equalTo, isWalk, SAMPLE, sampleOf, searchedRows, testedColumns, walkedTests } from './rows/search';
-import { Values } from './rows/parameters';
+import { equalTo, isWalk, testedColumns, walkedTests } from './rows/row-tests';
+import { SAMPLE, sampleOf } from './rows/sample';
+import { searchedRows } from './rows/searched-rows';
+import { where } from './rows/slices';
+import { Values } from './rows/statement-values';
 import { NO_PARENTS, type Parents, walkOf } from './rows/walk';
 import { statementFor } from './statement';
 import { idOrderOf, type Table } from './table';

@@ -1,6 +1,6 @@
 import { type PageQuery, type PageStatement, pageStatement } from './page-statement';
 import { projectionOf } from './projection';
-import type { Values } from './rows/parameters';
+import type { Values } from './rows/statement-values';
 import type { Parents } from './rows/walk';
 import type { Selection } from './selection';
 import { orderOf, type Table } from './table';

@@ -1,8 +1,9 @@
 import type { Projection } from './projection';
 import { criteriaOf, type Filters } from './rows/criteria';
 import type { Bound } from './rows/ranges';
-import { isWalk, searchOf, sorted } from './rows/search';
-import type { Values } from './rows/parameters';
+import { isWalk, sorted } from './rows/row-tests';
+import { searchOf } from './rows/search';
+import type { Values } from './rows/statement-values';
 import { intervalsOf, NO_PARENTS, type Parents, walkOf } from './rows/walk';
 import { columnOf, type Table } from './table';
 

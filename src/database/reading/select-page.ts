@@ -3,7 +3,7 @@ import { isList, listStatement } from './list-statement';
 import { type PageQuery, pageStatement } from './page-statement';
 import { projectionOf } from './projection';
 import { parentsOf } from './rows/parents';
-import { Values } from './rows/parameters';
+import { Values } from './rows/statement-values';
 import type { Selection } from './selection';
 import { statementFor } from './statement';
 import { orderOf, type Table } from './table';

@@ -16,11 +16,12 @@ export interface Column {
  * - `name`: contains this text, whatever its case; if it has fewer than three characters, begins with it. There is a
  *   trigram index on the column under the database's collation. `order`: the order by this column.
  * - `atMost`: the integer is not larger. `order`: the order by this column.
+ * - `joined`: the column of a joined table has one of these values: few, since each is a parameter.
  * - `condition`: any other SQL, in which `?` stands for the value. No index need serve it.
  */
 export type Filter =
   | { readonly kind: 'ids' }
-  | { readonly kind: 'equal'; readonly column: Column }
+  | { readonly kind: 'equal' | 'joined'; readonly column: Column }
   | { readonly kind: 'name' | 'atMost'; readonly column: Column; readonly order: string }
   | { readonly kind: 'condition'; readonly sql: string };
 

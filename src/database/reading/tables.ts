@@ -70,7 +70,7 @@ export const INVENTORY: Table<InventoryRow> = {
   orders: sortOrders<InventoryRow>(inventory, { PET_ID: 'petId', QUANTITY: 'quantity' }),
   filters: {
     petIds: { kind: 'ids' },
-    statuses: { kind: 'condition', sql: `${pets.status.sql} = any(?::text[]::pet_status[])` },
+    statuses: { kind: 'joined', column: pets.status },
     maxQuantity: { kind: 'atMost', column: stock.quantity, order: 'QUANTITY' },
   },
   idOf: (item) => item.petId,

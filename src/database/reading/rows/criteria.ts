@@ -1,6 +1,6 @@
 import { type Column, castTo, columnOf, type Filter, type Table } from '../table';
 import { beginningWith, casesOf, type Range, upTo } from './ranges';
-import type { Values } from './parameters';
+import type { Values } from './statement-values';
 
 /** Filter values by filter name; `undefined` and null filter nothing. */
 export type Filters = Readonly<Record<string, unknown>>;
@@ -60,12 +60,21 @@ function add<Row>(found: Found, table: Table<Row>, filter: Filter, value: unknow
     case 'name':
       addName(found, filter.column, filter.order, String(value));
       break;
-    default: {
-      const test: Condition = (values) => filter.sql.replace('?', values.add(value, ''));
-      found.tests.push({ walked: test, searched: test });
-      found.isPlannedByValues = true;
-    }
+    case 'joined':
+      addTest(found, (values) => {
+        // The planner does not know what an array's cast to an enumeration gives.
+        const list = [value].flat().map((each) => values.add(each, castTo(filter.column)));
+        return list.length ? `${filter.column.sql} in (${list.join(', ')})` : 'false';
+      });
+      break;
+    default:
+      addTest(found, (values) => filter.sql.replace('?', values.add(value, '')));
   }
+}
+
+function addTest(found: Found, test: Condition): void {
+  found.tests.push({ walked: test, searched: test });
+  found.isPlannedByValues = true;
 }
 
 function addName(found: Found, column: Column, order: string, text: string): void {

@@ -1,6 +1,6 @@
 import { columnOf, type Table } from '../table';
 import type { Filters } from './criteria';
-import type { Values } from './parameters';
+import type { Values } from './statement-values';
 import type { Parents } from './walk';
 
 /**

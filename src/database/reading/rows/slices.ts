@@ -1,7 +1,7 @@
 import { type Column, columnOf, orderOf, type Table } from '../table';
 import type { Criteria } from './criteria';
 import { type Bound, between, type Range } from './ranges';
-import type { Values } from './parameters';
+import type { Values } from './statement-values';
 
 /** Some rows of an order. */
 export interface Slice {

@@ -1,7 +1,7 @@
 import type { Column, Table } from '../table';
-import { compare, edgesOf, keysOf, type Slice, testsOf, where } from './slices';
 import type { Criteria } from './criteria';
-import type { Values } from './parameters';
+import { compare, edgesOf, keysOf, type Slice, testsOf, where } from './slices';
+import type { Values } from './statement-values';
 
 /** Rows of an order, from one of its ends. */
 export interface Walk extends Slice {
