@@ -1,5 +1,6 @@
 import type { Session } from '../database/database';
 import type { Plan, Scope } from '../database/generated/client';
+import { MOST_COUNTED, totalOf } from '../database/reading/count';
 import { lock } from '../database/writing/raw-queries';
 import { Checks, checkInput } from '../domain/checks';
 import { Connection, DEFAULT_PAGE } from '../domain/connection';
@@ -139,7 +140,7 @@ export class ApiKeyService {
       keys.slice(0, limit),
       ({ id, createdAt }) => encodeCursor(LIST, { id: String(createdAt.getTime()), key: id }),
       { next, previous: bound !== undefined },
-      () => session.transaction(({ prisma }) => prisma.apiKey.count()),
+      async () => totalOf(await session.transaction(({ prisma }) => prisma.apiKey.count({ take: MOST_COUNTED + 1 }))),
     );
   }
 }

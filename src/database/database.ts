@@ -4,6 +4,7 @@ import type { Work } from './work/deadline';
 
 /** SQL text with the name it is prepared under. Create it with {@link statement}. */
 export interface Statement {
+  /** Empty if it is planned anew for the values of each run. */
   readonly name: string;
   readonly text: string;
 }

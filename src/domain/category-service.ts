@@ -6,7 +6,7 @@ import { checkInput } from './checks';
 import { type Connection, connect, type PageArgs } from './connection';
 import { DomainError, notFound, refusing } from './domain-error';
 import { DESCRIPTION, NAME, NOT_NULL, type Rules } from './input-rules';
-import { withNamePattern } from './name-filter';
+import { checkedFilters } from './name-filter';
 
 export interface NewCategory {
   name: string;
@@ -36,7 +36,7 @@ export class CategoryService {
     page: PageArgs,
     selection?: Selection,
   ): Promise<Connection<CategoryRow>> {
-    return connect(session, CATEGORIES, page, withNamePattern(filter), selection);
+    return connect(session, CATEGORIES, page, checkedFilters(filter), selection);
   }
 
   /** @throws DomainError `BAD_USER_INPUT`. */

@@ -1,13 +1,16 @@
 import type { Session } from '../database/database';
-import { type Filters, orderOf, type PageQuery } from '../database/reading/page-statement';
-import { countRows, countRowsByParent } from '../database/reading/select';
+import { countRows, countRowsByParent, NOTHING, type Total } from '../database/reading/count';
+import type { PageQuery } from '../database/reading/page-statement';
+import type { Filters } from '../database/reading/rows/criteria';
 import { type Page, selectPage, selectPages } from '../database/reading/select-page';
 import type { Selection } from '../database/reading/selection';
-import type { Table } from '../database/reading/table';
+import { orderOf, type Table } from '../database/reading/table';
 import type { Serialized } from '../database/reading/tables';
 import { Checks } from './checks';
 import { decodeCursor, encodeCursor } from './cursor';
 import { PAGE_SIZE } from './input-rules';
+
+export { MOST_COUNTED } from '../database/reading/count';
 
 export const DEFAULT_PAGE = 20;
 export const MAX_PAGE = PAGE_SIZE.maximum;
@@ -24,15 +27,33 @@ export interface PageArgs {
 
 /** A page of a list as a Relay connection, with `nodes` for clients that need no cursors. */
 export class Connection<Row> {
-  /** @param list all rows as JSON, if nothing else is selected; `rows` are then only the first and the last. */
+  private counted?: Promise<Total>;
+
+  /**
+   * @param countAll counts the rows of the whole list: on demand, once.
+   * @param list all rows as JSON, if nothing else is selected; `rows` are then only the first and the last.
+   */
   constructor(
     private readonly rows: readonly Row[],
     private readonly cursorOf: (row: Row) => string,
     private readonly more: { readonly next: boolean; readonly previous: boolean },
-    /** Number of rows in the whole list: counted on demand. */
-    readonly totalCount: () => Promise<number>,
+    private readonly countAll: () => Promise<Total>,
     private readonly list?: Serialized,
   ) {}
+
+  /** The number of rows in the whole list, as far as they are counted. */
+  async totalCount(): Promise<number> {
+    return (await this.total()).count;
+  }
+
+  async totalCountRelation(): Promise<'EQUAL' | 'AT_LEAST'> {
+    return (await this.total()).isExact ? 'EQUAL' : 'AT_LEAST';
+  }
+
+  private total(): Promise<Total> {
+    this.counted ??= this.countAll();
+    return this.counted;
+  }
 
   get nodes(): readonly Row[] | Serialized {
     return this.list ?? this.rows;
@@ -78,10 +99,10 @@ export async function connectAll<Row>(
   selection?: Selection,
 ): Promise<Map<bigint, Connection<Row>>> {
   const query = pageQuery(table, args, filters);
-  let counts: Promise<Map<bigint, number>> | undefined;
+  let counts: Promise<Map<bigint, Total>> | undefined;
   const countOf = (parent: bigint) => async () => {
     counts ??= countRowsByParent(session, table, column, parents, filters);
-    return (await counts).get(parent) ?? 0;
+    return (await counts).get(parent) ?? NOTHING;
   };
   const pages = await selectPages(session, table, column, parents, query, selection);
   return new Map([...pages].map(([parent, page]) => [parent, connection(table, query, page, countOf(parent))]));
@@ -113,7 +134,7 @@ function connection<Row>(
   table: Table<Row>,
   { order, descending, backward, before, after }: PageQuery,
   { rows, isMore, list }: Page<Row>,
-  totalCount: () => Promise<number>,
+  countAll: () => Promise<Total>,
 ): Connection<Row> {
   const name = listName(table, order, descending);
   const { keyOf } = orderOf(table, order);
@@ -121,7 +142,7 @@ function connection<Row>(
   const more = backward
     ? { next: before !== undefined, previous: isMore }
     : { next: isMore, previous: after !== undefined };
-  return new Connection(rows, cursorOf, more, totalCount, list);
+  return new Connection(rows, cursorOf, more, countAll, list);
 }
 
 function listName<Row>(table: Table<Row>, order: string, descending: boolean): string {

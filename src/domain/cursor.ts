@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { Bound } from '../database/reading/page-statement';
+import type { Bound } from '../database/reading/rows/ranges';
 import type { Column } from '../database/reading/table';
 import { MAX_INT32 } from './input-rules';
 

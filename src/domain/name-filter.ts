@@ -1,12 +1,10 @@
 import { Checks } from './checks';
 import { NAME_FILTER } from './input-rules';
 
-/** A list's filters, "name contains" as a LIKE pattern; wildcards in the caller's text are escaped. */
-export function withNamePattern<Filter extends { name?: string | null }>(filter: Filter | null | undefined) {
-  const name = filter?.name;
-  if (name === undefined || name === null) return { ...filter };
+/** A list's filters. @throws DomainError `BAD_USER_INPUT` for a name that cannot be searched for. */
+export function checkedFilters<Filter extends { name?: string | null }>(filter: Filter | null | undefined) {
   const checks = new Checks();
-  checks.value('filter.name', NAME_FILTER, name);
+  checks.value('filter.name', NAME_FILTER, filter?.name);
   checks.done();
-  return { ...filter, name: `%${name.replace(/[\\%_]/g, '\\$&')}%` };
+  return { ...filter };
 }

@@ -8,7 +8,7 @@ import { checkInput } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
 import { DomainError, notFound, refusing, unknownReference } from './domain-error';
 import { NAME, NOT_NULL, type Rules } from './input-rules';
-import { withNamePattern } from './name-filter';
+import { checkedFilters } from './name-filter';
 
 export interface NewPet {
   name: string;
@@ -45,7 +45,7 @@ export class PetService {
     page: PageArgs,
     selection?: Selection,
   ): Promise<Connection<PetRow>> {
-    return connect(session, PETS, page, withNamePattern(filter), selection);
+    return connect(session, PETS, page, checkedFilters(filter), selection);
   }
 
   /** Reads the same page of pets for each category. */
@@ -56,7 +56,7 @@ export class PetService {
     page: PageArgs,
     selection?: Selection,
   ): Promise<Map<bigint, Connection<PetRow>>> {
-    return connectAll(session, PETS, 'categoryId', categories, page, withNamePattern(filter), selection);
+    return connectAll(session, PETS, 'categoryId', categories, page, checkedFilters(filter), selection);
   }
 
   /**

@@ -10,6 +10,8 @@ export const CategorySortField = { ID: 'ID', NAME: 'NAME' } as const;
 export const OrderSortField = { ID: 'ID', SHIP_DATE: 'SHIP_DATE' } as const;
 export const InventorySortField = { PET_ID: 'PET_ID', QUANTITY: 'QUANTITY' } as const;
 
+export const CountRelation = { EQUAL: 'EQUAL', AT_LEAST: 'AT_LEAST' } as const;
+
 registerEnumType(PetStatus, {
   name: 'PetStatus',
   description: 'The status of a pet; `available` unless given. Any status may follow any other.',
@@ -54,6 +56,14 @@ registerEnumType(InventorySortField, {
   valuesConfig: {
     PET_ID: { description: 'By pet id.' },
     QUANTITY: { description: 'By stock count; ties by pet id.' },
+  },
+});
+registerEnumType(CountRelation, {
+  name: 'CountRelation',
+  description: 'How a count relates to the number of items there are.',
+  valuesConfig: {
+    EQUAL: { description: 'There are as many.' },
+    AT_LEAST: { description: 'There are more: they were not all counted.' },
   },
 });
 registerEnumType(ChangeKind, {

@@ -208,13 +208,15 @@ describe('pets', () => {
     ['an unknown category', { categoryIds: '9223372036854775807' }, []],
     ['a name, ignoring case', { name: 'REX' }, ['Rex', 'rexona', 'T-Rex']],
     ['a non-ASCII name, ignoring case', { name: 'émi' }, ['ÉMILE']],
-    ['a name with %, taken literally', { name: '%' }, ['100%']],
+    ['a short name, which begins it', { name: 're' }, ['Rex', 'rexona']],
+    ['a short name that none begins with', { name: '%' }, []],
+    ['a name with %, taken literally', { name: '00%' }, ['100%']],
     ['a name with _, taken literally', { name: 'a_b' }, ['a_b']],
     ['a name with \\, taken literally', { name: 'k\\s' }, ['back\\slash']],
     ['an empty name', { name: '' }, NAMES],
     [
       'all together',
-      { ids: [1, 2, 3], statuses: ['available', 'sold'], categoryIds: [1], name: 'x' },
+      { ids: [1, 2, 3], statuses: ['available', 'sold'], categoryIds: [1], name: 'rex' },
       ['Rex', 'T-Rex'],
     ],
   ])('are filtered by %s', async (_what, filter, expected) => {

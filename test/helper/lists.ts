@@ -26,9 +26,9 @@ export interface List {
 }
 
 export const byId: Compare = (a, b) => a.id - b.id;
-const byName: Compare = (a, b) => Buffer.compare(Buffer.from(a.name ?? ''), Buffer.from(b.name ?? ''));
-const byQuantity: Compare = (a, b) => (a.quantity ?? 0) - (b.quantity ?? 0);
-const byShipDate: Compare = (a, b) => {
+export const byName: Compare = (a, b) => Buffer.compare(Buffer.from(a.name ?? ''), Buffer.from(b.name ?? ''));
+export const byQuantity: Compare = (a, b) => (a.quantity ?? 0) - (b.quantity ?? 0);
+export const byShipDate: Compare = (a, b) => {
   const [left, right] = [a, b].map((row) => (row.shipDate ? Date.parse(row.shipDate) : Number.MAX_VALUE));
   return (left ?? 0) - (right ?? 0);
 };
@@ -43,7 +43,7 @@ type PetRow = World['pets'][number];
 type OrderRow = World['orders'][number];
 const PET_FILTERS: Filter<PetRow>[] = [
   [{ statuses: ['sold', 'pending'] }, (pet) => pet.status !== 'available'],
-  [{ categoryIds: [2, 3], name: 'A' }, (pet) => pet.categoryId > 1 && /a/i.test(pet.name)],
+  [{ categoryIds: [2, 3], name: 'A' }, (pet) => pet.categoryId > 1 && /^a/i.test(pet.name)],
   [
     { ids: [1, 2, 4, 8, 16, 32], statuses: ['available', 'sold'] },
     (pet) => (pet.id & (pet.id - 1)) === 0 && pet.status !== 'pending',
@@ -96,7 +96,7 @@ export const LISTS: List[] = [
     key: 'id',
     orders: { ID: byId, NAME: byName },
     rows: (world) =>
-      anyOf(world.categories, [{ name: 'x' }, (category) => category.name.includes('x')], [{ ids: [] }, () => false]),
+      anyOf(world.categories, [{ name: 'rEX' }, (category) => /rex/i.test(category.name)], [{ ids: [] }, () => false]),
   },
   {
     field: 'inventory',

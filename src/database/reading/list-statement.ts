@@ -1,7 +1,9 @@
-import { orderOf, type PageQuery, pageStatement } from './page-statement';
+import { type PageQuery, type PageStatement, pageStatement } from './page-statement';
 import { projectionOf } from './projection';
+import type { Values } from './rows/statement-values';
+import type { Parents } from './rows/walk';
 import type { Selection } from './selection';
-import type { Table } from './table';
+import { orderOf, type Table } from './table';
 
 /** Whether a page can be read as one JSON array: its rows are selected only as JSON, in id order. */
 export function isList<Row>(table: Table<Row>, page: PageQuery, selection?: Selection): selection is Selection {
@@ -20,18 +22,23 @@ export function listStatement<Row>(
   table: Table<Row>,
   page: PageQuery,
   selection: Selection,
-  values: unknown[],
-  parent?: string,
-): string {
+  values: Values,
+  parents?: Parents,
+): PageStatement {
   const { limit, backward } = page;
   const read = selection.hasPageInfo ? { ...page, limit: limit + 1 } : page;
-  const rows = pageStatement(table, projectionOf(table, selection, table.idField), read, values, parent);
+  const statement = pageStatement(table, projectionOf(table, selection, table.idField), read, values, parents);
+  const { rows } = statement;
   const id = `page."${table.idField}"`;
   const order = backward ? ` order by ${id}${page.descending ? ' desc' : ''}` : '';
   const array = (filter: string) =>
     `coalesce('[' || string_agg(page."$json", ','${order})${filter} || ']', '[]') as "$json"`;
-  if (!selection.hasPageInfo) return `select ${array('')} from (${rows}) as page`;
-  const inPage = ` filter (where page.number <= $${values.push(limit)}::int)`;
-  return `select ${array(inPage)}, count(*) > $${values.length} as "isMore", min(${id})${inPage} as low, max(${id})${inPage} as high
-from (select rows.*, row_number() over () as number from (${rows}) as rows) as page`;
+  if (!selection.hasPageInfo) return { ...statement, rows: `select ${array('')} from (${rows}) as page` };
+  const most = values.add(limit, '::int');
+  const inPage = ` filter (where page.number <= ${most})`;
+  return {
+    ...statement,
+    rows: `select ${array(inPage)}, count(*) > ${most} as "isMore", min(${id})${inPage} as low, max(${id})${inPage} as high
+from (select rows.*, row_number() over () as number from (${rows}) as rows) as page`,
+  };
 }

@@ -1,14 +1,11 @@
 import type { Projection } from './projection';
-import { columnOf, type SortOrder, type Table } from './table';
-
-/** Filter values by filter name; `undefined` and null filter nothing. */
-export type Filters = Readonly<Record<string, unknown>>;
-
-/** A boundary of a page: the order key and id of the row just outside it. */
-export interface Bound {
-  readonly key: string;
-  readonly id: string;
-}
+import { criteriaOf, type Filters } from './rows/criteria';
+import type { Bound } from './rows/ranges';
+import { isWalk, sorted } from './rows/row-tests';
+import { searchOf } from './rows/search';
+import type { Values } from './rows/statement-values';
+import { intervalsOf, NO_PARENTS, type Parents, walkOf } from './rows/walk';
+import { columnOf, type Table } from './table';
 
 /** A keyset page: rows in one order between two bounds, from the start or (`backward`) from the end. */
 export interface PageQuery {
@@ -24,62 +21,49 @@ export interface PageQuery {
 /** Maximum number of rows of a read that other statements may wait for. */
 export const SHORT = 500;
 
-/** Whether a page can be read quickly from an index: with a filter, any number of rows may have to be skipped. */
-export function isShort({ filters, limit }: PageQuery, parents = 1): boolean {
-  return limit * parents <= SHORT && Object.values(filters).every((value) => value == null);
+/** At least as many rows as a page has: a constant tells the planner, whatever the parameter, how few are joined. */
+const MOST_ROWS = 101;
+
+/** The SQL of a page: of one, or of one for each of many parents. */
+export interface PageStatement {
+  /** `with …`, or nothing. */
+  readonly prefix: string;
+  /** Selects the rows in the order in which they are read: of the page of `parent.id`, if there are parents. */
+  readonly rows: string;
+  /** Whether it reads few rows by an index: other statements may wait for it. */
+  readonly isShort: boolean;
+  readonly isPlannedByValues: boolean;
 }
 
-/** Builds a page's statement; appends its values, the limit last. */
 export function pageStatement<Row>(
   table: Table<Row>,
-  { columns, from }: Projection,
+  { columns, joins }: Projection,
   page: PageQuery,
-  values: unknown[],
-  parent?: string,
-): string {
-  const order = orderOf(table, page.order);
-  const id = columnOf(table, table.idField);
-  const tests = conditions(table, page.filters, values);
-  if (parent) tests.unshift(parent);
+  values: Values,
+  parents: Parents = NO_PARENTS,
+): PageStatement {
+  const { order, descending, backward, after, before, limit } = page;
+  const criteria = criteriaOf(table, page.filters);
+  const { isPlannedByValues } = criteria;
+  const [low, high] = descending ? [before, after] : [after, before];
+  const walk = { order, low, high, limit, isReverse: descending !== backward };
+  const { name } = table;
+  const selected = (rows: string) =>
+    `select ${columns} from (${rows} limit ${Math.max(limit, MOST_ROWS)}) as ${name}${joins}${sorted(table, walk)}`;
 
-  const bounded = (bound: Bound, operator: '<' | '>') => {
-    if (order.expression === id) return `${id} ${operator} ${place(bound.id, values)}::bigint`;
-    const key = `${place(bound.key, values)}::${order.column.type}`;
-    return `(${order.expression}, ${id}) ${operator} (${key}, ${place(bound.id, values)}::bigint)`;
-  };
-  if (page.after) tests.push(bounded(page.after, page.descending ? '<' : '>'));
-  if (page.before) tests.push(bounded(page.before, page.descending ? '>' : '<'));
-
-  const direction = page.descending === page.backward ? '' : ' desc';
-  const keys = order.expression === id ? [id] : [order.expression, id];
-  const orderBy = keys.map((key) => key + direction).join(', ');
-  const limit = place(page.limit, values);
-  return `select ${columns} from ${from}${where(tests)} order by ${orderBy} limit ${limit}`;
-}
-
-export function conditions<Row>(table: Table<Row>, filters: Filters, values: unknown[]): string[] {
-  const tests: string[] = [];
-  for (const name in filters) {
-    const value = filters[name];
-    if (value === undefined || value === null) continue;
-    const condition = table.filters[name];
-    if (!condition) throw new Error(`${table.name} has no filter ${name}`);
-    tests.push(condition.replace('?', place(value, values)));
+  if (!isWalk(criteria, order)) {
+    const ofParent = parents.column ? ' where found.parent = parent.id' : '';
+    const found = `select ${name}.* from found join ${name} on ${columnOf(table, table.idField)} = found.id${ofParent}`;
+    const prefix = `with ${searchOf(table, criteria, walk, values, parents)}\n`;
+    return { prefix, rows: selected(found), isShort: false, isPlannedByValues };
   }
-  return tests;
-}
-
-export function orderOf<Row>(table: Table<Row>, name: string): SortOrder<Row> {
-  const order = table.orders[name];
-  if (!order) throw new Error(`${table.name} has no order ${name}`);
-  return order;
-}
-
-function place(value: unknown, values: unknown[]): string {
-  values.push(value);
-  return `$${values.length}`;
-}
-
-export function where(tests: readonly string[]): string {
-  return tests.length ? ` where ${tests.join(' and ')}` : '';
+  const intervals = intervalsOf(criteria, order);
+  const isFlat = intervals === 1 && !joins;
+  const rows = walkOf(table, criteria, walk, isFlat ? columns : `${name}.*`, values, parents.column);
+  return {
+    prefix: '',
+    rows: isFlat ? rows : selected(`select * from (${rows}) as ${name}`),
+    isShort: limit * intervals * parents.count <= SHORT,
+    isPlannedByValues,
+  };
 }

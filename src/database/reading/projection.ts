@@ -1,11 +1,12 @@
 import { jsonOf } from './row-json';
 import { NOTHING, type Selection } from './selection';
-import { columnOf, fromOf, type Table } from './table';
+import { columnOf, joinsOf, type Table } from './table';
 
 /** How a selection is read from a table: the columns, the joins, and how a joined row becomes a row of the table. */
 export interface Projection {
   readonly columns: string;
-  readonly from: string;
+  /** What follows the table: ` join …`, or nothing. Each row stays one row. */
+  readonly joins: string;
   /** Whether rows are returned as JSON. */
   readonly isJson: boolean;
   /** Moves joined columns to their place: `category.name` under `category`. Modifies and returns `rows`. */
@@ -41,7 +42,7 @@ function project<Row>(table: Table<Row>, selection: Selection, needed: readonly 
     const columns = columnsOf(table, fieldsOf(table, NOTHING, needed));
     return {
       columns: [...columns, `${json.text} as "$json"`].join(', '),
-      from: fromOf(table, json.relations),
+      joins: joinsOf(table, json.relations),
       isJson: true,
       shape: (rows) => rows,
     };
@@ -56,7 +57,7 @@ function project<Row>(table: Table<Row>, selection: Selection, needed: readonly 
   });
   return {
     columns: columns.join(', '),
-    from: fromOf(table, joined),
+    joins: joinsOf(table, joined),
     isJson: false,
     shape: (rows) => {
       if (nests.length) for (const row of rows) for (const each of nests) each(row as Record<string, unknown>);

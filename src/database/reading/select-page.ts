@@ -1,10 +1,12 @@
 import type { Session } from '../database';
 import { isList, listStatement } from './list-statement';
-import { isShort, orderOf, type PageQuery, pageStatement } from './page-statement';
+import { type PageQuery, pageStatement } from './page-statement';
 import { projectionOf } from './projection';
+import { parentsOf } from './rows/parents';
+import { Values } from './rows/statement-values';
 import type { Selection } from './selection';
-import { statement } from './statement';
-import { columnOf, type Table } from './table';
+import { statementFor } from './statement';
+import { orderOf, type Table } from './table';
 import type { Serialized } from './tables';
 
 /** A page as read. */
@@ -24,6 +26,8 @@ interface List extends Serialized {
   readonly high?: bigint | null;
 }
 
+const NONE: List = { $json: '[]' };
+
 /** Reads one page. */
 export async function selectPage<Row>(
   session: Session,
@@ -31,49 +35,49 @@ export async function selectPage<Row>(
   page: PageQuery,
   selection?: Selection,
 ): Promise<Page<Row>> {
-  const values: unknown[] = [];
+  const values = new Values();
   if (isList(table, page, selection)) {
-    const text = listStatement(table, page, selection, values);
-    const [list = {}] = await session.query<List>(statement(text), values, isShort(page));
-    return pageOfList(table, page, list);
+    const list = listStatement(table, page, selection, values);
+    const [read = {}] = await session.query<List>(statementFor(list, list.rows), values.list, list.isShort);
+    return pageOfList(table, page, read);
   }
   const projection = projectionOf(table, selection, orderOf(table, page.order).field);
-  const read = oneMore(page);
-  const text = pageStatement(table, projection, read, values);
-  const rows = await session.query<Row>(statement(text), values, isShort(read));
+  const select = pageStatement(table, projection, oneMore(page), values);
+  const rows = await session.query<Row>(statementFor(select, select.rows), values.list, select.isShort);
   return pageOfRows(page, projection.shape(rows));
 }
 
 /**
  * Reads the same page for each of many parents, in one statement.
- * @param column name of both the filter (`categoryId`) and the field that hold the parent's id.
+ * @param field the field that has the parent's id.
  */
 export async function selectPages<Row>(
   session: Session,
   table: Table<Row>,
-  column: string,
-  parents: readonly bigint[],
+  field: string,
+  ids: readonly bigint[],
   page: PageQuery,
   selection?: Selection,
 ): Promise<Map<bigint, Page<Row>>> {
-  const values: unknown[] = [parents];
-  const isParent = `${columnOf(table, column)} = parent.id`;
+  const values = new Values();
+  const [parents, filters] = parentsOf(table, field, ids, page.filters, values);
+  const some = { ...page, filters };
   // A lateral join is a nested loop, which preserves the order of each parent's rows.
   const each = (columns: string, lateral: string) =>
-    statement(`select ${columns} from unnest($1::bigint[]) as parent(id) cross join lateral (${lateral}) as page`);
+    `select ${columns} from ${parents.rows} as parent(id) cross join lateral (${lateral}) as page`;
   if (isList(table, page, selection)) {
-    const select = each('parent.id as parent, page.*', listStatement(table, page, selection, values, isParent));
-    const isRead = isShort(page, parents.length);
-    const lists = await session.query<List & { parent: bigint }>(select, values, isRead);
-    return new Map(lists.map((list) => [list.parent, pageOfList(table, page, list)]));
+    const list = listStatement(table, some, selection, values, parents);
+    const select = statementFor(list, each('parent.id as parent, page.*', list.rows));
+    const lists = await session.query<List & { parent: bigint }>(select, values.list, list.isShort);
+    const found = new Map(lists.map((read) => [read.parent, read]));
+    return new Map(ids.map((id) => [id, pageOfList(table, page, found.get(id) ?? NONE)]));
   }
-  const projection = projectionOf(table, selection, orderOf(table, page.order).field, column);
-  const read = oneMore(page);
-  const select = each('page.*', pageStatement(table, projection, read, values, isParent));
-  const rows = await session.query<Row>(select, values, isShort(read, parents.length));
-  const found = new Map(parents.map((parent): [bigint, Row[]] => [parent, []]));
-  for (const row of projection.shape(rows)) found.get(row[column as keyof Row] as bigint)?.push(row);
-  return new Map([...found].map(([parent, its]) => [parent, pageOfRows(page, its)]));
+  const projection = projectionOf(table, selection, orderOf(table, page.order).field, field);
+  const select = pageStatement(table, projection, oneMore(some), values, parents);
+  const rows = await session.query<Row>(statementFor(select, each('page.*', select.rows)), values.list, select.isShort);
+  const found = new Map(ids.map((id): [bigint, Row[]] => [id, []]));
+  for (const row of projection.shape(rows)) found.get(row[field as keyof Row] as bigint)?.push(row);
+  return new Map([...found].map(([id, its]) => [id, pageOfRows(page, its)]));
 }
 
 /** One extra row shows whether there are more. */

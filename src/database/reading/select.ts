@@ -1,5 +1,5 @@
 import type { Session, Statement } from '../database';
-import { conditions, type Filters, SHORT, where } from './page-statement';
+import { SHORT } from './page-statement';
 import { type Projection, projectionOf } from './projection';
 import type { Selection } from './selection';
 import { statement } from './statement';
@@ -28,34 +28,12 @@ function finding(condition: string): <Row>(table: Table<Row>, projection: Projec
   return (table, projection) => {
     let known = statements.get(projection);
     if (!known) {
-      const { columns, from } = projection;
-      known = statement(`select ${columns} from ${from} where ${columnOf(table, table.idField)} ${condition}`);
+      const { columns, joins } = projection;
+      known = statement(
+        `select ${columns} from ${table.name}${joins} where ${columnOf(table, table.idField)} ${condition}`,
+      );
       statements.set(projection, known);
     }
     return known;
   };
-}
-
-/** Counts the rows that match the filters. */
-export async function countRows<Row>(session: Session, table: Table<Row>, filters: Filters): Promise<number> {
-  const values: unknown[] = [];
-  const text = `select count(*)::int as count from ${table.from}${where(conditions(table, filters, values))}`;
-  const [row] = await session.query<{ count: number }>(statement(text), values);
-  return row?.count ?? 0;
-}
-
-/** Counts the rows of each parent that match the filters; a parent without any is missing. */
-export async function countRowsByParent<Row>(
-  session: Session,
-  table: Table<Row>,
-  column: string,
-  parents: readonly bigint[],
-  filters: Filters,
-): Promise<Map<bigint, number>> {
-  const parent = columnOf(table, column);
-  const values: unknown[] = [parents];
-  const tests = [`${parent} = any($1::bigint[])`, ...conditions(table, filters, values)];
-  const text = `select ${parent} as parent, count(*)::int as count from ${table.from}${where(tests)} group by 1`;
-  const rows = await session.query<{ parent: bigint; count: number }>(statement(text), values);
-  return new Map(rows.map((row) => [row.parent, row.count]));
 }

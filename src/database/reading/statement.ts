@@ -24,3 +24,14 @@ export function statement(text: string): Statement {
   }
   return known;
 }
+
+/** node-postgres does not keep what has no name; PostgreSQL then plans it for the values. */
+const UNNAMED = '';
+
+/** The statement with a prefix. One that is planned anew for each run's values has no name to be prepared under. */
+export function statementFor(
+  { prefix, isPlannedByValues }: { readonly prefix: string; readonly isPlannedByValues: boolean },
+  text: string,
+): Statement {
+  return isPlannedByValues ? { name: UNNAMED, text: prefix + text } : statement(prefix + text);
+}

@@ -9,10 +9,27 @@ export interface Column {
   readonly isNullable: boolean;
 }
 
+/**
+ * What a list can be filtered by.
+ * - `ids`: has one of these ids.
+ * - `equal`: the column has one of these values.
+ * - `name`: contains this text, whatever its case; if it has fewer than three characters, begins with it. There is a
+ *   trigram index on the column under the database's collation. `order`: the order by this column.
+ * - `atMost`: the integer is not larger. `order`: the order by this column.
+ * - `joined`: the column of a joined table has one of these values: few, since each is a parameter.
+ * - `condition`: any other SQL, in which `?` stands for the value. No index need serve it.
+ */
+export type Filter =
+  | { readonly kind: 'ids' }
+  | { readonly kind: 'equal' | 'joined'; readonly column: Column }
+  | { readonly kind: 'name' | 'atMost'; readonly column: Column; readonly order: string }
+  | { readonly kind: 'condition'; readonly sql: string };
+
 /** How a table is read: the only place that defines its relations, orders and filters. */
 export interface Table<Row> {
   readonly name: string;
-  readonly from: string;
+  /** SQL that joins the tables of columns that are not its own: ` join pets on …`; each row has one row in them. */
+  readonly joins?: string;
   readonly idField: string;
   /** By the field of a row that each is. */
   readonly columns: Readonly<Record<string, Column>>;
@@ -20,8 +37,8 @@ export interface Table<Row> {
   readonly computed?: Readonly<Record<string, Column>>;
   readonly relations: Readonly<Record<string, Relation>>;
   readonly orders: Readonly<Record<string, SortOrder<Row>>>;
-  /** Conditions by filter name; `?` stands for the value. */
-  readonly filters: Readonly<Record<string, string>>;
+  /** By name. Those with one value, in this order, and then the keys of each order must be the columns of an index. */
+  readonly filters: Readonly<Record<string, Filter>>;
   idOf(row: Row): bigint;
 }
 
@@ -29,7 +46,7 @@ export interface Table<Row> {
 export interface Relation {
   /** The field with the related row's id. */
   readonly field: string;
-  /** How it is joined; `included`: the table's `from` already has it. A left join may find no row. */
+  /** How it is joined; `included`: the table's `joins` already have it. A left join may find no row. */
   readonly join: 'inner' | 'left' | 'included';
   table(): Table<object>;
 }
@@ -66,14 +83,22 @@ function keyOf(value: unknown): string {
   return value instanceof Date ? value.toISOString() : String(value);
 }
 
-/** The condition that a column has one of the values of an array. */
-export function oneOf({ sql, kind, type }: Column): string {
-  return kind === 'enum' ? `${sql} = any(?::text[]::${type}[])` : `${sql} = any(?::${type}[])`;
+/** The cast of a parameter to a column's type; drivers know no arrays of enumerations. */
+export function castTo({ kind, type }: Column, suffix: '' | '[]' = ''): string {
+  return kind === 'enum' ? `::text${suffix}::${type}${suffix}` : `::${type}${suffix}`;
 }
 
-/** The condition that a text matches a LIKE pattern, whatever the case of its letters. */
-export function matches({ sql }: Column): string {
-  return `(${sql} collate "default") ilike ?`;
+export function orderOf<Row>(table: Table<Row>, name: string): SortOrder<Row> {
+  const order = table.orders[name];
+  if (!order) throw new Error(`${table.name} has no order ${name}`);
+  return order;
+}
+
+/** The name of the order by id. */
+export function idOrderOf<Row>({ name, orders, idField }: Table<Row>): string {
+  const order = Object.keys(orders).find((each) => orders[each]?.field === idField);
+  if (!order) throw new Error(`${name} has no order by ${idField}`);
+  return order;
 }
 
 /** The identifier of a row that is unique across types, as `schema/node-id.ts` has it: base64url of `Pet:7`. */
@@ -89,8 +114,8 @@ export function columnOf<Row>(table: Table<Row>, field: string): string {
   return column.sql;
 }
 
-/** The SQL that a table, with these relations, is read from. */
-export function fromOf<Row>(table: Table<Row>, relations: Iterable<string>): string {
+/** The SQL that joins a table with these relations. */
+export function joinsOf<Row>(table: Table<Row>, relations: Iterable<string>): string {
   const joins = Array.from(relations, (name) => {
     const relation = table.relations[name];
     if (!relation || relation.join === 'included') return '';
@@ -98,5 +123,5 @@ export function fromOf<Row>(table: Table<Row>, relations: Iterable<string>): str
     const other = relation.table();
     return ` ${join} join ${other.name} on ${columnOf(other, other.idField)} = ${columnOf(table, field)}`;
   });
-  return table.from + joins.join('');
+  return (table.joins ?? '') + joins.join('');
 }

@@ -1,6 +1,6 @@
 import type { Category, Inventory, Order, Pet } from '../generated/client';
 import { COLUMNS } from '../generated/columns';
-import { matches, nodeIdOf, oneOf, sortOrders, type Table } from './table';
+import { nodeIdOf, sortOrders, type Table } from './table';
 
 /** A row read as JSON carries its text; of its fields it has only those needed to find and order it. */
 export interface Serialized {
@@ -21,7 +21,6 @@ const inventory = { ...stock, status: pets.status };
 
 export const PETS: Table<PetRow> = {
   name: 'pets',
-  from: 'pets',
   idField: 'id',
   columns: pets,
   computed: nodeIdOf('Pet', pets.id),
@@ -31,50 +30,52 @@ export const PETS: Table<PetRow> = {
   },
   orders: sortOrders<PetRow>(pets, { ID: 'id', NAME: 'name' }),
   filters: {
-    ids: oneOf(pets.id),
-    statuses: oneOf(pets.status),
-    categoryIds: oneOf(pets.categoryId),
-    name: matches(pets.name),
+    ids: { kind: 'ids' },
+    categoryIds: { kind: 'equal', column: pets.categoryId },
+    statuses: { kind: 'equal', column: pets.status },
+    name: { kind: 'name', column: pets.name, order: 'NAME' },
   },
   idOf: (pet) => pet.id,
 };
 
 export const CATEGORIES: Table<CategoryRow> = {
   name: 'categories',
-  from: 'categories',
   idField: 'id',
   columns: categories,
   computed: nodeIdOf('Category', categories.id),
   relations: {},
   orders: sortOrders<CategoryRow>(categories, { ID: 'id', NAME: 'name' }),
-  filters: { ids: oneOf(categories.id), name: matches(categories.name) },
+  filters: { ids: { kind: 'ids' }, name: { kind: 'name', column: categories.name, order: 'NAME' } },
   idOf: (category) => category.id,
 };
 
 export const ORDERS: Table<OrderRow> = {
   name: 'orders',
-  from: 'orders',
   idField: 'id',
   columns: orders,
   computed: nodeIdOf('Order', orders.id),
   relations: { pet: { field: 'petId', join: 'left', table: () => PETS } },
   orders: sortOrders<OrderRow>(orders, { ID: 'id', SHIP_DATE: 'shipDate' }),
-  filters: { ids: oneOf(orders.id), petIds: oneOf(orders.petId), complete: `${orders.complete.sql} = ?` },
+  filters: {
+    ids: { kind: 'ids' },
+    petIds: { kind: 'equal', column: orders.petId },
+    complete: { kind: 'equal', column: orders.complete },
+  },
   idOf: (order) => order.id,
 };
 
 export const INVENTORY: Table<InventoryRow> = {
   name: 'inventory',
-  from: `inventory join pets on ${pets.id.sql} = ${stock.petId.sql}`,
+  joins: ` join pets on ${pets.id.sql} = ${stock.petId.sql}`,
   idField: 'petId',
   columns: inventory,
   computed: nodeIdOf('InventoryItem', stock.petId),
   relations: { pet: { field: 'petId', join: 'included', table: () => PETS } },
   orders: sortOrders<InventoryRow>(inventory, { PET_ID: 'petId', QUANTITY: 'quantity' }),
   filters: {
-    petIds: oneOf(stock.petId),
-    statuses: oneOf(pets.status),
-    maxQuantity: `${stock.quantity.sql} <= ?`,
+    petIds: { kind: 'ids' },
+    statuses: { kind: 'joined', column: pets.status },
+    maxQuantity: { kind: 'atMost', column: stock.quantity, order: 'QUANTITY' },
   },
   idOf: (item) => item.petId,
 };

@@ -12,7 +12,7 @@ import { Id } from '../scalars';
 
 @Rules({ name: NAME_FILTER })
 @InputType({ description: 'Which pets to list: those that match every given filter.' })
-export class PetFilter implements PetFilterShape {
+export class PetFilter {
   @Field(() => [Id], { nullable: true, description: 'Pets with these ids. An empty list matches nothing.' })
   ids?: bigint[] | null;
 
@@ -23,7 +23,10 @@ export class PetFilter implements PetFilterShape {
   categoryIds?: bigint[] | null;
 
   @Weighs(WEIGHTS.search)
-  @Field(() => String, { nullable: true, description: 'Pets whose name contains this, ignoring case.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Pets whose name contains this, ignoring case; one or two characters must begin it.',
+  })
   name?: string | null;
 }
 
@@ -34,7 +37,10 @@ export class CategoryFilter implements CategoryFilterShape {
   ids?: bigint[] | null;
 
   @Weighs(WEIGHTS.search)
-  @Field(() => String, { nullable: true, description: 'Categories whose name contains this, ignoring case.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Categories whose name contains this, ignoring case; one or two characters must begin it.',
+  })
   name?: string | null;
 }
 

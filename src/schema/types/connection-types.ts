@@ -1,6 +1,7 @@
 import { type ClassType, Field, Int, ObjectType } from 'type-graphql';
 import { WEIGHTS, Weighs } from '../../cost/cost-directives';
-import type { Connection } from '../../domain/connection';
+import { type Connection, MOST_COUNTED } from '../../domain/connection';
+import { CountRelation } from '../enum-types';
 import { ApiKey } from './api-key';
 import { Category } from './category';
 import { InventoryItem } from './inventory-item';
@@ -22,7 +23,7 @@ export class PageInfo {
   endCursor!: string | null;
 }
 
-/** A connection type with its edge type (GraphQL Cursor Connections Specification), `nodes` and `totalCount`. */
+/** A connection type with its edge type (GraphQL Cursor Connections Specification), `nodes` and a count. */
 function connectionOf<Node extends object>(NodeType: ClassType<Node>, name: string, plural: string) {
   @ObjectType(`${name}Edge`, { simpleResolvers: true, description: `An item of a page of ${plural}, with its cursor.` })
   class Edge {
@@ -36,7 +37,7 @@ function connectionOf<Node extends object>(NodeType: ClassType<Node>, name: stri
   }
 
   @ObjectType(`${name}Connection`, { simpleResolvers: true, description: `A page of ${plural}.` })
-  class ConnectionType implements Pick<Connection<Node>, 'totalCount'> {
+  class ConnectionType implements Pick<Connection<Node>, 'totalCount' | 'totalCountRelation'> {
     @Field(() => [Edge], { description: 'The items of the page, with cursors.' })
     edges!: Edge[];
 
@@ -47,8 +48,15 @@ function connectionOf<Node extends object>(NodeType: ClassType<Node>, name: stri
     pageInfo!: PageInfo;
 
     @Weighs(WEIGHTS.count)
-    @Field(() => Int, { description: 'The number of items on all pages. Counted only when requested.' })
+    @Field(() => Int, {
+      description: `The number of items on all pages, up to ${MOST_COUNTED}. Counted only when requested.`,
+    })
     totalCount!: () => Promise<number>;
+
+    @Field(() => CountRelation, {
+      description: 'Whether `totalCount` is the number of items, or there are more. Counted with it, once.',
+    })
+    totalCountRelation!: () => Promise<keyof typeof CountRelation>;
   }
   return ConnectionType;
 }

@@ -44,7 +44,6 @@ test('every kind of column can be read as it is and as JSON, with a value and wi
   for (const [type, kind] of Object.entries(times)) columns[type] = column(`a_${type}`, kind, type);
   const table: Table<Record<string, unknown>> = {
     name: 'samples',
-    from: 'samples',
     idField: 'key',
     columns,
     relations: {},

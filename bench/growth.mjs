@@ -1,0 +1,83 @@
+// Measures how much more lists cost in a large store than in a small one. See README.md.
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { createDatabase, databaseUrl, dropDatabase, serverVersion } from './lib/database.mjs';
+import { fillStore, listsOf } from './lib/growth-lists.mjs';
+
+const { PostgresDatabase } = await import('../dist/database/connections/postgres.js');
+
+const { values: options } = parseArgs({
+  options: {
+    pets: { type: 'string', default: '10000,1000000' },
+    runs: { type: 'string', default: '15' },
+    only: { type: 'string', default: '' },
+    limit: { type: 'string', default: '3' },
+    floor: { type: 'string', default: '5' },
+    keep: { type: 'boolean', default: false },
+  },
+});
+/** No list may take longer than a statement may, in milliseconds. */
+const DEADLINE = 9_000;
+const sizes = options.pets.split(',').map(Number);
+const [limit, floor, runs] = [options.limit, options.floor, options.runs].map(Number);
+
+/** Opens a store of its own, filled unless a run before has kept it. */
+async function openStore(pets) {
+  const name = `petstore_growth_${pets}`;
+  const url = databaseUrl(name);
+  const known = new pg.Client({ connectionString: url });
+  const isFilled = await known.connect().then(
+    () =>
+      known.query('select 1 from orders limit 1').then(
+        ({ rowCount }) => rowCount > 0,
+        () => false,
+      ),
+    () => false,
+  );
+  await known.end().catch(() => undefined);
+  if (!isFilled) await createDatabase(name);
+  const database = await PostgresDatabase.open({ url, poolSize: 2 });
+  if (!isFilled) await fillStore(url, pets);
+  return { name, database };
+}
+
+/** The better quartile of the times that a list takes in each store, in milliseconds; the stores take turns. */
+async function measure(list, stores) {
+  const times = stores.map(() => []);
+  // PostgreSQL chooses between plans for the values and a plan for all only after five runs.
+  for (let run = -6; run < runs; run++) {
+    for (const [i, { database }] of stores.entries()) {
+      const start = performance.now();
+      await list.read(database);
+      if (run >= 0) times[i].push(performance.now() - start);
+    }
+  }
+  return times.map((all) => all.sort((a, b) => a - b)[Math.floor(all.length / 4)]);
+}
+
+const stores = [];
+for (const pets of sizes) stores.push(await openStore(pets));
+const [small, large] = sizes.map((pets) => pets.toLocaleString('en'));
+console.log(
+  `${await serverVersion()} · better quartile of ${runs} runs · at most ${limit} times the larger of the small store's time and ${floor} ms\n`,
+);
+console.log(`| list | ${small} pets, ms | ${large} pets, ms | ratio | |\n| --- | ---: | ---: | ---: | --- |`);
+const slow = [];
+for (const list of listsOf()) {
+  if (!list.name.includes(options.only)) continue;
+  const [before, after] = await measure(list, stores);
+  const most = list.grows ? DEADLINE : limit * Math.max(before, floor);
+  if (after > most) slow.push(list.name);
+  const note = after > most ? '**too slow**' : (list.grows ?? '');
+  console.log(
+    `| ${list.name} | ${before.toFixed(2)} | ${after.toFixed(2)} | ${(after / before).toFixed(1)} | ${note} |`,
+  );
+}
+for (const { name, database } of stores) {
+  await database.close();
+  if (!options.keep) await dropDatabase(name);
+}
+if (slow.length) {
+  console.error(`\n${slow.length} lists cost too much more: ${slow.join('; ')}`);
+  process.exitCode = 1;
+}

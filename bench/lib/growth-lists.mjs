@@ -1,0 +1,158 @@
+import pg from 'pg';
+
+const { countRows, countRowsByParent } = await import('../../dist/database/reading/count.js');
+const tables = await import('../../dist/database/reading/tables.js');
+const { selectPage, selectPages } = await import('../../dist/database/reading/select-page.js');
+
+const CATEGORIES = 50;
+/** A category with one pet. */
+const RARE = BigInt(CATEGORIES + 1);
+
+/**
+ * Fills a store in which every filter has values that many rows have and values that few have: one category has one pet,
+ * one status is one in 500, one in 1,000 pets is out of stock; names have words that 90, 9, 1 and 0.1 % of the pets
+ * have, and one that a single pet has.
+ */
+export async function fillStore(url, pets) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  for (const sql of [
+    'set synchronous_commit to off',
+    `insert into categories (name) select 'Category ' || i from generate_series(1, ${RARE}) as i`,
+    `insert into pets (name, status, category_id) select
+       case when i % 1000 = 7 then 'Zanzibar ' when i % 97 = 3 then 'Bella ' when i % 11 = 3 then 'Luna ' else 'Pet ' end || i,
+       (case when i % 500 = 9 then 'pending' when i % 3 = 1 then 'sold' else 'available' end)::pet_status, 1 + i % ${CATEGORIES}
+     from generate_series(1, ${pets} - 1) as i`,
+    `insert into pets (name, category_id) values ('Unicorn', ${RARE})`,
+    `insert into inventory (pet_id, quantity) select id, case when id % 1000 = 0 then 0 else 1 + id % 1000 end from pets`,
+    `insert into orders (pet_id, quantity, ship_date, complete)
+     select 1 + i * 2 % ${pets}, 1 + i % 5, timestamptz '2026-01-01T00:00:00Z' + i * interval '1 minute', i % 500 <> 1
+     from generate_series(1, ${pets / 2}) as i`,
+    'vacuum analyze',
+  ]) {
+    await client.query(sql);
+  }
+  await client.end();
+}
+
+const PARENTS = Array.from({ length: 20 }, (_, i) => BigInt(i + 32));
+const BY_NAME = 'by name, the distance to the first one grows';
+const COUNTED = 'the number of rows that are counted grows';
+
+const WORDS = {
+  'a word of 90 %': { name: 'pet' },
+  'a word of 9 %': { name: 'luna' },
+  'a word of 1 %': { name: 'bella' },
+  'a word of 0.1 %': { name: 'ZANZI' },
+  'a word of one': { name: 'unicorn' },
+  'a word of none': { name: 'xyzzy' },
+};
+const PETS = {
+  all: {},
+  'a status': { statuses: ['sold'] },
+  'a rare status': { statuses: ['pending'] },
+  'two statuses': { statuses: ['sold', 'pending'] },
+  'a category': { categoryIds: [7n] },
+  'a category of one': { categoryIds: [RARE] },
+  'three categories': { categoryIds: [1n, 2n, RARE] },
+  'category and status': { categoryIds: [3n, RARE], statuses: ['pending'] },
+  'three ids': { ids: [1n, 5000n, 77n] },
+  ...WORDS,
+  'one letter, common': { name: 'p' },
+  'one letter, rare': { name: 'z' },
+  'two letters': { name: 'zA' },
+  'two letters of none': { name: 'qq' },
+  'a word and a status': { name: 'luna', statuses: ['sold'] },
+  'a word and a category of one': { name: 'luna', categoryIds: [RARE] },
+  'two letters and two statuses': { name: 'be', statuses: ['sold', 'available'] },
+};
+const INVENTORY = {
+  all: {},
+  'a status': { statuses: ['sold'] },
+  'a rare status': { statuses: ['pending'] },
+  'low stock': { maxQuantity: 0 },
+  'most stock': { maxQuantity: 900 },
+  'a status, low stock': { statuses: ['sold'], maxQuantity: 0 },
+  'a rare status, most stock': { statuses: ['pending'], maxQuantity: 900 },
+  'three pets': { petIds: [5n, 77n, 100n] },
+};
+const ORDERS = {
+  all: {},
+  complete: { complete: true },
+  'not complete': { complete: false },
+  'a pet': { petIds: [101n] },
+  'pets, not complete': { petIds: [3n, 103n], complete: false },
+  'three ids': { ids: [1n, 2n, 3n] },
+};
+/** In order of name, how far it is to rows with a word in them depends on the other names. */
+const GROWS_BY_NAME = new Set(['a word of 90 %', 'a word of 9 %', 'a word of 1 %', 'a word and a status']);
+
+/** Every list, with its filters, in its orders, at its start, its middle and its end; and its total. */
+export function listsOf() {
+  return [
+    ...lists('pets', tables.PETS, PETS, { ID: middleOf('pets', 'id'), NAME: middleOf('pets', 'name') }),
+    ...lists(
+      'categories',
+      tables.CATEGORIES,
+      { all: {}, 'a word': { name: 'gory 1' } },
+      { ID: undefined, NAME: undefined },
+    ),
+    ...lists('inventory', tables.INVENTORY, INVENTORY, {
+      PET_ID: middleOf('inventory', 'pet_id'),
+      QUANTITY: middleOf('inventory', 'quantity', 'pet_id'),
+    }),
+    ...lists('orders', tables.ORDERS, ORDERS, {
+      ID: middleOf('orders', 'id'),
+      SHIP_DATE: middleOf('orders', 'ship_date'),
+    }),
+    ...Object.entries(PETS).flatMap(([what, filters]) => [
+      {
+        name: `20 categories × 10 pets: ${what}`,
+        read: (database) =>
+          selectPages(database, tables.PETS, 'categoryId', PARENTS, pageOf(filters, 'ID', 'start', 10)),
+      },
+      {
+        name: `20 categories, totals: ${what}`,
+        grows: COUNTED,
+        read: (database) => countRowsByParent(database, tables.PETS, 'categoryId', PARENTS, filters),
+      },
+    ]),
+  ];
+}
+
+function lists(name, table, filters, orders) {
+  return Object.entries(filters).flatMap(([what, filter]) => [
+    ...Object.entries(orders).flatMap(([order, middle]) =>
+      ['start', 'end', ...(middle ? ['middle'] : [])].map((place) => ({
+        name: `${name}: ${what}, by ${order.toLowerCase()}, ${place}`,
+        grows: order === 'NAME' && GROWS_BY_NAME.has(what) ? BY_NAME : undefined,
+        read: async (database) =>
+          selectPage(database, table, pageOf(filter, order, place, 20, place === 'middle' && (await middle(database)))),
+      })),
+    ),
+    {
+      name: `${name}: ${what}, total`,
+      grows: 'name' in filter && filter.name.length > 2 ? COUNTED : undefined,
+      read: (database) => countRows(database, table, filter),
+    },
+  ]);
+}
+
+function pageOf(filters, order, place, limit, after = undefined) {
+  return { filters, order, descending: false, backward: place === 'end', limit, ...(after && { after }) };
+}
+
+/** The bound in the middle of a list: looked up once in each store. */
+function middleOf(table, column, id = table === 'inventory' ? 'pet_id' : 'id') {
+  const known = new Map();
+  return (database) => {
+    if (!known.has(database)) known.set(database, find(database));
+    return known.get(database);
+  };
+  async function find(database) {
+    const text = `select ${column}::text as key, ${id}::text as id from ${table}
+      order by ${column}, ${id} offset (select count(*) / 2 from ${table}) limit 1`;
+    const [row] = await database.query({ name: '', text }, []);
+    return row;
+  }
+}

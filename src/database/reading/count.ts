@@ -1,0 +1,97 @@
+import type { Session } from '../database';
+import { type Criteria, criteriaOf, type Filters } from './rows/criteria';
+import { parentsOf } from './rows/parents';
+import { equalTo, isWalk, testedColumns, walkedTests } from './rows/row-tests';
+import { SAMPLE, sampleOf } from './rows/sample';
+import { searchedRows } from './rows/searched-rows';
+import { where } from './rows/slices';
+import { Values } from './rows/statement-values';
+import { NO_PARENTS, type Parents, walkOf } from './rows/walk';
+import { statementFor } from './statement';
+import { idOrderOf, type Table } from './table';
+
+/** Maximum number of rows that are counted. */
+export const MOST_COUNTED = 10_000;
+
+/** How many rows there are: `count`, or at least so many. */
+export interface Total {
+  readonly count: number;
+  readonly isExact: boolean;
+}
+
+/** Share of a sample: if there are so many, reading on until enough are counted costs less than to search for all. */
+const COMMON = 0.15;
+/** Minimum number of rows that are tried of each parent. */
+const LEAST_SAMPLE = 100;
+
+/** Counts the rows that match the filters. */
+export async function countRows<Row>(session: Session, table: Table<Row>, filters: Filters): Promise<Total> {
+  const [[, total] = [0n, NOTHING]] = await count(session, table, filters, NO_PARENTS, new Values());
+  return total;
+}
+
+/** Counts the rows of each parent that match the filters, in one statement; a parent without any may be missing. */
+export async function countRowsByParent<Row>(
+  session: Session,
+  table: Table<Row>,
+  field: string,
+  ids: readonly bigint[],
+  filters: Filters,
+): Promise<Map<bigint, Total>> {
+  const values = new Values();
+  const [parents, others] = parentsOf(table, field, ids, filters, values);
+  return new Map(await count(session, table, others, parents, values));
+}
+
+export const NOTHING: Total = { count: 0, isExact: true };
+
+/** @param count of rows, of which one more than {@link MOST_COUNTED} says that there are more. */
+export function totalOf(count: number): Total {
+  return { count: Math.min(count, MOST_COUNTED), isExact: count <= MOST_COUNTED };
+}
+
+async function count<Row>(
+  session: Session,
+  table: Table<Row>,
+  filters: Filters,
+  parents: Parents,
+  values: Values,
+): Promise<[bigint, Total][]> {
+  const criteria = criteriaOf(table, filters);
+  const text = `${countsOf(table, criteria, parents, values)}`;
+  const { isPlannedByValues } = criteria;
+  const rows = await session.query<{ parent: bigint; count: number }>(
+    statementFor({ prefix: '', isPlannedByValues }, text),
+    values.list,
+  );
+  return rows.map(({ parent, count }) => [parent, totalOf(count)]);
+}
+
+/** Selects `parent, count`, as {@link totalOf} takes it. */
+function countsOf<Row>(table: Table<Row>, criteria: Criteria, parents: Parents, values: Values): string {
+  const { name, joins = '' } = table;
+  const counts = (count: string, more = '') =>
+    `select parent.id as parent, ${count} as count from ${parents.rows} as parent(id)${more}`;
+  const most = MOST_COUNTED + 1;
+  const order = criteria.within?.order ?? idOrderOf(table);
+  if (isWalk(criteria, order)) {
+    const walk = { order, isReverse: false, isUnordered: true, limit: most };
+    const rows = walkOf(table, criteria, walk, testedColumns(table, criteria, order), values, parents.column);
+    return counts(`(select count(*)::int from (${rows}) as ${name})`);
+  }
+  // Parents share the search: one that has many rows could leave none to others.
+  const limit = parents.count === 1 ? ` limit ${most}` : '';
+  const rows = searchedRows(table, criteria, values, parents);
+  const found = `with found as materialized (select parent, count(*)::int as count from (${rows}${limit}) as found group by parent)\n`;
+  const ofFound = 'coalesce((select count from found where found.parent = parent.id), 0)';
+  if (criteria.ids) return found + counts(ofFound);
+
+  const sample = Math.max(LEAST_SAMPLE, Math.floor(SAMPLE / parents.count));
+  const ofParent = parents.column ? [`${parents.column.sql} = parent.id`] : [];
+  const tests = [...ofParent, ...equalTo(criteria, values), ...walkedTests(criteria, '', values)];
+  const passed = `(select count(*)::int from (select from ${name}${joins}${where(tests)} limit ${most}) as passed)`;
+  return `${found}${counts(
+    `case when size < ${sample} then hits when hits >= ${sample * COMMON} then ${passed} else ${ofFound} end`,
+    ` cross join lateral (${sampleOf(table, criteria, values, sample, parents.column)}) as sample`,
+  )}`;
+}

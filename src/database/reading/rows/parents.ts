@@ -1,0 +1,29 @@
+import { columnOf, type Table } from '../table';
+import type { Filters } from './criteria';
+import type { Values } from './statement-values';
+import type { Parents } from './walk';
+
+/**
+ * The parents whose rows a list reads: those that pass a filter by the same column, which then filters nothing more.
+ * @param field the field that has the parent's id.
+ */
+export function parentsOf<Row>(
+  table: Table<Row>,
+  field: string,
+  ids: readonly bigint[],
+  filters: Filters,
+  values: Values,
+): [Parents, Filters] {
+  const sql = columnOf(table, field);
+  const column = table.columns[field];
+  let some = ids;
+  const others = Object.entries(filters).filter(([name, value]) => {
+    const filter = table.filters[name];
+    if (value == null || filter?.kind !== 'equal' || filter.column.sql !== sql) return true;
+    const wanted = new Set([value].flat());
+    some = some.filter((id) => wanted.has(id));
+    return false;
+  });
+  const rows = `unnest(${values.add(some, '::bigint[]')})`;
+  return [{ rows, count: Math.max(1, some.length), column }, Object.fromEntries(others)];
+}

@@ -1,0 +1,112 @@
+import type { Column, Table } from '../table';
+import type { Criteria } from './criteria';
+import { compare, edgesOf, keysOf, type Slice, testsOf, where } from './slices';
+import type { Values } from './statement-values';
+
+/** Rows of an order, from one of its ends. */
+export interface Walk extends Slice {
+  /** Whether the largest rows come first. */
+  readonly isReverse: boolean;
+  /** Maximum number of rows; all if undefined. */
+  readonly limit?: number;
+  /** Whether the rows may come in any order. */
+  readonly isUnordered?: boolean;
+}
+
+/** What pages are read for: a relation whose rows are `parent`, each with the `id` that a column of the table has. */
+export interface Parents {
+  /** `unnest($1::bigint[])` */
+  readonly rows: string;
+  readonly count: number;
+  /** Without one there is one parent, which all rows have. */
+  readonly column?: Column;
+}
+
+export const NO_PARENTS: Parents = { rows: '(values (0::bigint))', count: 1 };
+
+/** The number of intervals of an index that have the rows: more than one are merged. */
+export function intervalsOf({ equal, within }: Criteria, order: string): number {
+  const ranges = within?.order === order ? within.ranges.length : 1;
+  return equal.reduce((product, { values }) => product * values.length, ranges);
+}
+
+/** Less than every key of its kind. */
+const LEAST: { readonly [kind in Column['kind']]?: string } = {
+  text: "''",
+  integer: '-2147483648',
+  timestamp: "'-infinity'",
+  date: "'-infinity'",
+};
+
+/**
+ * Reads rows in order, by the intervals of one index that begins with the equal columns: of each combination of values and
+ * ranges no more than wanted. The values are hidden from the planner, and it must not choose a shorter index whose
+ * rows it filters, nor a longer one whose rows it sorts. So
+ * - equal columns are bounds as the others are: as constants, they would make the order that of other indexes too;
+ * - the bound is one of whole rows, of which the planner expects many;
+ * - the bound where a walk ends is tested after the limit: PostgreSQL reads on beyond it if its first column is equal.
+ * @param columns of the table, or if there is only one of the {@link intervalsOf | intervals}, any.
+ * @param parent the column that equals `parent.id`, if there are parents.
+ */
+export function walkOf<Row>(
+  table: Table<Row>,
+  criteria: Criteria,
+  walk: Walk,
+  columns: string,
+  values: Values,
+  parent?: Column,
+): string {
+  const { keys, column } = keysOf(table, walk.order);
+  const { name } = table;
+  const { sources, leading, starts } = equalTo(criteria, values, parent);
+  const { low, high } = edgesOf(criteria, walk, column, values, sources);
+  const all = [...leading, ...keys];
+  const least = leading.length ? [...(column ? [LEAST[column.kind] ?? ''] : []), '0'] : undefined;
+  const [end, first, last] = walk.isReverse ? [low, least, high] : [high, low ?? least, undefined];
+
+  const tests = [
+    ...(first ? [compare(all, '>', [...starts, ...first])] : []),
+    ...(last ? [compare(all, '<', [...starts, ...last])] : leading.length ? [compare(leading, '<=', starts)] : []),
+  ];
+  const limit = walk.limit === undefined ? ' offset 0' : ` limit ${walk.limit}`;
+  const ordered = (by: readonly string[]) =>
+    ` order by ${by.map((key) => key + (walk.isReverse ? ' desc' : '')).join(', ')}${limit}`;
+  const read = (what: string) => `select ${what} from ${name}${where(tests)}${ordered(all)}`;
+  const ending = where(testsOf(keys, walk.isReverse ? { low: end } : { high: end }));
+  const rows = end ? `select ${columns} from (${read(`${name}.*`)}) as ${name}${ending}` : read(columns);
+  if (!sources.length) return rows;
+  const merged = `select ${name}.* from ${sources.join(' cross join ')} cross join lateral (${rows}) as ${name}`;
+  return merged + (walk.isUnordered ? limit : ordered(keys));
+}
+
+/** Reads all rows of a slice, in any order, by the same intervals. */
+export function sliceOf<Row>(
+  table: Table<Row>,
+  criteria: Criteria,
+  slice: Slice,
+  columns: string,
+  values: Values,
+  parent?: Column,
+): string {
+  const { keys, column } = keysOf(table, slice.order);
+  const { sources, leading, starts } = equalTo(criteria, values, parent);
+  const bounds = testsOf(keys, edgesOf(criteria, slice, column, values, sources));
+  const tests = [...leading.map((each, i) => `${each} = ${starts[i]}`), ...bounds];
+  const rows = `select ${columns} from ${table.name}${where(tests)}`;
+  if (!sources.length) return rows;
+  return `select ${table.name}.* from ${sources.join(' cross join ')} cross join lateral (${rows}) as ${table.name}`;
+}
+
+/** The columns that are equal to a value, their values, and the relations that have the values of which there are several. */
+function equalTo({ equal }: Criteria, values: Values, parent: Column | undefined) {
+  const sources: string[] = [];
+  const starts = equal.map(({ column, values: all }, i) => {
+    if (all.length === 1) return values.of(column, all[0]);
+    sources.push(`unnest(${values.allOf(column, all)}) as equal${i}(value)`);
+    return `equal${i}.value`;
+  });
+  const leading = equal.map(({ column }) => column.sql);
+  return parent
+    ? { sources, leading: [parent.sql, ...leading], starts: ['parent.id', ...starts] }
+    : { sources, leading, starts };
+}
