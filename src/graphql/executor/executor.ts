@@ -99,13 +99,14 @@ export class Executor {
 
   private async perform(operation: Operation, sent: Variables, request: OperationRequest): Promise<Outcome> {
     const { kind } = operation;
+    const { replicas } = this.options;
     const isIdempotent = kind === 'mutation' && request.idempotency !== undefined;
     const admitted = this.admit(operation, sent, request);
     if ('status' in admitted) return isIdempotent ? { ...admitted, replayed: false } : admitted;
     if (kind === 'subscription') return refusal(needsStream(), admitted);
-    if (kind === 'query') return this.execute(admitted, this.options.replicas?.session(request.caller.id));
+    if (kind === 'query') return this.execute(admitted, replicas?.session(request.caller.id));
     const outcome = await (isIdempotent ? this.executeIdempotently(admitted) : this.execute(admitted));
-    await this.options.replicas?.noteWrite(request.caller.id);
+    if (replicas) await replicas.noteWrite(request.caller.id);
     return outcome;
   }
 

@@ -35,8 +35,8 @@ export class BannedCallers {
   refuseAll(app: FastifyInstance): void {
     app.decorateRequest('isTurnedAway', false);
     app.addHook('onRequest', (request, reply, done) => {
-      const { caller, meter, routeOptions } = request;
-      if (!this.limits.wasBanned(caller.id) || routeOptions.config.metering === 'unmetered') return done();
+      const { caller, meter } = request;
+      if (!this.limits.wasBanned(caller.id) || request.routeOptions.config.metering === 'unmetered') return done();
       this.refuse(meter)
         .then((problem) => {
           if (!problem) return done();
