@@ -86,7 +86,7 @@ class Compiler {
     const fields = [...collected].flatMap(([key, nodes]) => this.field(type, key, nodes));
     // Setting `__proto__` of an ordinary object would change its prototype.
     const blank = collected.has('__proto__') ? () => Object.create(null) as Values : () => ({});
-    return { fields, blank };
+    return { fields, bytes: fields.reduce((sum, { key }) => sum + key.length + 4, 2), blank };
   }
 
   private field(parent: GraphQLObjectType, key: string, nodes: readonly FieldNode[]): FieldPlan[] {

@@ -23,6 +23,8 @@ export interface ExecutorOptions {
   /** Milliseconds of the Unix epoch. */
   now(): number;
   readonly costs: CostLimits;
+  /** Maximum size of a response, and of an event of a subscription. */
+  readonly maxResponseBytes: number;
   readonly replicas?: ReplicaReads;
   /** Called around each operation; it is `undefined` if the document has none with the name. */
   trace?(operation: Operation | undefined, run: () => Promise<Outcome>): Promise<Outcome>;
@@ -87,9 +89,13 @@ export class Executor {
       contextValue: context,
     });
     if (!(Symbol.asyncIterator in source)) return refusal(source.errors?.[0], admitted);
-    const run = (event: unknown) => new Run(context, variables, event).execute(plan.root, false);
-    const events = source[Symbol.asyncIterator]();
-    return new RunningSubscription(events, async (event) => eventOf(await run(event), admitted), admitted, onOver);
+    const { maxResponseBytes } = this.options;
+    const answerTo = (event: unknown) =>
+      new Run(context, variables, maxResponseBytes, event).execute(plan.root, false).then(
+        (result) => eventOf(result, admitted),
+        (problem) => refusal(problem, admitted).body,
+      );
+    return new RunningSubscription(source[Symbol.asyncIterator](), answerTo, admitted, onOver);
   }
 
   /** The kind of an operation; `undefined` if there is none with this name. */
@@ -113,24 +119,25 @@ export class Executor {
   private async execute(admitted: Admitted, session = admitted.request.session): Promise<Outcome> {
     const { request, operation, plan, variables } = admitted;
     const charge = new Charge(request.meter, plan.cost);
-    // No field charges it then: it only counts towards what a caller may do free of quota.
-    if (plan.cost === 0) {
-      try {
-        await charge.settle();
-      } catch (problem) {
-        return refusal(problem, admitted);
-      }
+    const run = new Run(new Context(request, charge, session), variables, this.options.maxResponseBytes);
+    try {
+      // No field charges it then: it only counts towards what a caller may do free of quota.
+      if (plan.cost === 0) await charge.settle();
+      const result = await run.execute(plan.root, operation.kind === 'mutation');
+      return charge.problem ? refusal(charge.problem, admitted) : answer(result, admitted, plan.cost);
+    } catch (problem) {
+      return refusal(problem, admitted);
     }
-    const run = new Run(new Context(request, charge, session), variables);
-    const result = await run.execute(plan.root, operation.kind === 'mutation');
-    return charge.problem ? refusal(charge.problem, admitted) : answer(result, admitted, plan.cost);
   }
 
   private executeIdempotently(admitted: Admitted): Promise<Outcome> {
     const { request, plan, variables } = admitted;
     const charge = new Charge(request.meter, plan.cost);
     return this.idempotent.run({ ...admitted, charge }, (transaction, shared) =>
-      new Run(new Context(request, charge, transaction, shared), variables).execute(plan.root, true),
+      new Run(new Context(request, charge, transaction, shared), variables, this.options.maxResponseBytes).execute(
+        plan.root,
+        true,
+      ),
     );
   }
 
