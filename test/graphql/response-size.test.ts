@@ -2,7 +2,7 @@ import { GraphQLError } from 'graphql';
 import { statement } from '../../src/database/reading/statement';
 import { tooLarge } from '../../src/graphql/executor/outcome';
 import { fillShop } from '../helper/database';
-import { ADMIN_KEY, type Gateway, type Json, startGateway } from '../helper/gateway';
+import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
 import { running, socketClient } from '../helper/live';
 import { until } from '../helper/until';
 
