@@ -25,4 +25,4 @@ STOPSIGNAL SIGTERM
 # Liveness of the process. Readiness is /readyz, for the load balancer.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Not npm: it would first compile, with tools that are not here, and come between the process and its signals.
-CMD ["node", "--max-semi-space-size=8", "dist/main.js"]
+CMD ["node", "dist/main.js"]

@@ -63,6 +63,7 @@ export async function createApp(
   const executor = new Executor(schema, {
     now,
     costs: costLimits(config),
+    maxResponseBytes: config.MAX_RESPONSE_BYTES,
     replicas: replicas && new ReplicaReads(replicas, new RecentWriters(config.REPLICA_MAX_LAG_MS, redis)),
     trace: tracing?.traceOperation,
   });

@@ -50,6 +50,8 @@ const SETTINGS = {
   MAX_SUBSCRIPTIONS_PER_CALLER: setting(integer(1, 1_000_000), 100),
   /** Time limit of a request; after it the response is 503, and its PostgreSQL statements are cancelled. */
   REQUEST_TIMEOUT_MS: setting(integer(100, 600_000), 10_000),
+  /** Maximum size of a response to an operation, and of an event of a subscription, in bytes. */
+  MAX_RESPONSE_BYTES: setting(integer(10_000, 100_000_000), 5_000_000),
   /** Maximum number of tokens in a document. */
   GRAPHQL_MAX_TOKENS: setting(integer(100, 100_000), 5000),
   /** Maximum nesting of selections, values and types. */

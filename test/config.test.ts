@@ -27,6 +27,7 @@ test('the defaults are those documented', () => {
     TRUSTED_DOCUMENTS: undefined,
     TRUSTED_DOCUMENTS_ONLY: false,
     REQUEST_TIMEOUT_MS: 10_000,
+    MAX_RESPONSE_BYTES: 5_000_000,
     HEADERS_TIMEOUT_MS: 10_000,
     KEEP_ALIVE_TIMEOUT_MS: 72_000,
     MAX_CONNECTIONS: 10_000,

@@ -100,7 +100,7 @@ export function problemOf(error: unknown): Problem & { internal?: true } {
       code,
       message: shorten(message),
       status: ERROR_STATUS[code],
-      ...(details && { details }),
+      ...(details && { details: details.map(shortDetail) }),
       ...(requestId && { requestId }),
     };
   }
@@ -124,7 +124,12 @@ function ofGraphQLError(error: GraphQLError): Problem & { internal?: true } {
   const code = isErrorCode(extensions.code) ? extensions.code : 'BAD_USER_INPUT';
   if (code === 'INTERNAL_SERVER_ERROR') return { ...INTERNAL, internal: true };
   const details = extensions.details as readonly ErrorDetail[] | undefined;
-  return { code, message: shorten(message), status: ERROR_STATUS[code], ...(details && { details }) };
+  return {
+    code,
+    message: shorten(message),
+    status: ERROR_STATUS[code],
+    ...(details && { details: details.map(shortDetail) }),
+  };
 }
 
 /** Drivers may throw non-errors, or errors from another realm, which graphql-js wraps once more. */
@@ -134,6 +139,11 @@ function thrownBy(error: Error): unknown {
 
 function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(ERROR_STATUS, code);
+}
+
+/** A path begins with a name that the caller may have chosen: that of a variable. */
+function shortDetail({ path, message }: ErrorDetail): ErrorDetail {
+  return { path: shorten(path), message: shorten(message) };
 }
 
 function shorten(message: string): string {

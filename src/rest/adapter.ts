@@ -51,7 +51,7 @@ export async function restAdapter(app: FastifyInstance, options: RestOptions): P
 }
 
 /** Identifiers are integers, and members without a value are left out. */
-const REST_API: Api = { name: 'rest', json: { ids: 'number', nulls: 'omitted' } };
+const REST_API: Api = { name: 'rest', json: { ids: 'number', nulls: 'omitted' }, coerces: true };
 
 /** `/pets/{petId}` in Fastify's syntax; parameters match only non-empty text. */
 function routerPath(path: string): string {

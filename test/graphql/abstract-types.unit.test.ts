@@ -42,7 +42,12 @@ async function byPlan(schema: GraphQLSchema, text: string, root: object, variabl
   const bans = { banAfter: 20, banSeconds: 60, banMaxSeconds: 3600 };
   const meter = new Meter(new MemoryStore({ bans, now: Date.now }), caller);
   const request = { caller, meter, api: GRAPHQL_API } as OperationRequest;
-  const run = new Run(new Context(request, new Charge(meter, 0), request.session), variables, root);
+  const run = new Run(
+    new Context(request, new Charge(meter, 0), request.session),
+    variables,
+    Number.POSITIVE_INFINITY,
+    root,
+  );
   const { data, errors } = await run.execute(plan.root, false);
   return serialize(errors ? { errors: errors.map((error) => error.toJSON()), data } : { data });
 }

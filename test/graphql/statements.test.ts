@@ -206,3 +206,14 @@ describe('a change takes', () => {
     expect(texts.map((text) => text.replace(/^select .* from (\w+) .* for .*update$/, 'lock $1'))).toEqual(calls);
   });
 });
+
+test('what is selected under several names is read once, and leaves the database once', async () => {
+  const aliases = Array.from({ length: 30 }, (_, i) => `n${i}: name`).join(' ');
+  const { data, texts } = await run(
+    `{ pets(first: 2) { nodes { ${aliases} category { a: description b: description } } } }`,
+  );
+  expect(texts).toHaveLength(1);
+  expect(texts[0]?.match(/pets\.name/g)).toHaveLength(1);
+  expect(texts[0]?.match(/categories\.description/g)).toHaveLength(1);
+  expect(data.pets?.nodes?.[0]).toMatchObject({ n0: 'Pet 1', n29: 'Pet 1', category: { a: 'Kind 2', b: 'Kind 2' } });
+});

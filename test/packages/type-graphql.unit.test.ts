@@ -64,6 +64,7 @@ const most = Number.MAX_SAFE_INTEGER;
 const executor = new Executor(schema, {
   now: Date.now,
   costs: { query: most, mutation: most, subscription: most },
+  maxResponseBytes: most,
 });
 const bans = { banAfter: 20, banSeconds: 60, banMaxSeconds: 3600 };
 

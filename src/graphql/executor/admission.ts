@@ -26,7 +26,7 @@ export function admit(
   costs: CostLimits,
 ): Outcome | Admitted {
   const notice = operation.lifecycle?.noticeFor(sent);
-  const variables = operation.coerce(sent);
+  const variables = request.api.coerces ? sent : operation.coerce(sent);
   const plan = operation.plan(variables);
   const denied = plan && (deny(plan, request) ?? (variables && refuseCost(operation, plan, variables, costs)));
   if (denied) return refusal(denied, { request, notice });

@@ -91,7 +91,7 @@ class Compiler {
     const fields = [...collected].flatMap(([key, nodes]) => this.field(type, key, nodes));
     // Setting `__proto__` of an ordinary object would change its prototype.
     const blank = collected.has('__proto__') ? () => Object.create(null) as Values : () => ({});
-    return { fields, blank };
+    return { fields, bytes: fields.reduce((sum, { key }) => sum + key.length + 4, 2), blank };
   }
 
   private field(parent: GraphQLObjectType, key: string, nodes: readonly FieldNode[]): FieldPlan[] {
@@ -176,7 +176,7 @@ class Compiler {
 /** What may be selected of a value that is of one of several types: each field once, for the estimate of its cost. */
 function anyOf(plans: readonly SelectionPlan[]): SelectionPlan {
   const fields = new Map(plans.flatMap((plan) => plan.fields.map((field) => [field.nodes[0], field])));
-  return { fields: [...fields.values()], blank: () => ({}) };
+  return { fields: [...fields.values()], bytes: 0, blank: () => ({}) };
 }
 
 /** @param coordinate of the field, for errors. @param completeNamed `undefined` for leaves. */

@@ -5,8 +5,8 @@ import {
   type GraphQLLeafType,
   type GraphQLResolveInfo,
 } from 'graphql';
-import { JsonText } from './json-text';
-import { type Completion, isPromise, Place, type Run, type SelectionPlan, write } from './run';
+import { JsonText, sizeOf } from './json-text';
+import { type Completion, type Container, isPromise, Place, type Run, type SelectionPlan, write } from './run';
 
 type Complete = Completion['complete'];
 
@@ -16,9 +16,10 @@ interface Serialized {
 }
 
 export function completeLeaf(type: GraphQLLeafType): Complete {
-  return (value, _run, container, key) => {
+  return (value, run, container, key) => {
     const serialized = type.serialize(value);
     if (serialized === null || serialized === undefined) throw new Error(`${type} cannot represent ${String(value)}`);
+    run.spend(sizeOf(serialized));
     write(serialized, container, key);
   };
 }
@@ -26,28 +27,25 @@ export function completeLeaf(type: GraphQLLeafType): Complete {
 /** @param item how each item is completed. */
 export function completeList(item: Completion): Complete {
   return function complete(this: Completion, value, run, container, key, owner) {
-    const { $json } = value as Serialized;
-    if ($json !== undefined) {
-      write(new JsonText($json), container, key);
-      return;
-    }
+    if (isWritten(value, run, container, key)) return;
     if (typeof value !== 'object' || !(Symbol.iterator in (value as object)))
       throw new GraphQLError(`Expected Iterable, but did not find one for field "${this.coordinate}".`);
     const items: unknown[] = [];
+    run.spend(2);
     write(items, container, key);
     const place = new Place(this, container, key, owner);
     let index = 0;
-    for (const each of value as Iterable<unknown>) run.put(each, item, items, index++, place);
+    for (const each of value as Iterable<unknown>) {
+      if (!run.spend(1)) return;
+      run.put(each, item, items, index++, place);
+    }
   };
 }
 
-export function completeObject({ fields, blank }: SelectionPlan): Complete {
+export function completeObject({ fields, bytes, blank }: SelectionPlan): Complete {
   return function complete(this: Completion, value, run, container, key, owner) {
-    const { $json } = value as Serialized;
-    if ($json !== undefined) {
-      write(new JsonText($json), container, key);
-      return;
-    }
+    if (isWritten(value, run, container, key)) return;
+    run.spend(bytes);
     const object = blank();
     write(object, container, key);
     run.fill(fields, value, object, new Place(this, container, key, owner));
@@ -75,4 +73,13 @@ export function completeAbstract(
     if (!isPromise(name)) return completeAs(name);
     run.put(name.then(String), { ...this, complete: completeAs }, container, key, owner);
   };
+}
+
+/** Writes a value that the database has serialized. @returns whether it has. */
+function isWritten(value: unknown, run: Run, container: Container, key: string | number): boolean {
+  const { $json } = value as Serialized;
+  if ($json === undefined) return false;
+  run.spend(Buffer.byteLength($json));
+  write(new JsonText($json), container, key);
+  return true;
 }

@@ -35,6 +35,8 @@ export interface Api {
   readonly name: 'graphql' | 'rest';
   /** How the database may serialize rows for it; `undefined` if it must return columns. */
   readonly json?: JsonFormat;
+  /** Whether it hands over variables that it has coerced itself (GraphQL, section 6.1.2). */
+  readonly coerces?: true;
 }
 
 export const GRAPHQL_API: Api = { name: 'graphql', json: { ids: 'string', nulls: 'null' } };

@@ -25,6 +25,8 @@ export interface ExecutorOptions {
   /** Milliseconds of the Unix epoch. */
   now(): number;
   readonly costs: CostLimits;
+  /** Maximum size of a response, and of an event of a subscription. */
+  readonly maxResponseBytes: number;
   readonly replicas?: ReplicaReads;
   /** Called around each operation; it is `undefined` if the document has none with the name. */
   trace?(operation: Operation | undefined, run: () => Promise<Outcome>): Promise<Outcome>;
@@ -91,10 +93,13 @@ export class Executor {
     });
     if (!(Symbol.asyncIterator in source)) return refusal(source.errors?.[0], admitted);
     const work = this.workOf(admitted, sent);
-    const answerTo = async (event: object) => {
+    const answerTo = (event: object) => {
       const own = new Context(request, context.charge, request.session.renewed(), undefined, event);
-      const compute = () => new Run(own, variables, event).execute(plan.root, false);
-      return eventOf(await this.answers.find(event, work, compute), admitted);
+      const compute = () => new Run(own, variables, this.options.maxResponseBytes, event).execute(plan.root, false);
+      return this.answers.find(event, work, compute).then(
+        (result) => eventOf(result, admitted),
+        (problem) => refusal(problem, admitted).body,
+      );
     };
     const events = source[Symbol.asyncIterator]() as AsyncIterator<object>;
     return new RunningSubscription(events, answerTo, admitted, onOver);
@@ -107,37 +112,41 @@ export class Executor {
 
   private async perform(operation: Operation, sent: Variables, request: OperationRequest): Promise<Outcome> {
     const { kind } = operation;
+    const { replicas } = this.options;
     const isIdempotent = kind === 'mutation' && request.idempotency !== undefined;
     const admitted = this.admit(operation, sent, request);
     if ('status' in admitted) return isIdempotent ? { ...admitted, replayed: false } : admitted;
     if (kind === 'subscription') return refusal(needsStream(), admitted);
-    if (kind === 'query') return this.execute(admitted, this.options.replicas?.session(request.session));
+    if (kind === 'query') return this.execute(admitted, replicas?.session(request.session));
     const outcome = await (isIdempotent ? this.executeIdempotently(admitted) : this.execute(admitted));
-    await this.options.replicas?.noteWrite(request.caller.id);
+    if (replicas) await replicas.noteWrite(request.caller.id);
     return outcome;
   }
 
   private async execute(admitted: Admitted, session = admitted.request.session): Promise<Outcome> {
     const { request, operation, plan, variables } = admitted;
     const charge = new Charge(request.meter, plan.cost);
-    // No field charges it then: it only counts towards what a caller may do free of quota.
-    if (plan.cost === 0) {
-      try {
-        await charge.settle(plan.isStatus ? 'status' : 'free');
-      } catch (problem) {
-        return refusal(problem, admitted);
-      }
+    const run = new Run(new Context(request, charge, session), variables, this.options.maxResponseBytes);
+    try {
+      // No field charges it then: it only counts towards what a caller may do free of quota.
+      if (plan.cost === 0) await charge.settle(plan.isStatus ? 'status' : 'free');
+      const result = await run.execute(plan.root, operation.kind === 'mutation');
+      return charge.problem ? refusal(charge.problem, admitted) : answer(result, admitted, plan.cost);
+    } catch (problem) {
+      // Nobody waits for what still runs.
+      session.work.deadline.end();
+      return refusal(problem, admitted);
     }
-    const run = new Run(new Context(request, charge, session), variables);
-    const result = await run.execute(plan.root, operation.kind === 'mutation');
-    return charge.problem ? refusal(charge.problem, admitted) : answer(result, admitted, plan.cost);
   }
 
   private executeIdempotently(admitted: Admitted): Promise<Outcome> {
     const { request, plan, variables } = admitted;
     const charge = new Charge(request.meter, plan.cost);
     return this.idempotent.run({ ...admitted, charge }, (transaction, shared) =>
-      new Run(new Context(request, charge, transaction, shared), variables).execute(plan.root, true),
+      new Run(new Context(request, charge, transaction, shared), variables, this.options.maxResponseBytes).execute(
+        plan.root,
+        true,
+      ),
     );
   }
 

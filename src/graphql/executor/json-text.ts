@@ -15,6 +15,12 @@ export function quoted(text: string): string {
   return NEEDS_NO_ESCAPE.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
+/** The bytes of a value as JSON. */
+export function sizeOf(value: unknown): number {
+  if (typeof value === 'string' && NEEDS_NO_ESCAPE.test(value)) return Buffer.byteLength(value) + 2;
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
 /**
  * A response as JSON.stringify serializes it, with the already serialized parts inserted unchanged. Its keys are
  * GraphQL names (section 2.1.9), which need no escaping.

@@ -1,8 +1,9 @@
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
-import { type Problem, problemOf } from '../../errors/problem';
+import { type Problem, ProblemError, problemOf } from '../../errors/problem';
 import type { LimitStatus } from '../../rate-limit/limit-status';
 import type { Notice } from '../annotations/notice';
 import type { OperationRequest } from './context';
+import { sizeOf } from './json-text';
 
 /** The response to one operation. `status` is the HTTP status: 200 if it was executed, else that of the first error. */
 export interface Outcome {
@@ -48,6 +49,27 @@ export function refusal(error: unknown, { request, notice }: Answering): Outcome
     },
     notice,
   };
+}
+
+/** At most how many bytes a response has around its data. */
+export const ENVELOPE = 1000;
+
+/** At most how many bytes an error has; its details repeat what its message says. */
+export function errorSize({ message, path }: GraphQLError): number {
+  return 300 + 2 * sizeOf(message) + sizeOf(path ?? []);
+}
+
+/** Why a response is refused. @param run the root fields of a mutation that have run. */
+export function tooLarge(
+  maxBytes: number,
+  errors: readonly GraphQLError[],
+  run: readonly { readonly key: string }[],
+): ProblemError {
+  const message = `The response would be larger than ${maxBytes} bytes. Ask for shorter pages or fewer fields.`;
+  const failed = new Set(errors.map(({ path = [] }) => path.length === 1 && path[0]));
+  const done = run.filter(({ key }) => !failed.has(key));
+  const details = done.map(({ key }) => ({ path: key, message: 'has run, and its changes remain' }));
+  return new ProblemError('OPERATION_TOO_COMPLEX', message, details.length ? details : undefined);
 }
 
 /** The response to a document that may not run, with the status of its first error. */

@@ -8,6 +8,7 @@ import {
   responsePathAsArray,
 } from 'graphql';
 import type { Context } from './context';
+import { ENVELOPE, errorSize, tooLarge } from './outcome';
 
 export type Values = Record<string, unknown>;
 /** An object or a list of the response. */
@@ -36,6 +37,8 @@ export interface FieldPlan extends Completion {
 
 export interface SelectionPlan {
   readonly fields: readonly FieldPlan[];
+  /** The bytes of an object's braces, names, colons and commas. */
+  readonly bytes: number;
   /** Creates the object for the fields. */
   blank(): Values;
 }
@@ -58,7 +61,8 @@ export class Place {
 
 /**
  * One run of an operation (GraphQL, section 6). Values are written to their places as they arrive. An error nulls the
- * nearest place that may be null; what arrives later below a nulled place is dropped.
+ * nearest place that may be null; what arrives later below a nulled place is dropped. Bytes are counted as they are
+ * written: once they are too many, all of the response is nulled, and nothing more of it is computed.
  */
 export class Run {
   /** The arguments that depend on variables, by slot of the plan. */
@@ -68,20 +72,28 @@ export class Run {
   /** The number of promises that are not settled yet. */
   private pending = 0;
   private onIdle: () => void = () => undefined;
+  /** How many more bytes the response may have. */
+  private left: number;
 
-  /** @param variables coerced. */
+  /** @param variables coerced. @param maxBytes of the response. */
   constructor(
     readonly context: Context,
     readonly variables: Values,
+    private readonly maxBytes: number,
     readonly rootValue?: unknown,
-  ) {}
+  ) {
+    this.left = maxBytes - ENVELOPE;
+  }
 
-  /** @param isSerial whether each root field starts after the one before has been completed. */
+  /** @param isSerial whether each root field waits for the one before. @throws ProblemError `OPERATION_TOO_COMPLEX`. */
   async execute(root: SelectionPlan, isSerial: boolean): Promise<ExecutionResult> {
     this.data = root.blank();
+    this.spend(root.bytes);
     const steps = isSerial ? root.fields.map((field) => [field]) : [root.fields];
+    let started = 0;
     for (const fields of steps) {
       if (this.data === null) break;
+      started++;
       this.fill(fields, this.rootValue, this.data);
       if (this.pending)
         await new Promise<void>((resolve) => {
@@ -89,12 +101,22 @@ export class Run {
         });
     }
     const { data, errors } = this;
-    return errors.length ? { errors, data } : { data };
+    if (this.left >= 0) return errors.length ? { errors, data } : { data };
+    // What shares a transaction is rolled back.
+    throw tooLarge(this.maxBytes, errors, isSerial && !this.context.shared ? root.fields.slice(0, started) : []);
+  }
+
+  /** Counts bytes of the response. @returns whether it goes on. */
+  spend(bytes: number): boolean {
+    this.left -= bytes;
+    if (this.left < 0) this.data = null;
+    return this.data !== null;
   }
 
   /** Resolves the fields of an object. */
   fill(fields: readonly FieldPlan[], source: unknown, target: Values, owner?: Place): void {
     for (const field of fields) {
+      if (this.data === null) return;
       try {
         this.put(field.resolve(source, this, owner), field, target, field.key, owner);
       } catch (error) {
@@ -132,7 +154,7 @@ export class Run {
       if (value !== null && value !== undefined) completion.complete(value, this, container, key, owner);
       else if (completion.isNonNull)
         throw new Error(`Cannot return null for non-nullable field ${completion.coordinate}.`);
-      else write(null, container, key);
+      else if (this.spend(4)) write(null, container, key);
     } catch (error) {
       this.fail(error, completion, container, key, owner);
     }
@@ -148,14 +170,13 @@ export class Run {
   ): void {
     if (this.isNulled(owner)) return;
     const path = responsePathAsArray({ prev: owner?.path, key, typename: undefined });
-    this.errors.push(locatedError(error, nodes, path));
-    if (!isNonNull) {
-      write(null, container, key);
-      return;
-    }
+    const located = locatedError(error, nodes, path);
+    this.errors.push(located);
+    this.spend(errorSize(located));
     let place = owner;
     while (place?.completion.isNonNull) place = place.owner;
-    if (place) {
+    if (!isNonNull) write(null, container, key);
+    else if (place) {
       place.isNulled = true;
       write(null, place.container, place.key);
     } else this.data = null;

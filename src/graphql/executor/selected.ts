@@ -100,8 +100,10 @@ class Reader {
   private ofRow(type: GraphQLObjectType, nodes: readonly FieldNode[]): Selection {
     const fields = new Map<string, Selection>();
     const members: Member[] = [];
-    let isSerializable = true;
-    for (const [name, inner, key] of this.fieldsOf(type, nodes)) {
+    const selected = this.fieldsOf(type, nodes);
+    // What is selected under several names is read once: the database must not repeat it in every row.
+    let isSerializable = new Set(selected.map(([name]) => name)).size === selected.length;
+    for (const [name, inner, key] of selected) {
       const field = type.getFields()[name];
       if (!field) {
         members.push({ key, constant: type.name });

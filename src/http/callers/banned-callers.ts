@@ -47,9 +47,12 @@ export class BannedCallers {
   refuseAll(app: FastifyInstance): void {
     app.decorateRequest('isTurnedAway', false);
     app.addHook('onRequest', (request, reply, done) => {
-      const { meter, routeOptions } = request;
-      if (!this.isBanned(meter) || routeOptions.config.metering === 'unmetered') return done();
-      const mayAsk = routeOptions.config.mayAskStatus && isSmall(request);
+      const { meter } = request;
+      if (!this.isBanned(meter)) return done();
+      // Fastify builds the options anew each time.
+      const { config } = request.routeOptions;
+      if (config.metering === 'unmetered') return done();
+      const mayAsk = config.mayAskStatus && isSmall(request);
       this.refuse(meter, mayAsk ? undefined : '')
         .then((problem) => turnAway(request, reply, problem, done))
         .catch(done);

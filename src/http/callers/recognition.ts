@@ -74,7 +74,9 @@ export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymous
 /** Refuses requests whose key was rejected, once the response has the CORS headers that let a browser read it. */
 export function refuseWrongKeys(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
-    const { keyProblem, routeOptions } = request;
-    done(routeOptions.config.metering ? undefined : (keyProblem as Error | undefined));
+    const { keyProblem } = request;
+    // Fastify makes the route's options anew each time they are read.
+    if (keyProblem === undefined || request.routeOptions.config.metering) return done();
+    done(keyProblem as Error);
   });
 }

@@ -1,4 +1,5 @@
 import {
+  coerceInputValue,
   type GraphQLField,
   type GraphQLInputObjectType,
   type GraphQLSchema,
@@ -17,7 +18,7 @@ export interface Body {
   readonly identity: { readonly field: string; readonly parameter: string | undefined };
   /** Whether it is a merge patch, where null has a meaning. Elsewhere null for an optional field means that it is absent. */
   readonly isPatch: boolean;
-  /** The values of absent fields. */
+  /** The values of absent fields, coerced. */
   readonly defaults: Readonly<Record<string, unknown>>;
 }
 
@@ -56,7 +57,7 @@ function defaultsOf(
       const field = taken.getFields()[name];
       const isMissing = given[name] === undefined && field && ruleOf(field).nullable === false;
       if (isMissing) throw new Error(`${type.name}.${name} needs a default`);
-      return [name, given[name] ?? null];
+      return [name, field && coerceInputValue(given[name] ?? null, field.type)];
     }),
   );
 }

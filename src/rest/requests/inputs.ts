@@ -12,7 +12,7 @@ import {
   isListType,
   isRequiredArgument,
 } from 'graphql';
-import { integerRule } from '../../domain/input-rules';
+import { integerRule, type Rule } from '../../domain/input-rules';
 import { ruleOf } from '../../graphql/directives/json-schema';
 import { type Operation, pathParameters, routeOf } from '../rest-operation';
 import { INT32, readJson, readText, SCALARS } from './scalar-formats';
@@ -27,6 +27,8 @@ export interface Input {
   /** The argument, or the field of the argument `filter` or `input`. */
   readonly element: Element;
   readonly type: GraphQLInputType;
+  /** What its value must keep beyond its type. */
+  readonly rule: Rule;
   /** The location of its value in the variables: `['after']`, `['filter', 'ids']`. */
   readonly target: Target;
   readonly required: boolean;
@@ -102,6 +104,7 @@ function inputOf(name: string, element: Element, target: Target, read: typeof re
     name,
     element,
     type,
+    rule: ruleOf(element),
     target,
     required: isRequiredArgument(element),
     repeatable: isListType(getNullableType(type)),

@@ -1,6 +1,7 @@
+import { coerceInputValue, type GraphQLInputType } from 'graphql';
 import { isLosslessNumber } from 'lossless-json';
 import { badInput, type ErrorDetail } from '../../domain/domain-error';
-import { ruleErrors } from '../../graphql/documents/rule-errors';
+import { faultsOf } from '../../domain/input-rules';
 import { typeErrors } from '../../graphql/documents/variable-errors';
 import type { Variables } from '../../graphql/executor/context';
 import type { Body } from './body-shape';
@@ -18,7 +19,7 @@ export interface Given {
 const MAX_DETAILS = 100;
 
 /**
- * Builds the variables of an operation's document from a request.
+ * Builds the variables of an operation's document from a request, each coerced to its type.
  * @throws DomainError `BAD_USER_INPUT` that names everything that does not fit.
  */
 export function variablesOf(
@@ -42,18 +43,31 @@ class Reading {
   readonly variables: Record<string, unknown> = {};
   readonly details: ErrorDetail[] = [];
 
-  take({ name, type, element, target, read, mustBe }: Input, raw: unknown): void {
-    const value = read(raw);
-    const misfits = typeErrors(type, value, name);
-    for (const { path } of misfits) this.refuse(path, mustBe);
-    if (!misfits.length) this.details.push(...ruleErrors(element, value, name));
-    const [argument, field] = target;
+  take({ name, type, rule, target: [argument, field], read, mustBe }: Input, raw: unknown): void {
+    const given = read(raw);
+    const value = coerced(type, given);
+    if (value === undefined) for (const { path } of typeErrors(type, given, name)) this.refuse(path, mustBe);
+    else for (const message of faultsOf(rule, given)) this.refuse(name, message);
     if (field === undefined) this.variables[argument] = value;
-    else this.variables[argument] = Object.assign(this.variables[argument] ?? {}, { [field]: value });
+    else this.objectOf(argument)[field] = value;
+  }
+
+  private objectOf(argument: string): Record<string, unknown> {
+    this.variables[argument] ??= {};
+    return this.variables[argument] as Record<string, unknown>;
   }
 
   refuse(path: string, message: string): void {
     this.details.push({ path, message });
+  }
+}
+
+/** The value as its type has it; `undefined` if it does not fit. */
+function coerced(type: GraphQLInputType, value: unknown): unknown {
+  try {
+    return coerceInputValue(value, type);
+  } catch {
+    return undefined;
   }
 }
 

@@ -12,7 +12,7 @@ import { Id } from '../scalars';
 
 @Rules({ name: NAME_FILTER })
 @InputType({ description: 'Which pets to list: those that match every given filter.' })
-export class PetFilter {
+export class PetFilter implements PetFilterShape {
   @Field(() => [Id], { nullable: true, description: 'Pets with these ids. An empty list matches nothing.' })
   ids?: bigint[] | null;
 

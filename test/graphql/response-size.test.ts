@@ -1,0 +1,177 @@
+import { GraphQLError } from 'graphql';
+import { statement } from '../../src/database/reading/statement';
+import { tooLarge } from '../../src/graphql/executor/outcome';
+import { fillShop } from '../helper/database';
+import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
+import { running, socketClient } from '../helper/live';
+import { until } from '../helper/until';
+
+const MAX = 20_000;
+/** What is kept free for what stands around the data. */
+const RESERVE = 1000;
+
+let gateway: Gateway;
+let strict: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+  strict = await gateway.another({ MAX_RESPONSE_BYTES: String(MAX), GRAPHQL_MAX_EVENT_COST: '1000' });
+});
+beforeEach(() => fillShop(gateway.database));
+afterAll(async () => {
+  await strict.close();
+  await gateway.close();
+});
+
+const REFUSED = { code: 'OPERATION_TOO_COMPLEX', status: 400, requestId: expect.any(String) };
+const MESSAGE = `The response would be larger than ${MAX} bytes. Ask for shorter pages or fewer fields.`;
+
+/** The bytes of a response, which must be an answer. */
+async function sizeOf(query: string, instance = gateway): Promise<number> {
+  const { statusCode, body } = await post(instance, query);
+  expect(statusCode).toBe(200);
+  return Buffer.byteLength(body);
+}
+
+function post(instance: Gateway, query: string, headers: object = {}) {
+  return instance.app.inject({
+    method: 'POST',
+    url: '/graphql',
+    headers: { 'content-type': 'application/json', ...headers },
+    payload: JSON.stringify({ query }),
+  });
+}
+
+async function expectRefused(query: string): Promise<void> {
+  const { status, data, errors } = await strict.graphql(query);
+  expect(status).toBe(400);
+  expect(data).toBeUndefined();
+  expect(errors).toEqual([{ message: MESSAGE, extensions: REFUSED }]);
+}
+
+/** As many pets as are asked for, all of one name. */
+async function addPets(count: number, name: string): Promise<void> {
+  const add = statement('insert into pets (name, category_id) select $1, 1 from generate_series(1, $2::int)');
+  await gateway.database.query(add, [name, count]);
+}
+
+const aliased = (count: number, field: string, of = 'alias') =>
+  Array.from({ length: count }, (_, i) => `${of}${i}: ${field}`).join(' ');
+
+test('introspection under many aliases is refused as soon as it is too large', async () => {
+  const long = 'a'.repeat(60);
+  const document = `{ ${aliased(48, '__schema { types { ...Type } }')} } fragment Type on __Type { ${aliased(38, 'name', long)} }`;
+  // What bounds the document is not what is tested.
+  const lenient = await gateway.another({ GRAPHQL_MAX_COST: '10000000', GRAPHQL_MAX_ALIASES: '10000' });
+  const before = process.memoryUsage().heapUsed;
+  const { status, errors } = await lenient.graphql(document);
+  const grown = process.memoryUsage().heapUsed - before;
+  await lenient.close();
+  expect([status, errors[0]?.message]).toEqual([400, MESSAGE.replace(String(MAX), '5000000')]);
+  expect(grown).toBeLessThan(50e6);
+});
+
+describe('is refused, whoever writes it', () => {
+  const page = (fields: string) => `{ pets(first: 100) { nodes { ${fields} } } }`;
+
+  test.each([
+    ['PostgreSQL', 'id name'],
+    [
+      'PostgreSQL, within rows that it does not write',
+      'cursor: id name category { id description } orders { nodes { id } }',
+    ],
+    ['the executor, as fields repeat', aliased(5, 'name')],
+    ['the executor, as names are long', `${aliased(5, 'id', 'a'.repeat(60))} orders { totalCount }`],
+  ])('%s', async (_who, fields) => {
+    await addPets(100, 'Rex of the long name '.repeat(10).trim());
+    expect(await sizeOf(page(fields))).toBeGreaterThan(MAX);
+    await expectRefused(page(fields));
+  });
+
+  test('introspection', () =>
+    expectRefused('{ __schema { types { name description fields { name description args { name description } } } } }'));
+
+  // A key's id is an ID, but no pet's.
+  test('errors', () => expectRefused(`{ ${aliased(90, 'pet(id: "abcdefghijkl") { id }')} }`));
+
+  test('and REST', async () => {
+    await addPets(100, 'R'.repeat(250));
+    const response = await strict.app.inject({ url: '/pets?limit=100' });
+    expect(response.statusCode).toBe(400);
+    expect(response.json()).toMatchObject({ code: 'OPERATION_TOO_COMPLEX', message: MESSAGE });
+    expect((await strict.app.inject({ url: '/pets?limit=10' })).statusCode).toBe(200);
+  });
+});
+
+test.each([
+  ['ASCII', 'Rex'.repeat(50)],
+  ['three bytes a character', '犬'.repeat(150)],
+  ['four bytes a character', '🐕'.repeat(100)],
+  ['escapes', '"\\\n\u0001'.repeat(40)],
+])('bytes are counted exactly: %s', async (_name, name) => {
+  await addPets(40, name);
+  for (const fields of ['name', 'a: name b: name c: orders(first: 1) { nodes { id } }', 'id inventory { quantity }']) {
+    const query = `{ pets(first: 100) { nodes { ${fields} } pageInfo { endCursor } } none: pet(id: 999) { id } }`;
+    const size = await sizeOf(query);
+    const fitting = await gateway.another({ MAX_RESPONSE_BYTES: String(Math.max(10_000, size + RESERVE)) });
+    expect(await sizeOf(query, fitting)).toBe(size);
+    await fitting.close();
+    if (size < 10_500) continue;
+    const tight = await gateway.another({ MAX_RESPONSE_BYTES: String(size - 100) });
+    expect((await post(tight, query)).statusCode).toBe(400);
+    await tight.close();
+  }
+});
+
+describe('a mutation whose response is too large', () => {
+  const create = (name: string) => `createPet(input: { name: "${name}", categoryId: 1 }) { ...Pet }`;
+  const pets = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((key) => `${key}: ${create(key.repeat(250))}`);
+  const mutation = `mutation { ${pets.join(' ')} } fragment Pet on Pet { ${aliased(17, 'name', 'n')} }`;
+  const created = async (): Promise<number> => {
+    const [row] = await gateway.database.query<{ count: bigint }>(
+      statement('select count(*) from pets where length(name) = 250'),
+      [],
+    );
+    return Number(row?.count);
+  };
+
+  test('stops, and says what it has done', async () => {
+    const { status, data, errors } = await strict.graphql(mutation);
+    expect([status, data]).toEqual([400, undefined]);
+    const done = ['a', 'b', 'c', 'd', 'e'].map((path) => ({ path, message: 'has run, and its changes remain' }));
+    expect(errors).toEqual([{ message: MESSAGE, extensions: { ...REFUSED, details: done } }]);
+    expect(await created()).toBe(done.length);
+  });
+
+  test('names no field that failed', () => {
+    const errors = [new GraphQLError('', { path: ['a'] }), new GraphQLError('', { path: ['b', 'category'] })];
+    const { details } = tooLarge(MAX, errors, [{ key: 'a' }, { key: 'b' }, { key: 'c' }]);
+    expect(details?.map(({ path }) => path)).toEqual(['b', 'c']);
+  });
+
+  test('changes nothing under an idempotency key, which can be used again', async () => {
+    const headers = { 'idempotency-key': 'large' };
+    const { status, errors } = await strict.graphql(mutation, {}, headers);
+    expect([status, errors]).toEqual([400, [{ message: MESSAGE, extensions: REFUSED }]]);
+    expect(await created()).toBe(0);
+    const { data } = await strict.graphql(
+      'mutation { createPet(input: { name: "Rex", categoryId: 1 }) { name } }',
+      {},
+      headers,
+    );
+    expect(data).toEqual({ createPet: { name: 'Rex' } });
+  });
+});
+
+test('an event that is too large is an error, and the next one is not', async () => {
+  const client = socketClient(await strict.listen(), { 'x-api-key': ADMIN_KEY });
+  const received = client.subscribe(`subscription { petChanged { kind pet { ${aliased(30, 'name')} } } }`);
+  await until(async () => (await running(strict)) > 0);
+  const rename = (name: string) =>
+    strict.data('mutation ($name: String) { updatePet(id: 1, input: { name: $name }) { id } }', { name });
+  await rename('🐕'.repeat(200));
+  await rename('Rex');
+  const [large, small] = await received.until(2);
+  expect(large).toEqual({ errors: [{ message: MESSAGE, extensions: REFUSED }] });
+  expect(small?.data?.petChanged?.pet?.alias29).toBe('Rex');
+  client.close();
+});
