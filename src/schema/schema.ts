@@ -7,8 +7,8 @@ import type { Services as DomainServices } from '../domain/services';
 import type { Hub } from '../events/hub';
 import { enforceRateLimits } from '../graphql/charging/rate-limit-directive';
 import { defineDirectives } from '../graphql/directives/directives';
-import { isolateMutations } from '../graphql/idempotency/savepoints';
 import type { Store } from '../rate-limit/stores/store';
+import { describeDirectives } from './descriptions';
 import { ApiKeyResolver } from './resolvers/api-key-resolver';
 import { CategoryResolver } from './resolvers/category-resolver';
 import { ChangeResolver, type Passes } from './resolvers/change-resolver';
@@ -16,6 +16,7 @@ import { InventoryResolver } from './resolvers/inventory-resolver';
 import { OrderResolver } from './resolvers/order-resolver';
 import { PetResolver } from './resolvers/pet-resolver';
 import { ViewerResolver } from './resolvers/viewer-resolver';
+import { isolateMutations } from './savepoints';
 import { refuseKeyIds } from './scalars';
 
 /** The services behind the resolvers. */
@@ -48,7 +49,7 @@ export function buildSchema({ apiKeys, limits, events, ...shop }: Services): Gra
       publish: () => undefined,
     },
   });
-  const schema = isolateMutations(enforceRateLimits(defineDirectives(built)));
+  const schema = isolateMutations(enforceRateLimits(describeDirectives(defineDirectives(built))));
   // Parameter decorators are evaluated last to first, but readers expect `updatePet(id, input)`.
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     (field.args as GraphQLArgument[]).reverse();

@@ -2,7 +2,7 @@ import Ajv, { type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { LightMyRequestResponse as Response } from 'fastify';
 import { type DocumentNode, type GraphQLSchema, parse } from 'graphql';
-import { ERROR_STATUS } from '../../src/errors/problem';
+import { ERRORS, isErrorCode } from '../../src/errors/error-codes';
 import { type Description, jsonSchema } from '../rest/description';
 import type { FuzzedRequest } from './callers';
 import { misfits } from './shape';
@@ -121,7 +121,7 @@ function faultsOfAll({ statusCode, headers, payload }: Response): string[] {
 function faultsOfError({ code, status, message }: Error, http: number | undefined): string[] {
   const faults: string[] = [];
   if (typeof message !== 'string' || !message || message.length > 500) faults.push('no message, or a long one');
-  const expected = ERROR_STATUS[code as keyof typeof ERROR_STATUS];
+  const expected = isErrorCode(code) ? ERRORS[code].status : undefined;
   if (expected !== status) faults.push(`code ${code} with status ${status}`);
   if (http !== undefined && status !== http) faults.push(`status ${status} in HTTP's ${http}`);
   if (Number(status) >= 500) faults.push(`error ${code}`);

@@ -2,6 +2,7 @@ import type { OpenAPIV3 } from 'openapi-types';
 import { DEFAULT_PAGE } from '../../domain/connection';
 import { PAGE_SIZE } from '../../domain/input-rules';
 import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency/idempotency-header';
+import { ownDescription } from '../../schema/descriptions';
 import type { PreparedOperation, Stability } from '../prepared-operation';
 import type { Input } from '../requests/inputs';
 import { INT32 } from '../requests/scalar-formats';
@@ -30,6 +31,20 @@ export const PARAMETERS: Readonly<Record<string, Parameter>> = {
     description: 'ETags of copies that the client has; the response is 304 if one of them is current.',
     schema: { type: 'string', maxLength: 16_384 },
   },
+  ifMatch: {
+    name: 'If-Match',
+    in: 'header',
+    description:
+      'Makes the change only if the resource is still the version with this `ETag`, or with one of several; else the response is 412. `*` matches what exists. Tags are compared as they are: a weak one (`W/"…"`) never matches.',
+    schema: { type: 'string', maxLength: 16_384 },
+  },
+  requestId: {
+    name: 'X-Request-Id',
+    in: 'header',
+    description:
+      'The id for this request, in its response and in our log: 1 to 128 letters, digits and `_ . : -`. Without it, or with any other value, the request gets a new one.',
+    schema: { type: 'string', maxLength: 16_384 },
+  },
   idempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
@@ -42,12 +57,14 @@ export const PARAMETERS: Readonly<Record<string, Parameter>> = {
 
 /** The parameters of an operation. */
 export function parametersOf(operation: PreparedOperation): (Parameter | OpenAPIV3.ReferenceObject)[] {
-  const { inputs, method, runsOnce, stability } = operation;
+  const { inputs, isConditional, method, runsOnce, stability } = operation;
   return [
     ...[...inputs.path.values()].map(pathParameter),
     ...[...inputs.query.values()].map((input) => queryParameter(input, stability)),
     ...(method === 'GET' ? [shared('ifNoneMatch')] : []),
+    ...(isConditional ? [shared('ifMatch')] : []),
     ...(runsOnce ? [shared('idempotencyKey')] : []),
+    shared('requestId'),
   ];
 }
 
@@ -66,7 +83,7 @@ function queryParameter({ name, element, sorts }: Input, stability: Stability | 
   return {
     name,
     in: 'query',
-    description: `${element.description}${names ? ' A leading `-` sorts in descending order.' : ''}`,
+    description: `${ownDescription(element)}${names ? ' A leading `-` sorts in descending order.' : ''}`,
     schema: names ? { type: 'string', enum: names, default: names[0] } : schemaOf(element),
     ...(stability?.parameter === name && { 'x-stability': stability.level }),
   } satisfies Parameter;

@@ -66,7 +66,7 @@ async function order(petId: string, quantity: number): Promise<string> {
       variables: { petId, quantity },
       context: { headers: { 'Idempotency-Key': crypto.randomUUID() } },
     });
-    return `order of ${data?.placeOrder.quantity}`;
+    return `order of ${data?.placeOrder?.quantity}`;
   } catch (error) {
     if (!CombinedGraphQLErrors.is(error)) throw error; // nothing that the petstore has said
     return String(error.errors[0]?.extensions?.code);
