@@ -3,7 +3,7 @@ import type { Problem } from '../../errors/problem';
 import { problemOfStatus } from '../../graphql/charging/limit-problem';
 import type { Meter } from '../../rate-limit/meter';
 import type { CountingStore } from '../../rate-limit/stores/counting-store';
-import { problemBody } from '../error-handling';
+import { errorAnswer } from '../error-handling';
 import { Tarpit } from './tarpit';
 
 declare module 'fastify' {
@@ -41,8 +41,8 @@ export class BannedCallers {
         .then((problem) => {
           if (!problem) return done();
           request.isTurnedAway = true;
-          reply.code(problem.status).type('application/json; charset=utf-8');
-          reply.send(JSON.stringify(problemBody(request, problem)));
+          const { status, type, body } = errorAnswer(request, problem);
+          reply.code(status).type(type).send(JSON.stringify(body));
         })
         .catch(done);
     });
