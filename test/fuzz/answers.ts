@@ -59,8 +59,9 @@ export class RestJudge {
     if (json === undefined) return [...faults, 'the body is no JSON'];
     if (status >= 400) {
       faults.push(...faultsOfError(json as Error, status));
-      const valid = this.validator(this.description.schema('Error'));
-      if (!valid(json)) faults.push(`no Error: ${this.ajv.errorsText(valid.errors)}`);
+      const described = on && !OF_HTTP.includes(status) ? this.description.response(on, status) : undefined;
+      const valid = this.validator(described ? jsonSchema(described) : this.description.schema('Error'));
+      if (!valid(json)) faults.push(`no Error of its own: ${this.ajv.errorsText(valid.errors)}`);
     } else if (on) {
       const valid = this.validator(jsonSchema(this.description.response(on, status)));
       if (!valid(json)) faults.push(`not of its schema: ${this.ajv.errorsText(valid.errors)}`);

@@ -11,6 +11,7 @@ import { schemasOf } from './schemas';
 const DESCRIPTION = `Pets, the categories they belong to, orders for them, and their stock.
 
 - **Lists** are bare arrays. The next page is in the \`Link\` header with \`rel="next"\`.
+- **Values** that are absent are left out of an object, and never null.
 - **Identifiers** are 64-bit integers: read them with a JSON parser that keeps them exact.
 - **Errors** are an \`Error\` object, whose \`status\` is the HTTP status. \`/docs/errors\` says what to do about each \`code\`.
 - **Versions** of a resource are its \`ETag\`: send it back as \`If-Match\`, and the change is made only if nobody else was faster.
