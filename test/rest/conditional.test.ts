@@ -1,3 +1,4 @@
+import { OPERATIONS } from '../../src/rest/operations';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { type Answer, contentOf, send } from './client';
 
@@ -53,6 +54,12 @@ const CHANGES: [on: string, body: object | undefined, ok: number][] = [
   ['PUT /store/inventory/1', { quantity: 9 }, 200],
   ['DELETE /store/inventory/1', undefined, 204],
 ];
+
+test('every operation that changes what is there is tested here', () => {
+  const known = [...CHANGES.map(([on]) => on), 'DELETE /pets/1', 'DELETE /categories/1'];
+  const conditional = OPERATIONS.filter(({ on }) => /^(PUT|PATCH|DELETE) /.test(on));
+  expect(known.sort()).toEqual(conditional.map(({ on }) => on.replace(/\{\w+\}/, '1')).sort());
+});
 
 describe.each(CHANGES)('%s', (on, body, ok) => {
   const path = on.slice(on.indexOf(' ') + 1);
