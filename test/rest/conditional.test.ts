@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { OPERATIONS } from '../../src/rest/operations';
+import { runs } from '../helper/full';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { type Answer, contentOf, send } from './client';
 
@@ -154,6 +156,18 @@ describe('the tag of an answer', () => {
       ? sendIf(headers.etag, `PUT ${path}`, { quantity: 1 })
       : sendIf(headers.etag, `PATCH ${path}`, {});
     expect((await next).status).toBe(200);
+  });
+
+  test('is that of a read whatever the texts are', async () => {
+    const text = fc
+      .string({ unit: 'binary', minLength: 1, maxLength: 40 })
+      .map((each) => each.replaceAll('\0', '').trim());
+    const category = fc.record({ name: text.map((each) => each || 'x'), description: text });
+    const look = async (body: object) => {
+      const { status, headers } = await sendIf(undefined, 'PUT /categories/1', body);
+      expect([status, headers.etag]).toEqual([200, await tagOf('/categories/1')]);
+    };
+    await fc.assert(fc.asyncProperty(category, look), runs(20, 200));
   });
 
   test("of stock changes with its pet's status, which it shows", async () => {

@@ -40,10 +40,10 @@ export function errorsOf(operation: PreparedOperation, operations: readonly Prep
   return { ...Object.fromEntries(responses), default: responseRef(OTHER) };
 }
 
-/** The fewest codes that an operation has of each status. */
+/** The fewest codes that an operation without annotations has of each status. */
 function commonCodes(operations: readonly PreparedOperation[]): Map<number, ErrorCode[]> {
   const common = new Map<number, ErrorCode[]>();
-  for (const operation of operations) {
+  for (const operation of operations.filter((each) => !annotationHeaderNames(each).length)) {
     for (const [status, codes] of byStatus(possibleErrors(operation))) {
       const known = common.get(status);
       if (!known || codes.length < known.length) common.set(status, codes);
