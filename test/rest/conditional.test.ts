@@ -90,9 +90,12 @@ describe.each(CHANGES)('%s', (on, body, ok) => {
     expect((await sendIf(' * ', on, body)).status).toBe(ok);
   });
 
-  test.each(['', ',', 'abc', '"a', '*, "a"', 'w/"a"', '"a" "b"', '"a b"'])('refuses %j', async (tags) => {
-    const { status, json } = await sendIf(tags, on, body);
-    expect([status, json]).toMatchObject([400, { code: 'BAD_USER_INPUT', details: [{ path: 'If-Match' }] }]);
+  test('is refused if the header is malformed', async () => {
+    for (const tags of ['', ',', 'abc', '"a', '*, "a"', 'w/"a"', '"a" "b"', '"a b"']) {
+      const { status, json } = await sendIf(tags, on, body);
+      const told = { code: 'BAD_USER_INPUT', details: [expect.objectContaining({ path: 'If-Match' })] };
+      expect([tags, status, json]).toEqual([tags, 400, expect.objectContaining(told)]);
+    }
   });
 });
 
