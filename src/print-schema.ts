@@ -1,5 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorsAsMarkdown } from './pages/error-reference';
 import { printedSchema } from './schema/printed-schema';
 
-writeFileSync(join(__dirname, '..', 'schema.graphql'), printedSchema());
+const PROJECT = join(__dirname, '..');
+
+writeFileSync(join(PROJECT, 'schema.graphql'), printedSchema());
+writeFileSync(join(PROJECT, 'docs', 'errors.md'), errorsAsMarkdown());

@@ -31,9 +31,9 @@ function example(name: (typeof NAMES)[number]): Example {
   throw failures.find((reason) => String(reason).includes(`${name}.patch`)) ?? new Error(`no example ${name}`);
 }
 
-async function rest(method: string, path: string, body?: unknown) {
+async function rest(method: string, path: string, body?: unknown, more: Record<string, string> = {}) {
   const json = body === undefined ? undefined : { body: JSON.stringify(body) };
-  const headers = { connection: 'close', ...(json && { 'content-type': 'application/json' }) };
+  const headers = { connection: 'close', ...(json && { 'content-type': 'application/json' }), ...more };
   const response = await fetch(gateway.url + path, { method, headers, ...json });
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text && JSON.parse(text) };
@@ -145,6 +145,11 @@ describe('a resource: customers', () => {
     const replaced = { name: 'Ada L.', email: 'ada@example.com' };
     expect((await rest('PUT', '/customers/1', replaced)).body).toEqual({ id: 1, ...replaced });
     expect((await rest('PATCH', '/customers/1', ada)).body).toEqual({ id: 1, ...ada });
+    const stale = String(created.headers.get('etag'));
+    expect((await rest('PATCH', '/customers/1', {}, { 'if-match': stale })).status).toBe(200);
+    await rest('PATCH', '/customers/1', { name: 'Eve' });
+    expect((await rest('PUT', '/customers/1', replaced, { 'if-match': stale })).status).toBe(412);
+    expect((await rest('DELETE', '/customers/1', undefined, { 'if-match': stale })).status).toBe(412);
     const refused = await rest('POST', '/customers', { name: '', email: null });
     expect(refused.body.details).toEqual([
       { path: 'name', message: 'must not be empty' },

@@ -1,10 +1,11 @@
-import type { Session } from '../database/database';
+import type { Session, Transaction } from '../database/database';
 import { selectByIds } from '../database/reading/select';
 import type { Selection } from '../database/reading/selection';
 import { CATEGORIES, type CategoryRow } from '../database/reading/tables';
+import { lockRow } from '../database/writing/raw-queries';
 import { checkInput } from './checks';
 import { type Connection, connect, type PageArgs } from './connection';
-import { DomainError, notFound, refusing } from './domain-error';
+import { DomainError, notFound, type Precondition, refusing, requireUnchanged } from './domain-error';
 import { DESCRIPTION, NAME, NOT_NULL, type Rules } from './input-rules';
 import { checkedFilters } from './name-filter';
 
@@ -45,24 +46,30 @@ export class CategoryService {
     return session.transaction(({ prisma }) => prisma.category.create({ data }));
   }
 
-  /** @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`. */
-  async update(session: Session, id: bigint, input: CategoryUpdate): Promise<CategoryRow> {
+  /** @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`. */
+  async update(session: Session, id: bigint, input: CategoryUpdate, precondition?: Precondition): Promise<CategoryRow> {
     const data = checkInput(CATEGORY_UPDATE, input);
-    return refusing(
-      session.transaction(({ prisma }) => prisma.category.update({ where: { id }, data })),
-      {
-        'not-found': () => notFound('Category', id),
-      },
-    );
+    return session.transaction(async (tx) => {
+      await lockCategory(tx, id, precondition);
+      return tx.prisma.category.update({ where: { id }, data });
+    });
   }
 
-  /** @throws DomainError `NOT_FOUND`, `CATEGORY_NOT_EMPTY`. */
-  async delete(session: Session, id: bigint): Promise<CategoryRow> {
-    const write = session.transaction((tx) => tx.prisma.category.delete({ where: { id } }));
+  /** @throws DomainError `NOT_FOUND`, `PRECONDITION_FAILED`, `CATEGORY_NOT_EMPTY`. */
+  async delete(session: Session, id: bigint, precondition?: Precondition): Promise<CategoryRow> {
+    const write = session.transaction(async (tx) => {
+      await lockCategory(tx, id, precondition);
+      return tx.prisma.category.delete({ where: { id } });
+    });
     return refusing(write, {
-      'not-found': () => notFound('Category', id),
       'foreign-key': () =>
         new DomainError('CATEGORY_NOT_EMPTY', `Category ${id} still has pets; move or delete them first.`),
     });
   }
+}
+
+/** Keeps others from changing a category until the transaction ends. */
+async function lockCategory(tx: Transaction, id: bigint, precondition: Precondition | undefined): Promise<void> {
+  if (!(await lockRow(tx, 'category', id))) throw notFound('Category', id);
+  await requireUnchanged(precondition, `Category ${id}`, () => tx.prisma.category.findUnique({ where: { id } }));
 }

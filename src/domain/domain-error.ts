@@ -4,6 +4,7 @@ import { type Failure, failureOf } from '../database/failures';
 export type DomainErrorCode =
   | 'BAD_USER_INPUT'
   | 'NOT_FOUND'
+  | 'PRECONDITION_FAILED'
   | 'UNKNOWN_REFERENCE'
   | 'INSUFFICIENT_STOCK'
   | 'ORDER_COMPLETE'
@@ -55,4 +56,27 @@ export async function refusing<T>(
     const failure = failureOf(error);
     throw (failure && refusals[failure]?.()) ?? error;
   }
+}
+
+/**
+ * What a caller makes a change depend on: whether the resource is still what the caller has seen of it.
+ * @param current the resource, which nobody else can change any more; `null` if there is none.
+ */
+export type Precondition = (current: object | null) => boolean;
+
+/**
+ * Decides on a change inside its transaction. Whether the resource exists, and whether the input is valid, is checked
+ * before: such refusals take precedence (RFC 9110, section 13.2.1).
+ * @param read reads the resource, whose row is locked.
+ * @param what the resource: `Pet 7`.
+ * @throws DomainError `PRECONDITION_FAILED`.
+ */
+export async function requireUnchanged(
+  precondition: Precondition | undefined,
+  what: string,
+  read: () => object | null | Promise<object | null>,
+): Promise<void> {
+  if (!precondition || precondition(await read())) return;
+  const message = `${what} is not the version that the request is for: it has been changed. Read it again.`;
+  throw new DomainError('PRECONDITION_FAILED', message);
 }

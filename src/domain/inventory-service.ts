@@ -7,7 +7,7 @@ import { INVENTORY, type InventoryRow } from '../database/reading/tables';
 import { lockRow } from '../database/writing/raw-queries';
 import { checkInput } from './checks';
 import { type Connection, connect, type PageArgs } from './connection';
-import { DomainError, notFound, refusing } from './domain-error';
+import { DomainError, notFound, type Precondition, refusing, requireUnchanged } from './domain-error';
 import { type Rules, STOCK } from './input-rules';
 
 export interface InventoryUpdate {
@@ -38,11 +38,23 @@ export class InventoryService {
     return connect(session, INVENTORY, page, { ...filter }, selection);
   }
 
-  /** Sets the stock of a pet, whatever it was. @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND` (the pet). */
-  async set(session: Session, petId: bigint, input: InventoryUpdate): Promise<InventoryRow> {
+  /**
+   * Sets the stock of a pet; without a precondition whatever it was, if any.
+   * @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND` (the pet), `PRECONDITION_FAILED`.
+   */
+  async set(
+    session: Session,
+    petId: bigint,
+    input: InventoryUpdate,
+    precondition?: Precondition,
+  ): Promise<InventoryRow> {
     const { quantity } = checkInput(INVENTORY_UPDATE, input);
     const write = session.transaction(async (tx) => {
       const data = { petId, quantity };
+      if (precondition) {
+        const isThere = await lockRow(tx, 'inventory', petId);
+        await requireUnchanged(precondition, itemOf(petId), () => (isThere ? findItem(tx, petId) : noItem(tx, petId)));
+      }
       const isNew = await setOrCreate(tx, data);
       const { status } = await tx.prisma.pet.findUniqueOrThrow({ where: { id: petId } });
       tx.changed({ topic: 'inventory', kind: isNew ? 'CREATED' : 'UPDATED', id: petId });
@@ -51,11 +63,15 @@ export class InventoryService {
     return refusing(write, { 'foreign-key': () => notFound('Pet', petId) });
   }
 
-  /** Stops tracking the stock of a pet. @throws DomainError `NOT_FOUND` if it was not tracked. */
-  async remove(session: Session, petId: bigint): Promise<InventoryRow> {
+  /**
+   * Stops tracking the stock of a pet.
+   * @throws DomainError `NOT_FOUND` if it was not tracked, `PRECONDITION_FAILED`.
+   */
+  async remove(session: Session, petId: bigint, precondition?: Precondition): Promise<InventoryRow> {
     return session.transaction(async (tx) => {
       if (!(await lockRow(tx, 'inventory', petId)))
         throw new DomainError('NOT_FOUND', `Pet ${petId} has no inventory entry.`);
+      await requireUnchanged(precondition, itemOf(petId), () => findItem(tx, petId));
       const removed = await tx.prisma.inventory.delete({
         where: { petId },
         include: { pet: { include: { category: true } } },
@@ -65,6 +81,22 @@ export class InventoryService {
       return before;
     });
   }
+}
+
+/** What a refusal calls the inventory entry. */
+function itemOf(petId: bigint): string {
+  return `The stock of pet ${petId}`;
+}
+
+async function findItem({ prisma }: Transaction, petId: bigint): Promise<InventoryRow> {
+  const { pet, ...item } = await prisma.inventory.findUniqueOrThrow({ where: { petId }, include: { pet: true } });
+  return { ...item, status: pet.status };
+}
+
+/** @throws DomainError `NOT_FOUND` if there is not even the pet. */
+async function noItem({ prisma }: Transaction, petId: bigint): Promise<null> {
+  if (!(await prisma.pet.findUnique({ where: { id: petId } }))) throw notFound('Pet', petId);
+  return null;
 }
 
 /**

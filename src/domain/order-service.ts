@@ -6,7 +6,7 @@ import { ORDERS, type OrderRow } from '../database/reading/tables';
 import { insertOrder, lockRow } from '../database/writing/raw-queries';
 import { checkInput } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
-import { DomainError, notFound, refusing, unknownReference } from './domain-error';
+import { DomainError, notFound, type Precondition, refusing, requireUnchanged, unknownReference } from './domain-error';
 import { NOT_NULL, QUANTITY, type Rules } from './input-rules';
 import { insufficientStock, moveReservation } from './reservations';
 
@@ -72,12 +72,13 @@ export class OrderService {
 
   /**
    * Changes the fields in the input, and moves the reserved stock accordingly.
-   * @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`, `ORDER_COMPLETE`, `UNKNOWN_REFERENCE`, `INSUFFICIENT_STOCK`.
+   * @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`, `ORDER_COMPLETE`, `UNKNOWN_REFERENCE`,
+   * `INSUFFICIENT_STOCK`.
    */
-  async update(session: Session, id: bigint, input: OrderInput): Promise<OrderRow> {
+  async update(session: Session, id: bigint, input: OrderInput, precondition?: Precondition): Promise<OrderRow> {
     checkInput(ORDER_UPDATE, input);
     const write = session.transaction(async (tx) => {
-      const order = await lockOrder(tx, id);
+      const order = await lockOrder(tx, id, precondition);
       const { petId = order.petId, quantity = order.quantity, shipDate, complete } = input;
       const isMoved = petId !== order.petId || quantity !== order.quantity;
       if (isMoved && order.complete) {
@@ -96,10 +97,13 @@ export class OrderService {
     return refusing(write, unknownPet(input.petId));
   }
 
-  /** Deletes the order; its units return to stock unless it is complete. @throws DomainError `NOT_FOUND`. */
-  async cancel(session: Session, id: bigint): Promise<OrderRow> {
+  /**
+   * Deletes the order; its units return to stock unless it is complete.
+   * @throws DomainError `NOT_FOUND`, `PRECONDITION_FAILED`.
+   */
+  async cancel(session: Session, id: bigint, precondition?: Precondition): Promise<OrderRow> {
     return session.transaction(async (tx) => {
-      const { reserved, ...order } = await lockOrder(tx, id);
+      const { reserved, ...order } = await lockOrder(tx, id, precondition);
       tx.changed({ topic: 'order', kind: 'DELETED', id, before: order });
       if (reserved > 0 && !order.complete) await moveReservation(tx, { ...order, reserved }, NOTHING);
       await tx.prisma.order.delete({ where: { id } });
@@ -108,10 +112,15 @@ export class OrderService {
   }
 }
 
-/** Reads an order, which no other transaction changes until this one ends. @throws DomainError `NOT_FOUND`. */
-async function lockOrder(tx: Transaction, id: bigint): Promise<Order> {
+/**
+ * Reads an order, which no other transaction changes until this one ends.
+ * @throws DomainError `NOT_FOUND`, `PRECONDITION_FAILED`.
+ */
+async function lockOrder(tx: Transaction, id: bigint, precondition: Precondition | undefined): Promise<Order> {
   if (!(await lockRow(tx, 'order', id))) throw notFound('Order', id);
-  return tx.prisma.order.findUniqueOrThrow({ where: { id } });
+  const order = await tx.prisma.order.findUniqueOrThrow({ where: { id } });
+  await requireUnchanged(precondition, `Order ${id}`, () => order);
+  return order;
 }
 
 function unknownPet(petId: bigint | null | undefined) {

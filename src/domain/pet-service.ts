@@ -6,7 +6,7 @@ import { PETS, type PetRow } from '../database/reading/tables';
 import { insertPet, lockRow } from '../database/writing/raw-queries';
 import { checkInput } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
-import { DomainError, notFound, refusing, unknownReference } from './domain-error';
+import { DomainError, notFound, type Precondition, refusing, requireUnchanged, unknownReference } from './domain-error';
 import { NAME, NOT_NULL, type Rules } from './input-rules';
 import { checkedFilters } from './name-filter';
 
@@ -71,16 +71,18 @@ export class PetService {
     return pet;
   }
 
-  /** Changes the fields in the input. @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`, `UNKNOWN_REFERENCE`. */
-  async update(session: Session, id: bigint, input: PetUpdate): Promise<PetRow> {
+  /**
+   * Changes the fields in the input.
+   * @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`, `UNKNOWN_REFERENCE`.
+   */
+  async update(session: Session, id: bigint, input: PetUpdate, precondition?: Precondition): Promise<PetRow> {
     const data = checkInput(PET_UPDATE, input);
     const write = session.transaction(async (tx) => {
       if (!(await lockRow(tx, 'pet', id))) throw notFound('Pet', id);
       const { pet } = tx.prisma;
-      const before = await pet.findUniqueOrThrow({
-        where: { id },
-        select: { status: true, categoryId: true },
-      });
+      const { status, categoryId, ...rest } = await pet.findUniqueOrThrow({ where: { id } });
+      const before = { status, categoryId };
+      await requireUnchanged(precondition, `Pet ${id}`, () => ({ ...rest, ...before }));
       const updated = await pet.update({ where: { id }, data });
       tx.changed({ topic: 'pet', kind: 'UPDATED', id, before });
       return updated;
@@ -88,11 +90,15 @@ export class PetService {
     return refusing(write, data.categoryId === undefined ? {} : unknownCategory(data.categoryId));
   }
 
-  /** Deletes the pet and its inventory entry. @throws DomainError `NOT_FOUND`, `PET_HAS_ORDERS`. */
-  async delete(session: Session, id: bigint): Promise<PetRow> {
+  /**
+   * Deletes the pet and its inventory entry.
+   * @throws DomainError `NOT_FOUND`, `PRECONDITION_FAILED`, `PET_HAS_ORDERS`.
+   */
+  async delete(session: Session, id: bigint, precondition?: Precondition): Promise<PetRow> {
     const write = session.transaction(async (tx) => {
       await lockRow(tx, 'inventory', id);
       if (!(await lockRow(tx, 'pet', id))) throw notFound('Pet', id);
+      await requireUnchanged(precondition, `Pet ${id}`, () => tx.prisma.pet.findUnique({ where: { id } }));
       const { inventory, ...pet } = await tx.prisma.pet.delete({
         where: { id },
         include: { category: true, inventory: true },

@@ -2,43 +2,7 @@ import { GraphQLError } from 'graphql';
 import { failureOf } from '../database/failures';
 import { Ended, OutcomeUnknown } from '../database/work/deadline';
 import { DomainError, type ErrorDetail } from '../domain/domain-error';
-
-/** Every error code of the contract with its HTTP status, for GraphQL and REST. */
-export const ERROR_STATUS = {
-  BAD_REQUEST: 400,
-  BAD_USER_INPUT: 400,
-  GRAPHQL_PARSE_FAILED: 400,
-  GRAPHQL_VALIDATION_FAILED: 400,
-  OPERATION_TOO_COMPLEX: 400,
-  UNAUTHENTICATED: 401,
-  FORBIDDEN: 403,
-  QUERY_NOT_IN_SAFELIST: 403,
-  NOT_FOUND: 404,
-  PERSISTED_QUERY_NOT_IN_LIST: 404,
-  METHOD_NOT_ALLOWED: 405,
-  NOT_ACCEPTABLE: 406,
-  REQUEST_TIMEOUT: 408,
-  INSUFFICIENT_STOCK: 409,
-  ORDER_COMPLETE: 409,
-  CATEGORY_NOT_EMPTY: 409,
-  PET_HAS_ORDERS: 409,
-  IDEMPOTENCY_IN_PROGRESS: 409,
-  PAYLOAD_TOO_LARGE: 413,
-  URI_TOO_LONG: 414,
-  UNSUPPORTED_MEDIA_TYPE: 415,
-  UNKNOWN_REFERENCE: 422,
-  IDEMPOTENCY_MISMATCH: 422,
-  RATE_LIMITED: 429,
-  KEY_BANNED: 429,
-  HEADERS_TOO_LARGE: 431,
-  INTERNAL_SERVER_ERROR: 500,
-  SERVICE_UNAVAILABLE: 503,
-  // The automatic persisted queries protocol: the client retries with the whole document.
-  PERSISTED_QUERY_NOT_FOUND: 200,
-  PERSISTED_QUERY_NOT_SUPPORTED: 200,
-} as const;
-
-export type ErrorCode = keyof typeof ERROR_STATUS;
+import { ERRORS, type ErrorCode, isErrorCode } from './error-codes';
 
 /** An error as callers see it: the `Error` object of the specification (section 7) with the contract's additions. */
 export interface Problem {
@@ -61,21 +25,18 @@ export class ProblemError extends Error implements Problem {
     readonly requestId?: string,
   ) {
     super(message);
-    this.status = ERROR_STATUS[code];
+    this.status = ERRORS[code].status;
   }
 }
 
-const INTERNAL: Problem = {
-  code: 'INTERNAL_SERVER_ERROR',
-  message: 'Something went wrong on our side. Tell us the request id, and we will find out what.',
-  status: 500,
-};
+const INTERNAL = generic('INTERNAL_SERVER_ERROR');
+const UNAVAILABLE = generic('SERVICE_UNAVAILABLE');
 
-const UNAVAILABLE: Problem = {
-  code: 'SERVICE_UNAVAILABLE',
-  message: 'The service is busy or its database is out of reach. Try again shortly.',
-  status: 503,
-};
+/** An error that says nothing about its cause. */
+function generic(code: ErrorCode): Problem {
+  const { status, message } = ERRORS[code];
+  return { code, message, status };
+}
 
 const UNKNOWN: readonly ErrorDetail[] = [
   {
@@ -99,7 +60,7 @@ export function problemOf(error: unknown): Problem & { internal?: true } {
     return {
       code,
       message: shorten(message),
-      status: ERROR_STATUS[code],
+      status: ERRORS[code].status,
       ...(details && { details: details.map(shortDetail) }),
       ...(requestId && { requestId }),
     };
@@ -127,7 +88,7 @@ function ofGraphQLError(error: GraphQLError): Problem & { internal?: true } {
   return {
     code,
     message: shorten(message),
-    status: ERROR_STATUS[code],
+    status: ERRORS[code].status,
     ...(details && { details: details.map(shortDetail) }),
   };
 }
@@ -135,10 +96,6 @@ function ofGraphQLError(error: GraphQLError): Problem & { internal?: true } {
 /** Drivers may throw non-errors, or errors from another realm, which graphql-js wraps once more. */
 function thrownBy(error: Error): unknown {
   return error.name === 'NonErrorThrown' ? (error as Error & { thrownValue: unknown }).thrownValue : error;
-}
-
-function isErrorCode(code: unknown): code is ErrorCode {
-  return typeof code === 'string' && Object.hasOwn(ERROR_STATUS, code);
 }
 
 /** A path begins with a name that the caller may have chosen: that of a variable. */

@@ -7,7 +7,8 @@ import {
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
 import { GraphQLError } from 'graphql';
-import { type ErrorCode, type Problem, problemOf } from '../errors/problem';
+import type { ErrorCode } from '../errors/error-codes';
+import { type Problem, problemOf } from '../errors/problem';
 import { type KnownDocuments, reworded } from './documents/known-documents';
 import type { OperationRequest } from './executor/context';
 import type { Executor } from './executor/executor';

@@ -1,7 +1,10 @@
-import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
-import { type ErrorCode, type Problem, ProblemError, problemOf } from '../errors/problem';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ErrorCode } from '../errors/error-codes';
+import { type Problem, ProblemError, problemOf } from '../errors/problem';
 import { extensionsOf } from '../graphql/executor/outcome';
 import { errorBody } from '../rest/responses/rest-errors';
+import { JSON_TYPE } from '../rest/responses/send-result';
+import { responseType, statusFor } from './routes/graphql-media-types';
 
 /** Where GraphQL is served. */
 export const GRAPHQL_PATH = '/graphql';
@@ -45,7 +48,7 @@ export function reportProblems(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { internal, ...problem } = problemOf(fromFastify(error));
     if (internal) request.log.error(error);
-    return reply.code(problem.status).send(problemBody(request, problem));
+    return sendProblem(request, reply, problem);
   });
   app.all(BAD_URL_PATH, () => {
     throw new ProblemError('BAD_REQUEST', 'The URL is not valid: a percent sign must start a UTF-8 escape.');
@@ -56,7 +59,7 @@ export function reportProblems(app: FastifyInstance): void {
   app.setNotFoundHandler((request, reply) => {
     const message = `${request.method} ${pathOf(request)} does not exist.`;
     const problem = { code: 'NOT_FOUND', message, status: 404 } as const;
-    return reply.code(404).send(problemBody(request, problem));
+    return sendProblem(request, reply, problem);
   });
 }
 
@@ -69,11 +72,26 @@ function fromFastify(error: FastifyError): unknown {
   return error;
 }
 
-/** The body of an error in the format of the interface that the request called. */
-export function problemBody(request: FastifyRequest, problem: Problem): object {
+/** An error as it is answered: in the format of the interface that the request called. */
+export interface ErrorAnswer {
+  readonly status: number;
+  /** The media type. */
+  readonly type: string;
+  readonly body: object;
+}
+
+export function errorAnswer(request: FastifyRequest, problem: Problem): ErrorAnswer {
   const path = pathOf(request);
-  if (path !== GRAPHQL_PATH && path !== STREAM_PATH) return errorBody(problem, request.id);
-  return { errors: [{ message: problem.message, extensions: extensionsOf(problem, request.id) }] };
+  if (path !== GRAPHQL_PATH && path !== STREAM_PATH)
+    return { status: problem.status, type: JSON_TYPE, body: errorBody(problem, request.id) };
+  const { accept } = request.headers;
+  const body = { errors: [{ message: problem.message, extensions: extensionsOf(problem, request.id) }] };
+  return { status: statusFor(accept, problem.status, body), type: responseType(accept) ?? JSON_TYPE, body };
+}
+
+function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
+  const { status, type, body } = errorAnswer(request, problem);
+  return reply.code(status).type(type).send(body);
 }
 
 /** The path as the client sent it, before it is rewritten for routing. */

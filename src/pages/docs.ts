@@ -22,7 +22,7 @@ const HEAD = '<meta name="viewport" content="width=device-width, initial-scale=1
 const HEADER = `
   <header class="top">
     <a class="home" href="/"><img src="/favicon.svg" alt="" width="22" height="22">Petstore Gateway</a>
-    <a href="/graphql">Sandbox</a> <a href="/graphiql">GraphiQL</a>
+    <a href="/docs/errors">Errors</a> <a href="/schema.graphql">Schema</a> <a href="/graphql">Sandbox</a> <a href="/graphiql">GraphiQL</a>
   </header>`;
 
 const THEME = `

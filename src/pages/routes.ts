@@ -21,7 +21,7 @@ export async function pageRoutes(app: FastifyInstance, { pages, document }: Page
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, metering: 'free', operation: 'pages' };
   });
-  const { assets, start, graphiql } = pages;
+  const { assets, start, graphiql, errors } = pages;
   const logo = assets.get('favicon.svg');
   const get = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => {
     app.route({ method: ['GET', 'HEAD'], url, handler });
@@ -30,6 +30,7 @@ export async function pageRoutes(app: FastifyInstance, { pages, document }: Page
 
   get('/', (_request, reply) => sendPage(reply, start));
   get('/graphiql', (_request, reply) => sendPage(reply, graphiql));
+  get('/docs/errors', (_request, reply) => sendPage(reply, errors));
   // Browsers and Sandbox request these paths whatever a page says.
   for (const url of ['/favicon.svg', '/favicon.ico']) {
     get(url, (request, reply) => sendAsset(request, reply, logo, A_DAY));

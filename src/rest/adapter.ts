@@ -9,6 +9,7 @@ import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency/idem
 import { openApiRoutes } from './openapi/openapi-routes';
 import { answerOtherMethods, routeEveryMethod } from './other-methods';
 import type { PreparedOperation } from './prepared-operation';
+import { preconditionOf } from './requests/if-match';
 import { acceptExactJsonBodies, emptyBody } from './requests/json-body';
 import { variablesOf } from './requests/request-variables';
 import type { RestRequest } from './requests/rest-request';
@@ -99,7 +100,10 @@ async function run(
   const key = operation.runsOnce ? request.headers[IDEMPOTENCY_KEY] : undefined;
   const idempotency = key === undefined ? undefined : { header: String(key), operation: operation.id };
   const { session, caller, meter, requestId, observer } = operationRequest;
-  const asked = { session, caller, meter, requestId, observer, api: REST_API, idempotency };
+  const precondition = operation.isConditional
+    ? preconditionOf(request.headers['if-match'], operation.tagOf)
+    : undefined;
+  const asked = { session, caller, meter, requestId, observer, api: REST_API, idempotency, precondition };
   const outcome = await executor.run(operation.document, null, variables, asked);
   reply.headers(idempotencyHeaders(outcome));
   const result = dataOf(operation, outcome.body)[operation.root];

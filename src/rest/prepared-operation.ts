@@ -1,4 +1,6 @@
 import { type DocumentNode, type GraphQLField, type GraphQLSchema, isObjectType, parse, validate } from 'graphql';
+import type { ErrorCode } from '../errors/error-codes';
+import { errorsOf } from '../errors/errors-directive';
 import { annotationsOf, type StabilityLevel } from '../graphql/annotations/annotations';
 import { requiredScope } from '../graphql/directives/directives';
 import { ownDescription } from '../schema/descriptions';
@@ -6,6 +8,7 @@ import type { Scope } from '../schema/enum-types';
 import { documentOf } from './operation-document';
 import { type Body, bodyOf } from './requests/body-shape';
 import { type Inputs, inputsOf } from './requests/inputs';
+import { type TagOf, tagsOf } from './responses/entity-tag';
 import { type Payload, payloadOf } from './responses/payload';
 import { type Writer, writerOf } from './responses/payload-writer';
 import { type Method, type Operation, routeOf, TAGS } from './rest-operation';
@@ -33,12 +36,18 @@ export interface PreparedOperation extends Omit<Operation, 'payload'> {
   readonly payload: Payload;
   /** Whether it accepts an idempotency key. The others can be retried as they are. */
   readonly runsOnce: boolean;
+  /** Whether it changes what is there, and may be made to depend on its version. */
+  readonly isConditional: boolean;
+  /** The errors that it gives by rules of its own. */
+  readonly errors: readonly ErrorCode[];
   /** The scope that a caller needs; `undefined` if it needs none. */
   readonly scope: Scope | undefined;
   readonly stability: Stability | undefined;
   /** REST names by the paths that GraphQL's errors use: `after` → `cursor`, `input.name` → `name`. */
   readonly errorPaths: ReadonlyMap<string, string>;
   readonly write: Writer;
+  /** The `ETag` that a read of the resource would have. */
+  readonly tagOf: TagOf;
 }
 
 /** @throws Error if the row does not fit the schema. */
@@ -74,10 +83,13 @@ function prepareRow(schema: GraphQLSchema, operation: Operation): PreparedOperat
     body,
     payload,
     runsOnce: method === 'POST' || method === 'PATCH',
+    isConditional: method !== 'GET' && method !== 'POST',
+    errors: errorsOf(root),
     scope: requiredScope(root),
     stability: stabilityOf(schema, root, inputs),
     errorPaths: new Map(all.map(({ target, name }) => [target.join('.'), name])),
     write: writerOf(payload),
+    tagOf: tagsOf(payload.type),
   };
 }
 

@@ -1,5 +1,3 @@
-import type { ErrorCode } from '../errors/problem';
-
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The tags of operations, by the first part of their paths. */
@@ -33,8 +31,6 @@ export interface Definition {
   readonly payload?: readonly string[];
   /** The error message of a read that finds nothing, if not that the object does not exist. */
   readonly missing?: string;
-  /** Errors beyond those that every operation of its kind may return. */
-  readonly errors?: readonly ErrorCode[];
   readonly deprecation?: Deprecation;
 }
 

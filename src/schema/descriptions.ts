@@ -1,5 +1,6 @@
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import type { GraphQLSchema } from 'graphql';
+import { errorsOf } from '../errors/errors-directive';
 import { annotationsOf } from '../graphql/annotations/annotations';
 import { requiredScope } from '../graphql/directives/directives';
 
@@ -26,7 +27,8 @@ export function describeDirectives(schema: GraphQLSchema): GraphQLSchema {
     [MapperKind.ROOT_FIELD]: (config, name, typeName) => {
       const field = fieldsOf(typeName)[name];
       const scope = requiredScope(config);
-      return describe(config, field, scope && `Scope: ${scope}.`);
+      const errors = errorsOf(config).join(', ');
+      return describe(config, field, scope && `Scope: ${scope}.`, errors && `Errors: ${errors}.`);
     },
     [MapperKind.INPUT_OBJECT_FIELD]: (config, name, typeName) => describe(config, fieldsOf(typeName)[name]),
   });

@@ -1,7 +1,13 @@
 import { printSchemaWithDirectives } from '@graphql-tools/utils';
+import type { GraphQLSchema } from 'graphql';
 import { buildSchema, type Services } from './schema';
 
-/** The contents of schema.graphql, with directives. No resolver is called. */
+/** A schema as text, with directives. */
+export function printed(schema: GraphQLSchema): string {
+  return `${printSchemaWithDirectives(schema)}\n`;
+}
+
+/** The contents of schema.graphql. No resolver is called. */
 export function printedSchema(): string {
-  return `${printSchemaWithDirectives(buildSchema({} as Services))}\n`;
+  return printed(buildSchema({} as Services));
 }

@@ -7,7 +7,6 @@ import type { Services as DomainServices } from '../domain/services';
 import type { Hub } from '../events/hub';
 import { enforceRateLimits } from '../graphql/charging/rate-limit-directive';
 import { defineDirectives } from '../graphql/directives/directives';
-import { isolateMutations } from '../graphql/idempotency/savepoints';
 import type { Store } from '../rate-limit/stores/store';
 import { describeDirectives } from './descriptions';
 import { ApiKeyResolver } from './resolvers/api-key-resolver';
@@ -18,6 +17,7 @@ import { NodeResolver } from './resolvers/node-resolver';
 import { OrderResolver } from './resolvers/order-resolver';
 import { PetResolver } from './resolvers/pet-resolver';
 import { ViewerResolver } from './resolvers/viewer-resolver';
+import { isolateMutations } from './savepoints';
 import { refuseOtherIds } from './scalars';
 
 /** The services behind the resolvers. */

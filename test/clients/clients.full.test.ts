@@ -75,6 +75,8 @@ test('openapi-fetch: pages by Link, an order placed once, errors by code', async
     pets: ['1 Rex', '2 Bello', '3 Tom'],
     orders: [2, 2, 'sold out'],
     stock: 1,
+    // Each added to what the others had left.
+    added: [11, 21, 31],
     refused: [{ path: 'name', message: 'must not be empty' }],
   });
 });
@@ -92,6 +94,7 @@ test('Apollo Client: one cache, pages merged, hashes for queries, errors by code
     live: ['Renamed', 'Elsewhere', 'Tom'],
     normalised: expect.arrayContaining(['Pet:1', 'Pet:2', 'Pet:3', 'InventoryItem:{"petId":"1"}']),
     orders: ['order of 1', 'INSUFFICIENT_STOCK', 'UNKNOWN_REFERENCE'],
+    refused: 'UNAUTHENTICATED',
     // The text is sent once; the next page sends its hash only. Mutations use POST.
     sent: ['GET hash', 'POST text', 'GET hash', 'POST hash'],
   });

@@ -2,7 +2,7 @@ import Ajv, { type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { LightMyRequestResponse as Response } from 'fastify';
 import { type DocumentNode, type GraphQLSchema, parse } from 'graphql';
-import { ERROR_STATUS } from '../../src/errors/problem';
+import { ERRORS, isErrorCode } from '../../src/errors/error-codes';
 import { type Description, jsonSchema } from '../rest/description';
 import type { FuzzedRequest } from './callers';
 import { misfits } from './shape';
@@ -59,8 +59,9 @@ export class RestJudge {
     if (json === undefined) return [...faults, 'the body is no JSON'];
     if (status >= 400) {
       faults.push(...faultsOfError(json as Error, status));
-      const valid = this.validator(this.description.schema('Error'));
-      if (!valid(json)) faults.push(`no Error: ${this.ajv.errorsText(valid.errors)}`);
+      const described = on && !OF_HTTP.includes(status) ? this.description.response(on, status) : undefined;
+      const valid = this.validator(described ? jsonSchema(described) : this.description.schema('Error'));
+      if (!valid(json)) faults.push(`no Error of its own: ${this.ajv.errorsText(valid.errors)}`);
     } else if (on) {
       const valid = this.validator(jsonSchema(this.description.response(on, status)));
       if (!valid(json)) faults.push(`not of its schema: ${this.ajv.errorsText(valid.errors)}`);
@@ -121,7 +122,7 @@ function faultsOfAll({ statusCode, headers, payload }: Response): string[] {
 function faultsOfError({ code, status, message }: Error, http: number | undefined): string[] {
   const faults: string[] = [];
   if (typeof message !== 'string' || !message || message.length > 500) faults.push('no message, or a long one');
-  const expected = ERROR_STATUS[code as keyof typeof ERROR_STATUS];
+  const expected = isErrorCode(code) ? ERRORS[code].status : undefined;
   if (expected !== status) faults.push(`code ${code} with status ${status}`);
   if (http !== undefined && status !== http) faults.push(`status ${status} in HTTP's ${http}`);
   if (Number(status) >= 500) faults.push(`error ${code}`);

@@ -180,7 +180,11 @@ describe('a change takes', () => {
   });
 
   test.each<[string, string[], string]>([
-    ['a change of a category', ['prisma.category.update'], 'updateCategory(id: 1, input: { name: "Dogs" }) { id }'],
+    [
+      'a change of a category',
+      ['lock categories', 'prisma.category.update'],
+      'updateCategory(id: 1, input: { name: "Dogs" }) { id }',
+    ],
     [
       'a change of a pet',
       ['lock pets', 'prisma.pet.findUniqueOrThrow', 'prisma.pet.update'],

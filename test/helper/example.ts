@@ -9,8 +9,8 @@ import { GatewayProcess } from './process';
 
 const run = promisify(execFile);
 
-/** What the product is built from. */
-const SOURCES = ['package.json', 'tsconfig.json', 'prisma', 'src'];
+/** What the product is built from, and where `npm run schema` writes. */
+const SOURCES = ['package.json', 'tsconfig.json', 'prisma', 'src', 'docs'];
 
 const REFRESH = (patch: string) => `Refresh it in a clean checkout:
   git apply --3way ${patch}      # then repair what conflicts or does not compile

@@ -5,6 +5,7 @@ import { readConfig } from '../../src/config';
 import type { Database } from '../../src/database/database';
 import { statement } from '../../src/database/reading/statement';
 import { createDatabase } from './database';
+import { holdToDeclaredErrors } from './declared-errors';
 import { holdToDescription } from './openapi';
 
 /** A JSON tree whose fields can be accessed without types. */
@@ -58,6 +59,7 @@ export class Gateway {
       payload: JSON.stringify({ query, variables }),
     });
     const { data, errors = [], extensions } = response.json();
+    holdToDeclaredErrors(query, errors);
     const received = response.headers as Record<string, string>;
     return { status: response.statusCode, headers: received, data, errors, extensions };
   }

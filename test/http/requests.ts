@@ -187,6 +187,15 @@ export const REQUESTS: readonly Request[] = [
     code: 'NOT_ACCEPTABLE',
   },
   {
+    name: 'a change of another version',
+    method: 'PATCH',
+    path: '/categories/{dogs}',
+    headers: { ...JSON_BODY, 'if-match': '"another"' },
+    body: '{}',
+    status: 412,
+    code: 'PRECONDITION_FAILED',
+  },
+  {
     name: 'a conflict',
     method: 'DELETE',
     path: '/categories/{dogs}',

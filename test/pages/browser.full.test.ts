@@ -157,7 +157,17 @@ describe('the start page', () => {
     const start = await open('/');
     const links = await start.page.getByRole('link').all();
     const paths = new Set(await Promise.all(links.map((link) => link.getAttribute('href'))));
-    for (const path of ['/graphql', '/graphiql', '/docs', '/openapi.json', '/openapi.yaml', '/livez', '/readyz'])
+    for (const path of [
+      '/graphql',
+      '/graphiql',
+      '/docs',
+      '/docs/errors',
+      '/schema.graphql',
+      '/openapi.json',
+      '/openapi.yaml',
+      '/livez',
+      '/readyz',
+    ])
       expect(paths).toContain(path);
   });
 });
@@ -302,5 +312,20 @@ describe('the REST documentation', () => {
     await response.getByText('x-ratelimit-limit: 300').waitFor();
     expect(await response.textContent()).toContain('"Rex"');
     expectNoComplaints(docs);
+  });
+});
+
+describe('the errors', () => {
+  inBrowser('fit on a phone in the dark, and each can be linked to', async () => {
+    const phone = { viewport: { width: 360, height: 740 }, isMobile: true, colorScheme: 'dark' };
+    const errors = await open('/docs/errors#INSUFFICIENT_STOCK', phone);
+    const { page } = errors;
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    expect(await page.evaluate('getComputedStyle(document.body).color')).toBe('rgb(236, 235, 231)');
+    const entry = page.locator('#INSUFFICIENT_STOCK');
+    expect(await entry.boundingBox()).toMatchObject({ y: expect.any(Number) });
+    expect((await entry.boundingBox())?.y).toBeLessThan(740);
+    expect(await entry.textContent()).toContain('What to do:');
+    expectNoComplaints(errors);
   });
 });

@@ -33,6 +33,14 @@ describe('payloads', () => {
     expect(actual).toEqual(required);
   });
 
+  test('ids are read only, and descriptions name what always comes where the specification requires less', () => {
+    for (const name of ['Pet', 'Category', 'Order'])
+      expect(description.schema(name).properties?.id).toMatchObject({ readOnly: true });
+    expect(description.schema('Pet').description).toContain('Always there: `id`, `name`, `status`, `categoryId`.');
+    expect(description.schema('Order').description).toContain('Always there: `id`, `complete`.');
+    expect(description.schema('Category').description).not.toContain('Always there');
+  });
+
   test('Error has the three fields of the specification, and two more', () => {
     expect(description.schema('Error').required).toEqual(['code', 'message', 'status']);
     expect(Object.keys(description.schema('Error').properties ?? {})).toEqual([

@@ -126,5 +126,6 @@ test('bodies are closed, and null has a place only in a patch, where the rule al
 test('a type may require less than it always has, and have an example of its own', () => {
   const example = { id: 7, name: 'Mia' };
   const { Pet } = schemasWith({}, { jsonSchema: { required: ['id'], example } });
+  expect(Pet?.description).toMatch(/\. Always there: `id`, `name`\.$/);
   expect(Pet).toMatchObject({ required: ['id'], example, properties: { name: { example: 'Mia' } } });
 });

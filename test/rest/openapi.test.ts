@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import SwaggerParser from '@apidevtools/swagger-parser';
 import type { OpenAPIV3 } from 'openapi-types';
+import { ERROR_CODES, ERRORS, type ErrorCode } from '../../src/errors/error-codes';
 import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { send } from './client';
@@ -44,39 +45,45 @@ test('the YAML is equivalent', async () => {
   await rm(directory, { recursive: true });
 });
 
+/** The codes that a response may have. */
+function codesOf(response: OpenAPIV3.ResponseObject): ErrorCode[] | undefined {
+  const [, narrowed] = (jsonSchema(response).allOf ?? []) as OpenAPIV3.SchemaObject[];
+  return (narrowed?.properties?.code as OpenAPIV3.SchemaObject | undefined)?.enum;
+}
+
 const OPERATIONS: [on: string, id: string, tag: string, statuses: string][] = [
   ['GET /pets', 'listPets', 'Pets', '200 304 400 401 403 406 429 500 503'],
   ['POST /pets', 'createPet', 'Pets', '201 400 401 403 406 409 413 415 422 429 500 503'],
   ['GET /pets/{petId}', 'getPet', 'Pets', '200 304 400 401 403 404 406 429 500 503'],
-  ['PUT /pets/{petId}', 'replacePet', 'Pets', '200 400 401 403 404 406 413 415 422 429 500 503'],
-  ['PATCH /pets/{petId}', 'updatePet', 'Pets', '200 400 401 403 404 406 409 413 415 422 429 500 503'],
-  ['DELETE /pets/{petId}', 'deletePet', 'Pets', '204 400 401 403 404 406 409 413 415 429 500 503'],
+  ['PUT /pets/{petId}', 'replacePet', 'Pets', '200 400 401 403 404 406 412 413 415 422 429 500 503'],
+  ['PATCH /pets/{petId}', 'updatePet', 'Pets', '200 400 401 403 404 406 409 412 413 415 422 429 500 503'],
+  ['DELETE /pets/{petId}', 'deletePet', 'Pets', '204 400 401 403 404 406 409 412 413 415 429 500 503'],
   ['GET /categories', 'listCategories', 'Categories', '200 304 400 401 403 406 429 500 503'],
   ['POST /categories', 'createCategory', 'Categories', '201 400 401 403 406 409 413 415 422 429 500 503'],
   ['GET /categories/{categoryId}', 'getCategory', 'Categories', '200 304 400 401 403 404 406 429 500 503'],
-  ['PUT /categories/{categoryId}', 'replaceCategory', 'Categories', '200 400 401 403 404 406 413 415 429 500 503'],
+  ['PUT /categories/{categoryId}', 'replaceCategory', 'Categories', '200 400 401 403 404 406 412 413 415 429 500 503'],
   [
     'PATCH /categories/{categoryId}',
     'updateCategory',
     'Categories',
-    '200 400 401 403 404 406 409 413 415 422 429 500 503',
+    '200 400 401 403 404 406 409 412 413 415 422 429 500 503',
   ],
   [
     'DELETE /categories/{categoryId}',
     'deleteCategory',
     'Categories',
-    '204 400 401 403 404 406 409 413 415 429 500 503',
+    '204 400 401 403 404 406 409 412 413 415 429 500 503',
   ],
   ['GET /store/orders', 'listOrders', 'Store', '200 304 400 401 403 406 429 500 503'],
   ['POST /store/orders', 'placeOrder', 'Store', '201 400 401 403 406 409 413 415 422 429 500 503'],
   ['GET /store/orders/{orderId}', 'getOrder', 'Store', '200 304 400 401 403 404 406 429 500 503'],
-  ['PATCH /store/orders/{orderId}', 'updateOrder', 'Store', '200 400 401 403 404 406 409 413 415 422 429 500 503'],
-  ['DELETE /store/orders/{orderId}', 'cancelOrder', 'Store', '204 400 401 403 404 406 413 415 429 500 503'],
+  ['PATCH /store/orders/{orderId}', 'updateOrder', 'Store', '200 400 401 403 404 406 409 412 413 415 422 429 500 503'],
+  ['DELETE /store/orders/{orderId}', 'cancelOrder', 'Store', '204 400 401 403 404 406 412 413 415 429 500 503'],
   ['GET /store/inventory', 'listInventory', 'Store', '200 304 400 401 403 406 429 500 503'],
-  ['GET /rate_limit', 'getRateLimit', 'Limits', '200 304 400 401 403 406 429 500 503'],
+  ['GET /rate_limit', 'getRateLimit', 'Limits', '200 304 400 401 406 429 500 503'],
   ['GET /store/inventory/{petId}', 'getInventory', 'Store', '200 304 400 401 403 404 406 429 500 503'],
-  ['PUT /store/inventory/{petId}', 'setInventory', 'Store', '200 400 401 403 404 406 413 415 429 500 503'],
-  ['DELETE /store/inventory/{petId}', 'removeInventory', 'Store', '204 400 401 403 404 406 413 415 429 500 503'],
+  ['PUT /store/inventory/{petId}', 'setInventory', 'Store', '200 400 401 403 404 406 412 413 415 429 500 503'],
+  ['DELETE /store/inventory/{petId}', 'removeInventory', 'Store', '204 400 401 403 404 406 412 413 415 429 500 503'],
 ];
 
 test('it has every operation of the specification, with its statuses', () => {
@@ -125,9 +132,50 @@ test('it has what client generators need: names, texts, examples, scopes', () =>
   for (const tag of document.tags ?? []) expect(tag.description).toMatch(/\w.*\./);
 });
 
-test('any other error is an Error too', () => {
-  for (const on of description.operations.keys())
-    expect(jsonSchema(description.response(on, 'default'))).toEqual(description.schema('Error'));
+test('any other error is an Error too, of HTTP itself', () => {
+  for (const on of description.operations.keys()) {
+    const response = description.response(on, 'default');
+    expect(jsonSchema(response).allOf?.[0]).toEqual(description.schema('Error'));
+    expect(codesOf(response)).toEqual(['REQUEST_TIMEOUT', 'URI_TOO_LONG', 'HEADERS_TOO_LARGE']);
+  }
+});
+
+describe('the codes of an answer', () => {
+  const ALL = ['BAD_REQUEST', 'BAD_USER_INPUT'];
+
+  test.each<[on: string, status: number, codes: string[]]>([
+    ['GET /pets', 400, [...ALL, 'OPERATION_TOO_COMPLEX']],
+    ['GET /pets/{petId}', 400, ALL],
+    ['GET /pets/{petId}', 404, ['NOT_FOUND']],
+    ['POST /pets', 409, ['IDEMPOTENCY_IN_PROGRESS']],
+    ['POST /pets', 422, ['IDEMPOTENCY_MISMATCH', 'UNKNOWN_REFERENCE']],
+    ['PUT /pets/{petId}', 412, ['PRECONDITION_FAILED']],
+    ['PUT /pets/{petId}', 422, ['UNKNOWN_REFERENCE']],
+    ['PATCH /pets/{petId}', 422, ['IDEMPOTENCY_MISMATCH', 'UNKNOWN_REFERENCE']],
+    ['DELETE /pets/{petId}', 409, ['PET_HAS_ORDERS']],
+    ['DELETE /categories/{categoryId}', 409, ['CATEGORY_NOT_EMPTY']],
+    ['POST /store/orders', 409, ['IDEMPOTENCY_IN_PROGRESS', 'INSUFFICIENT_STOCK']],
+    ['PATCH /store/orders/{orderId}', 409, ['IDEMPOTENCY_IN_PROGRESS', 'INSUFFICIENT_STOCK', 'ORDER_COMPLETE']],
+    ['GET /rate_limit', 429, ['KEY_BANNED', 'RATE_LIMITED']],
+  ])('%s %i: %j', (on, status, codes) => {
+    expect(new Set(codesOf(description.response(on, status)))).toEqual(new Set(codes));
+  });
+
+  test('are an enum of all codes in Error, have examples, and belong to the status', () => {
+    const { code } = description.schema('Error').properties as { code: OpenAPIV3.SchemaObject };
+    expect(code.enum).toEqual(ERROR_CODES);
+    for (const [on, { responses }] of description.operations) {
+      for (const [status, value] of Object.entries(responses)) {
+        if (Number(status) < 400 || status === 'default') continue;
+        const response = value as OpenAPIV3.ResponseObject;
+        const codes = codesOf(response) ?? [];
+        expect([on, codes.map((each) => String(ERRORS[each].status))]).toEqual([on, codes.map(() => status)]);
+        expect(codes.length).toBeGreaterThan(0);
+        expect(Object.keys(response.content?.['application/json']?.examples ?? {})).toEqual(codes);
+        for (const each of codes) expect(response.description).toContain(`\`${each}\``);
+      }
+    }
+  });
 });
 
 describe('parameters', () => {
@@ -166,6 +214,16 @@ describe('parameters', () => {
     });
   });
 
+  test.each<[string, string[]]>([
+    ['GET /pets', ['If-None-Match', 'X-Request-Id']],
+    ['POST /pets', ['Idempotency-Key', 'X-Request-Id']],
+    ['PUT /pets/{petId}', ['If-Match', 'X-Request-Id']],
+    ['PATCH /pets/{petId}', ['If-Match', 'Idempotency-Key', 'X-Request-Id']],
+    ['DELETE /store/inventory/{petId}', ['If-Match', 'X-Request-Id']],
+  ])('of %s in headers are %j', (on, expected) => {
+    expect(names(on, 'header')).toEqual(expected);
+  });
+
   test('in paths are int64', () => {
     for (const [on, { parameters }] of description.operations) {
       const inPath = (parameters as OpenAPIV3.ParameterObject[]).filter((each) => each.in === 'path');
@@ -196,7 +254,7 @@ describe('headers', () => {
             'X-Request-Id',
           ]),
         ]);
-        if (Number(status) >= 400) expect(jsonSchema(response)).toEqual(description.schema('Error'));
+        if (Number(status) >= 400) expect(jsonSchema(response).allOf?.[0]).toEqual(description.schema('Error'));
       }
     }
   });
@@ -207,8 +265,9 @@ describe('headers', () => {
     ['GET /pets', 429, ['Retry-After']],
     ['GET /pets', 503, ['Retry-After']],
     ['GET /pets', 401, ['WWW-Authenticate']],
-    ['POST /pets', 201, ['Location', 'Idempotent-Replayed', 'X-Stability']],
-    ['PATCH /pets/{petId}', 200, ['Idempotent-Replayed', 'X-Stability']],
+    ['POST /pets', 201, ['ETag', 'Location', 'Idempotent-Replayed', 'X-Stability']],
+    ['PUT /pets/{petId}', 200, ['ETag']],
+    ['PATCH /pets/{petId}', 200, ['ETag', 'Idempotent-Replayed', 'X-Stability']],
     ['POST /store/orders', 409, ['Idempotent-Replayed']],
     ['POST /store/orders', 422, ['Idempotent-Replayed']],
     ['GET /pets/{petId}', 200, ['ETag', 'Link', 'Deprecation', 'Sunset']],

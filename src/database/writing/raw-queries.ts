@@ -31,8 +31,9 @@ where exists (select from taken)
    or not exists (select from inventory where pet_id = $1::bigint)
 returning id, pet_id as "petId", quantity, ship_date as "shipDate", complete, reserved`);
 
-// Deleting a pet must exclude new orders and stock of it; nothing that refers to an order or to stock need wait.
+// Deleting a pet must exclude new orders and stock of it; nothing that refers to the others need wait.
 const LOCK_ROWS = {
+  category: statement('select id from categories where id = any($1::bigint[]) order by id for no key update'),
   pet: statement('select id from pets where id = any($1::bigint[]) order by id for update'),
   order: statement('select id from orders where id = any($1::bigint[]) order by id for no key update'),
   inventory: statement(

@@ -13,6 +13,7 @@ import {
 import { Directive } from 'type-graphql';
 import { COST_DIRECTIVES } from '../../cost/cost-directives';
 import type { Scope } from '../../database/generated/enums';
+import { ERRORS_DIRECTIVE } from '../../errors/errors-directive';
 
 /** Marks a root field that counts as one request against the caller's plan. */
 export const Counted = () => Directive('@rateLimit');
@@ -67,8 +68,8 @@ const SUNSET = new GraphQLDirective({
   },
 });
 
-/** The directives that describe how long an element stays as it is. */
-const LIFECYCLE_DIRECTIVES = [STABILITY, SUNSET];
+/** The directives that describe how long an element stays as it is, its errors, and its cost. */
+const DESCRIBING = [STABILITY, SUNSET, ERRORS_DIRECTIVE, ...COST_DIRECTIVES];
 
 /** Adds the definitions of the directives that the fields use. Returns a new schema. */
 export function defineDirectives(schema: GraphQLSchema): GraphQLSchema {
@@ -80,7 +81,7 @@ export function defineDirectives(schema: GraphQLSchema): GraphQLSchema {
     locations: [DirectiveLocation.FIELD_DEFINITION],
     args: { scope: { type: new GraphQLNonNull(scope), description: 'The minimum scope.' } },
   });
-  const directives = [...specifiedDirectives, RATE_LIMIT, requiresScope, ...LIFECYCLE_DIRECTIVES, ...COST_DIRECTIVES];
+  const directives = [...specifiedDirectives, RATE_LIMIT, requiresScope, ...DESCRIBING];
   return new GraphQLSchema({ ...schema.toConfig(), directives });
 }
 

@@ -1,6 +1,7 @@
 import type { Caller } from '../../access/caller';
 import type { Session } from '../../database/database';
 import type { JsonFormat } from '../../database/reading/selection';
+import type { Precondition } from '../../domain/domain-error';
 import type { Meter } from '../../rate-limit/meter';
 import type { Charge } from '../charging/charge';
 import { Loaders, loadersFor } from './loaders';
@@ -53,6 +54,8 @@ export interface OperationRequest {
   readonly hidesSuggestions?: boolean;
   /** Ignored unless the operation is a mutation. */
   readonly idempotency?: IdempotencyRequest;
+  /** What the operation's only change depends on. */
+  readonly precondition?: Precondition;
 }
 
 /** The context value of one run of an operation. */

@@ -1,5 +1,6 @@
 import { type ExecutionResult, print } from 'graphql';
 import type { Transaction } from '../../database/database';
+import type { ErrorCode } from '../../errors/error-codes';
 import { ProblemError, problemOf } from '../../errors/problem';
 import type { Charge } from '../charging/charge';
 import type { Plan } from '../executor/compile';
@@ -58,11 +59,13 @@ async function runIn(transaction: Transaction, mutation: Mutation, execute: Exec
   const problems = (result.errors ?? []).map((error) => ({ error, ...problemOf(error) }));
   const failed = problems.find(({ internal }) => internal);
   if (failed) throw failed.error.originalError ?? failed.error;
-  // If the input was rejected and nothing else was done, the caller may correct it and reuse the key.
-  const isRefused = problems.length > 0 && problems.every(({ code }) => code === 'BAD_USER_INPUT');
+  // If nothing was done but to refuse the input or an outdated version, the caller may correct it and reuse the key.
+  const isRefused = problems.length > 0 && problems.every(({ code }) => CORRECTABLE.includes(code));
   const { body } = answer(result, mutation, mutation.plan.cost);
   return { body, isFinal: !isRefused || shared.succeeded > 0 };
 }
+
+const CORRECTABLE: readonly ErrorCode[] = ['BAD_USER_INPUT', 'PRECONDITION_FAILED'];
 
 /** The secret from `createApiKey` or `rotateApiKey` must never be stored; other ADMIN mutations are safe to retry without a key. */
 function neverKept(): ProblemError {

@@ -3,7 +3,7 @@ import type { Problem } from '../../errors/problem';
 import { problemOfStatus } from '../../graphql/charging/limit-problem';
 import type { Meter } from '../../rate-limit/meter';
 import type { CountingStore } from '../../rate-limit/stores/counting-store';
-import { problemBody } from '../error-handling';
+import { errorAnswer } from '../error-handling';
 import { Tarpit } from './tarpit';
 
 declare module 'fastify' {
@@ -78,8 +78,8 @@ function turnAway(request: FastifyRequest, reply: FastifyReply, problem: Problem
     return;
   }
   request.isTurnedAway = true;
-  reply.code(problem.status).type('application/json; charset=utf-8');
-  reply.send(JSON.stringify(problemBody(request, problem)));
+  const { status, type, body } = errorAnswer(request, problem);
+  reply.code(status).type(type).send(JSON.stringify(body));
 }
 
 /** @param query `undefined` if a document is named by its hash or id, or if the route takes none. */

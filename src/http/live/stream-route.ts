@@ -9,10 +9,12 @@ import { RunningSubscription } from '../../graphql/executor/running-subscription
 import { headersOf } from '../../graphql/idempotency/idempotency-header';
 import { answerOtherMethods } from '../../rest/other-methods';
 import { acceptJsonBodies } from '../../rest/requests/json-body';
+import { JSON_TYPE } from '../../rest/responses/send-result';
 import { keyOf } from '../callers/presented-key';
 import { STREAM_PATH } from '../error-handling';
 import type { AccessLog } from '../observation/access-log';
 import type { RequestsInProgress } from '../protection/requests-in-progress';
+import { responseType } from '../routes/graphql-media-types';
 import type { LiveOperations } from './live-operations';
 import { withParsedVariables } from './live-request';
 
@@ -53,7 +55,10 @@ export async function streamRoute(
       // The limit on concurrent operations has no window whose end could be given.
       if (result.status === 429) reply.header('retry-after', '5');
       if (result.status === 405) reply.header('allow', 'POST');
-      return reply.code(result.status).type('application/json; charset=utf-8').send(result.body);
+      return reply
+        .code(result.status)
+        .type(responseType(request.headers.accept) ?? JSON_TYPE)
+        .send(result.body);
     }
     reply.type(`${EVENT_STREAM}; charset=utf-8`).header('cache-control', 'no-store');
     reply.header('x-accel-buffering', 'no').header('x-stability', 'experimental');

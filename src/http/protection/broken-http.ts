@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { type ErrorCode, ProblemError } from '../../errors/problem';
+import type { ErrorCode } from '../../errors/error-codes';
+import { ProblemError } from '../../errors/problem';
 import { refusalOf } from '../../graphql/charging/limit-problem';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import { Meter } from '../../rate-limit/meter';

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { problemOfStatus } from '../../graphql/charging/limit-problem';
 import type { LimitStatus } from '../../rate-limit/limit-status';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
-import { problemBody } from '../error-handling';
+import { errorAnswer } from '../error-handling';
 import { protect } from './protective-headers';
 
 /** `Retry-After` in seconds for a 503, and for a GraphQL response that contains one. */
@@ -39,8 +39,9 @@ export function completeResponses(app: FastifyInstance, now: () => number, mayBe
     }
     discard(payload);
     for (const name of CONTENT_HEADERS) reply.removeHeader(name);
-    reply.code(refusal.status).type('application/json; charset=utf-8');
-    return complete(reply, JSON.stringify(problemBody(request, refusal)), limitStatus);
+    const { status, type, body } = errorAnswer(request, refusal);
+    reply.code(status).type(type);
+    return complete(reply, JSON.stringify(body), limitStatus);
   }
 
   function complete(reply: FastifyReply, payload: unknown, limitStatus: LimitStatus): unknown {

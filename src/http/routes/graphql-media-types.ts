@@ -1,7 +1,7 @@
 import type { FormattedExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
-import type { ErrorCode } from '../../errors/problem';
+import type { ErrorCode } from '../../errors/error-codes';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const RESPONSE_TYPE = 'application/graphql-response+json; charset=utf-8';

@@ -1,3 +1,4 @@
+import { ERROR_CODES } from '../../errors/error-codes';
 import { INT32 } from '../requests/scalar-formats';
 import { arrayOf, MAX_TEXT, REQUEST_ID, type Schema } from './values';
 
@@ -10,8 +11,7 @@ export const ERROR_SCHEMAS: Readonly<Record<'Error' | 'ErrorDetail', Schema>> = 
     properties: {
       code: {
         type: 'string',
-        pattern: '^[A-Z][A-Z_]+$',
-        maxLength: 64,
+        enum: [...ERROR_CODES],
         description: 'A machine-readable error code',
         example: 'BAD_USER_INPUT',
       },

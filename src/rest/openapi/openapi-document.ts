@@ -11,8 +11,10 @@ import { schemasOf } from './schemas';
 const DESCRIPTION = `Pets, the categories they belong to, orders for them, and their stock.
 
 - **Lists** are bare arrays. The next page is in the \`Link\` header with \`rel="next"\`.
+- **Values** that are absent are left out of an object, and never null.
 - **Identifiers** are 64-bit integers: read them with a JSON parser that keeps them exact.
-- **Errors** are an \`Error\` object, whose \`status\` is the HTTP status.
+- **Errors** are an \`Error\` object, whose \`status\` is the HTTP status. \`/docs/errors\` says what to do about each \`code\`.
+- **Versions** of a resource are its \`ETag\`: send it back as \`If-Match\`, and the change is made only if nobody else was faster.
 - **Limits** are on every response, in \`X-RateLimit-*\` and \`RateLimit\`. After a 429, wait for as long as \`Retry-After\` says.
 - **Keys** are sent in \`X-API-Key\` or as a bearer token, and are optional for what anonymous callers may do.`;
 
@@ -38,7 +40,7 @@ export function openApiDocument(operations: readonly PreparedOperation[]): OpenA
       schemas: { ...schemasOf(operations), ...ERROR_SCHEMAS },
       parameters: PARAMETERS,
       headers: HEADERS,
-      responses: errorResponses(),
+      responses: errorResponses(operations),
       securitySchemes: {
         apiKey: {
           type: 'apiKey',

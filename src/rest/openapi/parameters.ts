@@ -31,6 +31,20 @@ export const PARAMETERS: Readonly<Record<string, Parameter>> = {
     description: 'ETags of copies that the client has; the response is 304 if one of them is current.',
     schema: { type: 'string', maxLength: 16_384 },
   },
+  ifMatch: {
+    name: 'If-Match',
+    in: 'header',
+    description:
+      'Makes the change only if the resource is still the version with this `ETag`, or with one of several; else the response is 412. `*` matches what exists. Tags are compared as they are: a weak one (`W/"…"`) never matches.',
+    schema: { type: 'string', maxLength: 16_384 },
+  },
+  requestId: {
+    name: 'X-Request-Id',
+    in: 'header',
+    description:
+      'The id for this request, in its response and in our log: 1 to 128 letters, digits and `_ . : -`. Without it, or with any other value, the request gets a new one.',
+    schema: { type: 'string', maxLength: 16_384 },
+  },
   idempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
@@ -43,12 +57,14 @@ export const PARAMETERS: Readonly<Record<string, Parameter>> = {
 
 /** The parameters of an operation. */
 export function parametersOf(operation: PreparedOperation): (Parameter | OpenAPIV3.ReferenceObject)[] {
-  const { inputs, method, runsOnce, stability } = operation;
+  const { inputs, isConditional, method, runsOnce, stability } = operation;
   return [
     ...[...inputs.path.values()].map(pathParameter),
     ...[...inputs.query.values()].map((input) => queryParameter(input, stability)),
     ...(method === 'GET' ? [shared('ifNoneMatch')] : []),
+    ...(isConditional ? [shared('ifMatch')] : []),
     ...(runsOnce ? [shared('idempotencyKey')] : []),
+    shared('requestId'),
   ];
 }
 

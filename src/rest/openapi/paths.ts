@@ -1,5 +1,5 @@
 import type { OpenAPIV3 } from 'openapi-types';
-import { ERROR_STATUS } from '../../errors/problem';
+import { ERRORS } from '../../errors/error-codes';
 import type { PreparedOperation } from '../prepared-operation';
 import type { Body } from '../requests/body-shape';
 import { PATCH_TYPES } from '../requests/json-body';
@@ -23,13 +23,16 @@ export function pathsOf(operations: readonly PreparedOperation[]): OpenAPIV3.Pat
   for (const operation of operations) {
     paths[operation.path] = {
       ...paths[operation.path],
-      [operation.method.toLowerCase()]: operationObject(operation),
+      [operation.method.toLowerCase()]: operationObject(operation, operations),
     };
   }
   return paths;
 }
 
-function operationObject(operation: PreparedOperation): OpenAPIV3.OperationObject<Extensions> {
+function operationObject(
+  operation: PreparedOperation,
+  all: readonly PreparedOperation[],
+): OpenAPIV3.OperationObject<Extensions> {
   const { id, tag, summary, body, deprecation, stability } = operation;
   return {
     operationId: id,
@@ -38,7 +41,7 @@ function operationObject(operation: PreparedOperation): OpenAPIV3.OperationObjec
     description: descriptionOf(operation),
     parameters: parametersOf(operation),
     ...(body && { requestBody: requestBody(body) }),
-    responses: { ...successOf(operation), ...errorsOf(operation) },
+    responses: { ...successOf(operation), ...errorsOf(operation, all) },
     ...(deprecation && {
       deprecated: true,
       'x-sunset': deprecation.sunset.toISOString().slice(0, 10),
@@ -48,12 +51,12 @@ function operationObject(operation: PreparedOperation): OpenAPIV3.OperationObjec
   };
 }
 
-function descriptionOf({ description, inputs, errors = [], scope }: PreparedOperation): string {
+function descriptionOf({ description, inputs, errors, scope }: PreparedOperation): string {
   const needs = scope && `Requires the scope \`${scope}\`.`;
-  const own = errors.map((code) => `\`${code}\` (${ERROR_STATUS[code]})`).join(', ');
+  const own = errors.map((code) => `\`${code}\` (${ERRORS[code].status})`).join(', ');
   const isFiltered = [...inputs.query.values()].some(({ target: [argument] }) => argument === 'filter');
   const filters = isFiltered && 'Filters combine: each item matches all that are given.';
-  return [description, filters, needs, own && `Specific errors: ${own}.`].filter(Boolean).join('\n\n');
+  return [description, filters, needs, own && `Errors of its own: ${own}.`].filter(Boolean).join('\n\n');
 }
 
 function requestBody({ type, isPatch }: Body): OpenAPIV3.RequestBodyObject {
@@ -71,7 +74,8 @@ function requestBody({ type, isPatch }: Body): OpenAPIV3.RequestBodyObject {
 function successOf(operation: PreparedOperation): OpenAPIV3.ResponsesObject {
   const { ok, method, runsOnce, payload } = operation;
   const headers = headersOf(
-    ...(method === 'GET' ? (['ETag', 'Cache-Control'] as const) : []),
+    ...(ok === 204 ? [] : (['ETag'] as const)),
+    ...(method === 'GET' ? (['Cache-Control'] as const) : []),
     ...(ok === 201 ? (['Location'] as const) : []),
     ...(payload.isPage ? (['Link'] as const) : []),
     ...(runsOnce ? (['Idempotent-Replayed'] as const) : []),

@@ -48,7 +48,7 @@ export const HEADERS = {
   'Retry-After': header('Seconds to wait before retrying', { ...COUNT, minimum: 1 }, 12),
   'WWW-Authenticate': header('How to authenticate', TEXT, 'Bearer realm="petstore"'),
   ETag: header(
-    'Validator of the body, for `If-None-Match`',
+    'The version of the body, for `If-None-Match`, and that of a single resource for `If-Match`',
     { ...TEXT, pattern: '^"[\\w-]{27}"$' },
     '"h5EdGu1QmHe4OkjsU292jNzSLfE"',
   ),
@@ -62,7 +62,7 @@ export const HEADERS = {
     { type: 'string', enum: ['true'] },
     'true',
   ),
-  Location: header('The path of the new resource', TEXT, '/pets/1'),
+  Location: header('The path of the new resource, relative to this server (RFC 9110, section 10.2.2)', TEXT, '/pets/1'),
   'Cache-Control': header('Caches must revalidate before each use', TEXT, 'private, no-cache'),
   // Optional: requests that are refused before they reach the route do not get it.
   Deprecation: optional(

@@ -46,9 +46,12 @@ function addObject(schemas: Schemas, type: GraphQLObjectType, fields: Fields): v
   const always = fields.filter((field) => isNonNullType(field.type)).map(({ name }) => name);
   const { required = always } = keywordsOfType(type);
   const example = objectExample(type, fields);
+  // The specification requires fewer fields than always come.
+  const isMore = always.length > required.length;
+  const presence = isMore ? ` Always there: ${always.map((name) => `\`${name}\``).join(', ')}.` : '';
   schemas[type.name] = {
     type: 'object',
-    description: String(type.description),
+    description: `${type.description}${presence}`,
     example,
     ...(required.length && { required: [...required] }),
     properties: Object.fromEntries(
@@ -85,7 +88,7 @@ function bodySchema({ type, isPatch }: Body, payload: Payload): Schema {
   };
 }
 
-/** Nothing may stand beside a reference. */
+/** Nothing may stand beside a reference. An `id` is assigned by the service. */
 function propertyOf(field: Element, example: unknown, nullable = false): Schema | Ref {
   const schema = schemaOf(field);
   if ('$ref' in schema) return schema;
@@ -95,5 +98,6 @@ function propertyOf(field: Element, example: unknown, nullable = false): Schema 
     ...(field.description && { description: field.description }),
     ...(example !== undefined && { example }),
     ...(nullable && { nullable }),
+    ...(field.name === 'id' && { readOnly: true }),
   };
 }

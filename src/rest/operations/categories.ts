@@ -23,5 +23,4 @@ export const remove: Definition = {
   field: 'Mutation.deleteCategory',
   summary: 'Delete a category',
   description: 'Deletes a category that has no pets.',
-  errors: ['CATEGORY_NOT_EMPTY'],
 };

@@ -5,7 +5,6 @@ export const list: Definition = { field: 'Query.orders', summary: 'List orders' 
 export const place: Definition = {
   field: 'Mutation.placeOrder',
   summary: 'Place an order',
-  errors: ['INSUFFICIENT_STOCK', 'UNKNOWN_REFERENCE'],
 };
 
 export const get: Definition = {
@@ -17,7 +16,6 @@ export const get: Definition = {
 export const update: Definition = {
   field: 'Mutation.updateOrder',
   summary: 'Update an order',
-  errors: ['INSUFFICIENT_STOCK', 'ORDER_COMPLETE', 'UNKNOWN_REFERENCE'],
 };
 
 export const cancel: Definition = {

@@ -1,10 +1,8 @@
 import type { Definition } from '../rest-operation';
 
-const errors = ['UNKNOWN_REFERENCE'] as const;
-
 export const list: Definition = { field: 'Query.pets', summary: 'List pets' };
 
-export const create: Definition = { field: 'Mutation.createPet', summary: 'Create a pet', errors };
+export const create: Definition = { field: 'Mutation.createPet', summary: 'Create a pet' };
 
 export const get: Definition = {
   field: 'Query.pet',
@@ -23,14 +21,12 @@ export const replace: Definition = {
   summary: 'Replace a pet',
   description: 'Replaces the pet. An omitted status becomes `available`.',
   replaces: { type: 'NewPet', defaults: { status: 'available' } },
-  errors,
 };
 
-export const update: Definition = { field: 'Mutation.updatePet', summary: 'Update a pet', errors };
+export const update: Definition = { field: 'Mutation.updatePet', summary: 'Update a pet' };
 
 export const remove: Definition = {
   field: 'Mutation.deletePet',
   summary: 'Delete a pet',
   description: 'Deletes a pet that has no orders, and its inventory entry.',
-  errors: ['PET_HAS_ORDERS'],
 };

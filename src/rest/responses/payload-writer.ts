@@ -9,7 +9,7 @@ export type Writer = (value: unknown) => string;
  * The writer for a payload: nulls are left out, and identifiers, which are strings in GraphQL, become JSON integers,
  * exact beyond 2^53.
  */
-export function writerOf({ fields, isPage }: Payload): Writer {
+export function writerOf({ fields, isPage }: Pick<Payload, 'fields' | 'isPage'>): Writer {
   const write = objectWriter(fields);
   return isPage ? listWriter(write) : write;
 }

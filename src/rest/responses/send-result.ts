@@ -27,7 +27,8 @@ export function answer(
     return sendRead(request, reply, write(nodes), JSON_TYPE);
   }
   if (ok === 201) reply.header('location', `${path}/${(result as { id: string }).id}`);
-  return reply.code(ok).header('content-type', JSON_TYPE).send(write(result));
+  const body = write(result);
+  return reply.code(ok).header('etag', etagOf(body)).header('content-type', JSON_TYPE).send(body);
 }
 
 /** Responds to a read with its ETag, or with 304 if the client already has this body. */

@@ -4,6 +4,7 @@ import { quotaOf, type StoredKey } from '../../access/caller';
 import { KEY_ID_FORM } from '../../access/secret';
 import { Paged } from '../../cost/cost-directives';
 import { badInput } from '../../domain/domain-error';
+import { Errors } from '../../errors/errors-directive';
 import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { subjectOfAddress } from '../../rate-limit/client-address';
@@ -23,6 +24,7 @@ export class ApiKeyResolver {
   @Counted()
   @Requires('ADMIN')
   @Paged('first')
+  @Errors('BAD_USER_INPUT')
   @Query(() => ApiKeyConnection, { name: 'apiKeys', description: 'All API keys, newest first, one page at a time.' })
   list(
     @Arg('first', () => Int, { nullable: true, description: 'Page size, 1 to 100; 20 by default.' })
@@ -36,7 +38,11 @@ export class ApiKeyResolver {
 
   @Counted()
   @Requires('ADMIN')
-  @Mutation(() => CreatedApiKey, { description: 'Creates a key. The full key is shown only in this response.' })
+  @Errors('BAD_USER_INPUT')
+  @Mutation(() => CreatedApiKey, {
+    nullable: true,
+    description: 'Creates a key. The full key is shown only in this response.',
+  })
   createApiKey(
     @Arg('input', () => NewApiKey, { description: 'The key to create.' }) input: NewApiKey,
     @Ctx() { session }: Context,
@@ -46,7 +52,11 @@ export class ApiKeyResolver {
 
   @Counted()
   @Requires('ADMIN')
-  @Mutation(() => ApiKey, { description: 'Updates the given fields of a key; the others keep their values.' })
+  @Errors('BAD_USER_INPUT', 'NOT_FOUND')
+  @Mutation(() => ApiKey, {
+    nullable: true,
+    description: 'Updates the given fields of a key; the others keep their values.',
+  })
   updateApiKey(
     @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: AnyId,
     @Arg('input', () => ApiKeyUpdate, { description: 'The fields to update.' }) input: ApiKeyUpdate,
@@ -57,7 +67,9 @@ export class ApiKeyResolver {
 
   @Counted()
   @Requires('ADMIN')
+  @Errors('BAD_USER_INPUT', 'NOT_FOUND')
   @Mutation(() => ApiKey, {
+    nullable: true,
     description: 'Revokes a key: at once on this instance, within seconds on others. This cannot be undone.',
   })
   revokeApiKey(
@@ -69,6 +81,7 @@ export class ApiKeyResolver {
 
   @Counted()
   @Requires('ADMIN')
+  @Errors('BAD_USER_INPUT', 'NOT_FOUND')
   @Mutation(() => CreatedApiKey, {
     nullable: true,
     description:
@@ -88,7 +101,8 @@ export class ApiKeyResolver {
 
   @Counted()
   @Requires('ADMIN')
-  @Mutation(() => Boolean, { description: "Lifts a caller's ban. False if there was none." })
+  @Errors('BAD_USER_INPUT')
+  @Mutation(() => Boolean, { nullable: true, description: "Lifts a caller's ban. False if there was none." })
   liftBan(@Arg('caller', () => String, { description: 'A key id or a client address.' }) caller: string) {
     if (KEY_ID_FORM.test(caller)) return this.limits.liftBan(caller);
     const address = subjectOfAddress(caller);

@@ -4,6 +4,7 @@ import type { Selection } from '../../database/reading/selection';
 import type { CategoryRow } from '../../database/reading/tables';
 import type { CategoryService } from '../../domain/category-service';
 import type { PetService } from '../../domain/pet-service';
+import { Errors } from '../../errors/errors-directive';
 import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { Selected } from '../../graphql/executor/selected';
@@ -34,6 +35,7 @@ export class CategoryResolver {
   @Counted()
   @Requires('READ')
   @Paged('first', 'last')
+  @Errors('BAD_USER_INPUT')
   @Query(() => CategoryConnection, { name: 'categories', description: 'Categories, one page at a time.' })
   list(
     @Args(() => CategoryPageArgs) args: CategoryPageArgs,
@@ -45,7 +47,8 @@ export class CategoryResolver {
 
   @Counted()
   @Requires('WRITE')
-  @Mutation(() => Category, { description: 'Adds a category.' })
+  @Errors('BAD_USER_INPUT')
+  @Mutation(() => Category, { nullable: true, description: 'Adds a category.' })
   createCategory(
     @Arg('input', () => NewCategory, { description: 'The category to create.' }) input: NewCategory,
     @Ctx() { session }: Context,
@@ -55,20 +58,31 @@ export class CategoryResolver {
 
   @Counted()
   @Requires('WRITE')
-  @Mutation(() => Category, { description: 'Updates the given fields of a category; the others keep their values.' })
+  @Errors('BAD_USER_INPUT', 'NOT_FOUND')
+  @Mutation(() => Category, {
+    nullable: true,
+    description: 'Updates the given fields of a category; the others keep their values.',
+  })
   updateCategory(
     @Arg('id', () => Id, { description: "The category's id." }) id: bigint,
     @Arg('input', () => CategoryUpdate, { description: 'The fields to update.' }) input: CategoryUpdate,
-    @Ctx() { session }: Context,
+    @Ctx() { session, request }: Context,
   ) {
-    return this.categories.update(session, id, input);
+    return this.categories.update(session, id, input, request.precondition);
   }
 
   @Counted()
   @Requires('WRITE')
-  @Mutation(() => Category, { description: 'Deletes a category that has no pets. Returns the deleted category.' })
-  deleteCategory(@Arg('id', () => Id, { description: "The category's id." }) id: bigint, @Ctx() { session }: Context) {
-    return this.categories.delete(session, id);
+  @Errors('NOT_FOUND', 'CATEGORY_NOT_EMPTY')
+  @Mutation(() => Category, {
+    nullable: true,
+    description: 'Deletes a category that has no pets. Returns the deleted category.',
+  })
+  deleteCategory(
+    @Arg('id', () => Id, { description: "The category's id." }) id: bigint,
+    @Ctx() { session, request }: Context,
+  ) {
+    return this.categories.delete(session, id, request.precondition);
   }
 
   @Paged('first', 'last')

@@ -4,6 +4,7 @@ import type { Selection } from '../../database/reading/selection';
 import type { InventoryRow } from '../../database/reading/tables';
 import type { InventoryService } from '../../domain/inventory-service';
 import type { PetService } from '../../domain/pet-service';
+import { Errors } from '../../errors/errors-directive';
 import { Counted, Requires, Stability } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { Selected } from '../../graphql/executor/selected';
@@ -35,6 +36,7 @@ export class InventoryResolver {
   @Counted()
   @Requires('READ')
   @Paged('first', 'last')
+  @Errors('BAD_USER_INPUT')
   @Query(() => InventoryItemConnection, { description: 'Inventory entries, one page at a time.' })
   inventory(
     @Args(() => InventoryPageArgs) args: InventoryPageArgs,
@@ -46,24 +48,29 @@ export class InventoryResolver {
 
   @Counted()
   @Requires('WRITE')
-  @Mutation(() => InventoryItem, { description: "Sets a pet's stock, which is tracked from then on." })
+  @Errors('BAD_USER_INPUT', 'NOT_FOUND')
+  @Mutation(() => InventoryItem, { nullable: true, description: "Sets a pet's stock, which is tracked from then on." })
   setInventory(
     @Arg('petId', () => Id, { description: "The pet's id." }) petId: bigint,
     @Arg('input', () => InventoryUpdate, { description: 'The new stock.' }) input: InventoryUpdate,
-    @Ctx() { session }: Context,
+    @Ctx() { session, request }: Context,
   ) {
-    return this.stock.set(session, petId, input);
+    return this.stock.set(session, petId, input, request.precondition);
   }
 
   @Stability('BETA')
   @Counted()
   @Requires('WRITE')
-  @Mutation(() => InventoryItem, { description: "Stops tracking a pet's stock. Returns the deleted entry." })
+  @Errors('NOT_FOUND')
+  @Mutation(() => InventoryItem, {
+    nullable: true,
+    description: "Stops tracking a pet's stock. Returns the deleted entry.",
+  })
   removeInventory(
     @Arg('petId', () => Id, { description: "The pet's id." }) petId: bigint,
-    @Ctx() { session }: Context,
+    @Ctx() { session, request }: Context,
   ) {
-    return this.stock.remove(session, petId);
+    return this.stock.remove(session, petId, request.precondition);
   }
 
   @FieldResolver(() => Pet, { description: 'The pet that the entry tracks.' })

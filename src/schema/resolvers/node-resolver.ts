@@ -4,6 +4,7 @@ import type { Session } from '../../database/database';
 import type { Selection } from '../../database/reading/selection';
 import { MAX_PAGE } from '../../domain/connection';
 import { badInput } from '../../domain/domain-error';
+import { Errors } from '../../errors/errors-directive';
 import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { SelectedByType } from '../../graphql/executor/selected';
@@ -24,6 +25,7 @@ export class NodeResolver {
 
   @Counted()
   @Requires('READ')
+  @Errors('BAD_USER_INPUT')
   @Query(() => Node, { nullable: true, description: 'The object with this `nodeId`; null if there is none.' })
   async node(
     @Arg('id', () => Id, { description: 'A `nodeId`.', validateFn: acceptNodeIds }) id: AnyId,
@@ -36,6 +38,7 @@ export class NodeResolver {
 
   @Counted()
   @Requires('READ')
+  @Errors('BAD_USER_INPUT')
   @Query(() => [Node], {
     nullable: 'items',
     description: 'The objects with these `nodeId`s, in the same order; null in place of those that do not exist.',

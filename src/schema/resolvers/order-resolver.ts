@@ -4,6 +4,7 @@ import type { Selection } from '../../database/reading/selection';
 import type { OrderRow } from '../../database/reading/tables';
 import type { OrderService } from '../../domain/order-service';
 import type { PetService } from '../../domain/pet-service';
+import { Errors } from '../../errors/errors-directive';
 import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { Selected } from '../../graphql/executor/selected';
@@ -35,6 +36,7 @@ export class OrderResolver {
   @Counted()
   @Requires('READ')
   @Paged('first', 'last')
+  @Errors('BAD_USER_INPUT')
   @Query(() => OrderConnection, { name: 'orders', description: 'Orders, one page at a time.' })
   list(@Args(() => OrderPageArgs) args: OrderPageArgs, @Ctx() { session }: Context, @Selected() selection: Selection) {
     return this.orders.list(session, args.filter, pageOf(args), selection);
@@ -42,7 +44,9 @@ export class OrderResolver {
 
   @Counted()
   @Requires('WRITE')
+  @Errors('BAD_USER_INPUT', 'INSUFFICIENT_STOCK', 'UNKNOWN_REFERENCE')
   @Mutation(() => Order, {
+    nullable: true,
     description:
       'Places an order. If the stock of its pet is tracked, the units are taken from it at once, or the order is refused with `INSUFFICIENT_STOCK`.',
   })
@@ -55,26 +59,33 @@ export class OrderResolver {
 
   @Counted()
   @Requires('WRITE')
+  @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'INSUFFICIENT_STOCK', 'ORDER_COMPLETE', 'UNKNOWN_REFERENCE')
   @Mutation(() => Order, {
+    nullable: true,
     description:
       'Updates the given fields of an order; the others keep their values. Reserved stock follows the pet and quantity, which cannot change once the order is complete.',
   })
   updateOrder(
     @Arg('id', () => Id, { description: "The order's id." }) id: bigint,
     @Arg('input', () => OrderUpdate, { description: 'The fields to update.' }) input: OrderUpdate,
-    @Ctx() { session }: Context,
+    @Ctx() { session, request }: Context,
   ) {
-    return this.orders.update(session, id, input);
+    return this.orders.update(session, id, input, request.precondition);
   }
 
   @Counted()
   @Requires('WRITE')
+  @Errors('NOT_FOUND')
   @Mutation(() => Order, {
+    nullable: true,
     description:
       'Deletes an order; its reserved stock is released unless the order is complete. Returns the deleted order.',
   })
-  cancelOrder(@Arg('id', () => Id, { description: "The order's id." }) id: bigint, @Ctx() { session }: Context) {
-    return this.orders.cancel(session, id);
+  cancelOrder(
+    @Arg('id', () => Id, { description: "The order's id." }) id: bigint,
+    @Ctx() { session, request }: Context,
+  ) {
+    return this.orders.cancel(session, id, request.precondition);
   }
 
   @FieldResolver(() => Pet, { nullable: true, description: 'The pet in the order.' })

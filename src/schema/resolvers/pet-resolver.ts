@@ -6,6 +6,7 @@ import type { CategoryService } from '../../domain/category-service';
 import type { InventoryService } from '../../domain/inventory-service';
 import type { OrderService } from '../../domain/order-service';
 import type { PetService } from '../../domain/pet-service';
+import { Errors } from '../../errors/errors-directive';
 import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { Selected } from '../../graphql/executor/selected';
@@ -40,6 +41,7 @@ export class PetResolver {
   @Counted()
   @Requires('READ')
   @Paged('first', 'last')
+  @Errors('BAD_USER_INPUT')
   @Query(() => PetConnection, { name: 'pets', description: 'Pets, one page at a time.' })
   list(@Args(() => PetPageArgs) args: PetPageArgs, @Ctx() { session }: Context, @Selected() selection: Selection) {
     return this.pets.list(session, args.filter, pageOf(args), selection);
@@ -47,7 +49,8 @@ export class PetResolver {
 
   @Counted()
   @Requires('WRITE')
-  @Mutation(() => Pet, { description: 'Adds a pet to the store.' })
+  @Errors('BAD_USER_INPUT', 'UNKNOWN_REFERENCE')
+  @Mutation(() => Pet, { nullable: true, description: 'Adds a pet to the store.' })
   createPet(
     @Arg('input', () => NewPet, { description: 'The pet to create.' }) input: NewPet,
     @Ctx() { session }: Context,
@@ -57,22 +60,28 @@ export class PetResolver {
 
   @Counted()
   @Requires('WRITE')
-  @Mutation(() => Pet, { description: 'Updates the given fields of a pet; the others keep their values.' })
+  @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'UNKNOWN_REFERENCE')
+  @Mutation(() => Pet, {
+    nullable: true,
+    description: 'Updates the given fields of a pet; the others keep their values.',
+  })
   updatePet(
     @Arg('id', () => Id, { description: "The pet's id." }) id: bigint,
     @Arg('input', () => PetUpdate, { description: 'The fields to update.' }) input: PetUpdate,
-    @Ctx() { session }: Context,
+    @Ctx() { session, request }: Context,
   ) {
-    return this.pets.update(session, id, input);
+    return this.pets.update(session, id, input, request.precondition);
   }
 
   @Counted()
   @Requires('WRITE')
+  @Errors('NOT_FOUND', 'PET_HAS_ORDERS')
   @Mutation(() => Pet, {
+    nullable: true,
     description: 'Deletes a pet that has no orders, and its inventory entry. Returns the deleted pet.',
   })
-  deletePet(@Arg('id', () => Id, { description: "The pet's id." }) id: bigint, @Ctx() { session }: Context) {
-    return this.pets.delete(session, id);
+  deletePet(@Arg('id', () => Id, { description: "The pet's id." }) id: bigint, @Ctx() { session, request }: Context) {
+    return this.pets.delete(session, id, request.precondition);
   }
 
   @FieldResolver(() => Category, { description: 'The category that the pet belongs to.' })

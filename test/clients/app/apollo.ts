@@ -65,13 +65,22 @@ async function order(petId: string, quantity: number): Promise<string> {
       variables: { petId, quantity },
       context: { headers: { 'Idempotency-Key': crypto.randomUUID() } },
     });
-    return `order of ${data?.placeOrder.quantity}`;
+    return `order of ${data?.placeOrder?.quantity}`;
   } catch (error) {
     if (!CombinedGraphQLErrors.is(error)) throw error; // nothing that the petstore has said
     return String(error.errors[0]?.extensions?.code);
   }
 }
 const orders = [await order('1', 1), await order('1', 1000), await order('99', 1)];
+
+const stranger = new ApolloClient({
+  cache: new InMemoryCache(),
+  link: new HttpLink({ uri: `${url}/graphql`, headers: { 'x-api-key': 'wrong' } }),
+});
+const refused = await stranger.query(page).catch((error: unknown) => {
+  // Refused before GraphQL has seen the request, and yet an answer of the petstore.
+  return CombinedGraphQLErrors.is(error) ? error.errors[0]?.extensions?.code : String(error);
+});
 
 const changes = client.subscribe({ query: PetChangedDocument });
 const change = new Promise((resolve) => {
@@ -90,6 +99,7 @@ report({
   totalCount: first?.totalCount,
   renamed,
   orders,
+  refused,
   change: await change,
   live: names(),
   normalised: Object.keys(cache.extract()).sort(),

@@ -33,11 +33,27 @@ async function order(petId: number, quantity: number, idempotencyKey = crypto.ra
   return data.id;
 }
 
+/** Adds to the stock of a pet. If somebody else was faster, reads again what it has become, and adds to that. */
+async function addStock(petId: number, units: number): Promise<number> {
+  const path = { petId };
+  for (;;) {
+    const read = await petstore.GET('/store/inventory/{petId}', { params: { path } });
+    if (read.error) throw new Error(`${read.error.code}: ${read.error.message}`);
+    const { data, error } = await petstore.PUT('/store/inventory/{petId}', {
+      params: { path, header: { 'If-Match': read.response.headers.get('etag') ?? '*' } },
+      body: { quantity: read.data.quantity + units },
+    });
+    if (data) return data.quantity;
+    if (error.code !== 'PRECONDITION_FAILED') throw new Error(`${error.code}: ${error.message}`);
+  }
+}
+
 const once = crypto.randomUUID();
 report({
   pets: (await allPets(['available', 'pending', 'sold'], 2)).map(({ id, name }) => `${id} ${name}`),
   orders: [await order(1, 2, once), await order(1, 2, once), await order(1, 1000)],
   stock: (await petstore.GET('/store/inventory/{petId}', { params: { path: { petId: 1 } } })).data?.quantity,
+  added: (await Promise.all([1, 2, 3].map(() => addStock(1, 10)))).sort((a, b) => a - b),
   refused: (
     await petstore.PUT('/categories/{categoryId}', {
       params: { path: { categoryId: 1 } },
@@ -52,4 +68,6 @@ export const refused = () => [
   petstore.GET('/pets', { params: { query: { status: ['lost'] } } }),
   // @ts-expect-error -- a name has to be given
   petstore.POST('/pets', { body: { categoryId: 1 } }),
+  // @ts-expect-error -- a list of pets cannot be out of stock
+  petstore.GET('/pets').then(({ error }) => error?.code === 'INSUFFICIENT_STOCK'),
 ];

@@ -1,5 +1,5 @@
 import { defaultFieldResolver, type GraphQLSchema } from 'graphql';
-import type { Context } from '../executor/context';
+import type { Context } from '../graphql/executor/context';
 
 /**
  * Lets the root fields of a mutation succeed or fail independently when they share a transaction: each runs in a
