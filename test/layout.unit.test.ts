@@ -18,6 +18,7 @@ const FLOORS = [
   ['errors'],
   ['access'],
   ['samples', 'domain', 'rate-limit', 'events'],
+  ['reading'],
   ['database'],
 ];
 
@@ -25,7 +26,7 @@ const FLOORS = [
 const READ_THE_ENVIRONMENT = ['environment'];
 
 /** Plain constants, without the client. */
-const ENUMS = 'src/database/generated/enums';
+const CONSTANTS = ['src/database/generated/enums', 'src/database/generated/columns'];
 
 const PROJECT = join(__dirname, '..');
 const SOURCES = readdirSync(join(PROJECT, 'src'), { recursive: true, withFileTypes: true })
@@ -153,7 +154,7 @@ function upwardImports({ path, imports }: SourceFile): string[] {
 function prismaImports({ path, imports }: SourceFile): string[] {
   if (roomOf(path) === 'database') return [];
   return imports
-    .filter(({ from, typeOnly }) => !typeOnly && from !== ENUMS)
+    .filter(({ from, typeOnly }) => !typeOnly && !CONSTANTS.includes(from))
     .filter(({ from }) => /prisma/.test(from) || from.startsWith('src/database/generated/'))
     .map(({ from }) => `${path} imports ${from}`);
 }

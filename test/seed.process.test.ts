@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import type { Database } from '../src/database/database';
-import { statement } from '../src/database/reading/statement';
+import { statement } from '../src/database/statement';
 import { loadSampleData } from '../src/samples/sample-data';
 import { SampleStore } from '../src/samples/sample-store';
 import { runTypeScript } from './helper/child';

@@ -1,12 +1,12 @@
 import type { Session } from '../database/database';
 import type { Plan, Scope } from '../database/generated/client';
-import { MOST_COUNTED, totalOf } from '../database/reading/count';
 import { lock } from '../database/writing/raw-queries';
 import { Checks, checkInput } from '../domain/checks';
 import { Connection, DEFAULT_PAGE } from '../domain/connection';
 import { decodeCursor, encodeCursor } from '../domain/cursor';
 import { badInput, DomainError } from '../domain/domain-error';
 import { NAME, NOT_NULL, PAGE_SIZE, QUANTITY, type Rule, type Rules } from '../domain/input-rules';
+import { MOST_COUNTED, totalOf } from '../reading/count';
 import type { StoredKey } from './caller';
 import type { KeyRing } from './key-ring';
 import { formatKey, hashSecret, newKey } from './secret';

@@ -1,4 +1,4 @@
-import type { InventoryRow, OrderRow, PetRow } from './reading/tables';
+import type { InventoryRow, OrderRow, PetRow } from './rows';
 
 /** The topics that can be subscribed to, and the row type of each. */
 export interface Topics {

@@ -1,8 +1,9 @@
 import type { Session, Transaction } from '../database/database';
-import { selectByIds } from '../database/reading/select';
-import type { Selection } from '../database/reading/selection';
-import { CATEGORIES, type CategoryRow } from '../database/reading/tables';
+import type { CategoryRow } from '../database/rows';
 import { lockRow } from '../database/writing/raw-queries';
+import { selectByIds } from '../reading/select';
+import type { Selection } from '../reading/selection';
+import { CATEGORIES } from '../reading/tables';
 import { checkInput } from './checks';
 import { type Connection, connect, type PageArgs } from './connection';
 import { DomainError, notFound, type Precondition, refusing, requireUnchanged } from './domain-error';

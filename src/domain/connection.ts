@@ -1,16 +1,16 @@
 import type { Session } from '../database/database';
-import { countRows, countRowsByParent, NOTHING, type Total } from '../database/reading/count';
-import type { PageQuery } from '../database/reading/page-statement';
-import type { Filters } from '../database/reading/rows/criteria';
-import { type Page, selectPage, selectPages } from '../database/reading/select-page';
-import type { Selection } from '../database/reading/selection';
-import { orderOf, type Table } from '../database/reading/table';
-import type { Serialized } from '../database/reading/tables';
+import type { Serialized } from '../database/rows';
+import { countRows, countRowsByParent, NOTHING, type Total } from '../reading/count';
+import type { PageQuery } from '../reading/page-statement';
+import type { Filters } from '../reading/rows/criteria';
+import { type Page, selectPage, selectPages } from '../reading/select-page';
+import type { Selection } from '../reading/selection';
+import { orderOf, type Table } from '../reading/table';
 import { Checks } from './checks';
 import { decodeCursor, encodeCursor } from './cursor';
 import { PAGE_SIZE } from './input-rules';
 
-export { MOST_COUNTED } from '../database/reading/count';
+export { MOST_COUNTED } from '../reading/count';
 
 export const DEFAULT_PAGE = 20;
 export const MAX_PAGE = PAGE_SIZE.maximum;

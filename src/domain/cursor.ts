@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
-import type { Bound } from '../database/reading/rows/ranges';
-import type { Column } from '../database/reading/table';
+import type { Bound } from '../reading/rows/ranges';
+import type { Column } from '../reading/table';
 import { MAX_INT32 } from './input-rules';
 
 const MAX_INT64 = 9223372036854775807n;

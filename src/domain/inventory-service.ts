@@ -1,10 +1,11 @@
 import type { Session, Transaction } from '../database/database';
 import type { Inventory } from '../database/generated/client';
 import type { PetStatus } from '../database/generated/enums';
-import { selectByIds } from '../database/reading/select';
-import type { Selection } from '../database/reading/selection';
-import { INVENTORY, type InventoryRow } from '../database/reading/tables';
+import type { InventoryRow } from '../database/rows';
 import { lockRow } from '../database/writing/raw-queries';
+import { selectByIds } from '../reading/select';
+import type { Selection } from '../reading/selection';
+import { INVENTORY } from '../reading/tables';
 import { checkInput } from './checks';
 import { type Connection, connect, type PageArgs } from './connection';
 import { DomainError, notFound, type Precondition, refusing, requireUnchanged } from './domain-error';

@@ -1,9 +1,10 @@
 import type { Session, Transaction } from '../database/database';
 import type { Order } from '../database/generated/client';
-import { selectByIds } from '../database/reading/select';
-import type { Selection } from '../database/reading/selection';
-import { ORDERS, type OrderRow } from '../database/reading/tables';
+import type { OrderRow } from '../database/rows';
 import { insertOrder, lockRow } from '../database/writing/raw-queries';
+import { selectByIds } from '../reading/select';
+import type { Selection } from '../reading/selection';
+import { ORDERS } from '../reading/tables';
 import { checkInput } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
 import { DomainError, notFound, type Precondition, refusing, requireUnchanged, unknownReference } from './domain-error';

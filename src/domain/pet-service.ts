@@ -1,9 +1,10 @@
 import type { Session } from '../database/database';
 import type { PetStatus } from '../database/generated/enums';
-import { selectByIds } from '../database/reading/select';
-import type { Selection } from '../database/reading/selection';
-import { PETS, type PetRow } from '../database/reading/tables';
+import type { PetRow } from '../database/rows';
 import { insertPet, lockRow } from '../database/writing/raw-queries';
+import { selectByIds } from '../reading/select';
+import type { Selection } from '../reading/selection';
+import { PETS } from '../reading/tables';
 import { checkInput } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
 import { DomainError, notFound, type Precondition, refusing, requireUnchanged, unknownReference } from './domain-error';

@@ -1,5 +1,5 @@
 import type { Session, Statement } from '../database/database';
-import { statement } from '../database/reading/statement';
+import { statement } from '../database/statement';
 import { SampleStore } from './sample-store';
 
 /** Maximum number of pets in a sample. */

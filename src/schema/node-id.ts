@@ -8,7 +8,7 @@ const MAX_INT64 = 9223372036854775807n;
 
 /**
  * An identifier that is unique across types: the type and the int64 id, as base64url of `Pet:7`, which the tables of
- * `database/reading` write as SQL. Opaque to clients.
+ * `reading` writes as SQL. Opaque to clients.
  */
 export class NodeId {
   constructor(

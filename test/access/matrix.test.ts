@@ -11,7 +11,7 @@ import {
   isRequiredArgument,
   isRequiredInputField,
 } from 'graphql';
-import { statement } from '../../src/database/reading/statement';
+import { statement } from '../../src/database/statement';
 import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 

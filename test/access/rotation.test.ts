@@ -1,5 +1,5 @@
 import { Agent } from 'node:http';
-import { statement } from '../../src/database/reading/statement';
+import { statement } from '../../src/database/statement';
 import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
 import { running, socketClient } from '../helper/live';
 import { ask } from '../helper/load';

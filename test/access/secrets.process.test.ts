@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { statement } from '../../src/database/reading/statement';
+import { statement } from '../../src/database/statement';
 import { createDatabase } from '../helper/database';
 import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../helper/gateway';
 import { Installation } from '../helper/installation';

@@ -1,5 +1,5 @@
 import type { Database } from '../../src/database/database';
-import { statement } from '../../src/database/reading/statement';
+import { statement } from '../../src/database/statement';
 import { Deadline, Ended } from '../../src/database/work/deadline';
 import { createDatabase, fillShop } from '../helper/database';
 

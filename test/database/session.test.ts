@@ -5,7 +5,7 @@ import type { Database, Session, Transaction } from '../../src/database/database
 import { type Failure, failureOf } from '../../src/database/failures';
 import { PrismaClient } from '../../src/database/generated/client';
 import { openDatabase } from '../../src/database/open';
-import { statement } from '../../src/database/reading/statement';
+import { statement } from '../../src/database/statement';
 import { createDatabase, emptyDatabase, TEST_DATABASE_URL } from '../helper/database';
 import { until } from '../helper/until';
 

@@ -1,6 +1,6 @@
 import type { Change } from '../../src/database/changes';
 import type { Database } from '../../src/database/database';
-import { statement } from '../../src/database/reading/statement';
+import { statement } from '../../src/database/statement';
 import { InventoryService } from '../../src/domain/inventory-service';
 import { OrderService } from '../../src/domain/order-service';
 import { PetService } from '../../src/domain/pet-service';

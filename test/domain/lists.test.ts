@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Database } from '../../src/database/database';
-import { statement } from '../../src/database/reading/statement';
+import { statement } from '../../src/database/statement';
 import { CategoryService } from '../../src/domain/category-service';
 import type { Connection, PageArgs } from '../../src/domain/connection';
 import { InventoryService } from '../../src/domain/inventory-service';

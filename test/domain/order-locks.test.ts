@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import type { Session, Statement, Transaction } from '../../src/database/database';
-import { statement } from '../../src/database/reading/statement';
+import { statement } from '../../src/database/statement';
 import { InventoryService } from '../../src/domain/inventory-service';
 import { OrderService } from '../../src/domain/order-service';
 import { PetService } from '../../src/domain/pet-service';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { statement } from '../../src/database/reading/statement';
+import { statement } from '../../src/database/statement';
 import { emptyDatabase } from '../helper/database';
 import { IS_FULL, runs } from '../helper/full';
 import { type Gateway, startGateway } from '../helper/gateway';

@@ -1,5 +1,5 @@
 import type { Change } from '../../src/database/changes';
-import type { PetRow } from '../../src/database/reading/tables';
+import type { PetRow } from '../../src/database/rows';
 import { TooSlow } from '../../src/events/feed';
 import { type ChangeEvent, Hub } from '../../src/events/hub';
 

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import type { Database } from '../../src/database/database';
-import { statement } from '../../src/database/reading/statement';
+import { statement } from '../../src/database/statement';
 import type { Gateway } from '../helper/gateway';
 import { fill } from '../helper/world';
 import type { FuzzedRequest } from './callers';

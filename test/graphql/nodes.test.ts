@@ -1,4 +1,4 @@
-import { statement } from '../../src/database/reading/statement';
+import { statement } from '../../src/database/statement';
 import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { refusalOf } from '../helper/refusal';

@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { statement } from '../../src/database/reading/statement';
+import { statement } from '../../src/database/statement';
 import { tooLarge } from '../../src/graphql/executor/outcome';
 import { fillShop } from '../helper/database';
 import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import type { Database } from '../../src/database/database';
 import { EmbeddedDatabase } from '../../src/database/embedded/embedded';
 import { openDatabase } from '../../src/database/open';
-import { statement } from '../../src/database/reading/statement';
+import { statement } from '../../src/database/statement';
 import { perWorker } from './per-worker';
 import { startMigrated } from './prepared';
 

@@ -3,7 +3,7 @@ import type { FormattedExecutionResult } from 'graphql';
 import { createApp } from '../../src/app';
 import { readConfig } from '../../src/config';
 import type { Database } from '../../src/database/database';
-import { statement } from '../../src/database/reading/statement';
+import { statement } from '../../src/database/statement';
 import { createDatabase } from './database';
 import { holdToDeclaredErrors } from './declared-errors';
 import { holdToDescription } from './openapi';

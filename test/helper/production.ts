@@ -1,6 +1,6 @@
 import { ensureAdminKey } from '../../src/access/first-admin-key';
 import type { Database } from '../../src/database/database';
-import { statement } from '../../src/database/reading/statement';
+import { statement } from '../../src/database/statement';
 import { createDatabase, TEST_DATABASE_URL } from './database';
 import { ADMIN_KEY } from './gateway';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Database } from '../../src/database/database';
-import { statement } from '../../src/database/reading/statement';
+import { statement } from '../../src/database/statement';
 import { emptyDatabase } from './database';
 
 export const STATUSES = ['available', 'pending', 'sold'] as const;

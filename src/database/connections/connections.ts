@@ -1,8 +1,8 @@
 import { type Pool, TypeOverrides } from 'pg';
 import type { PoolLoad, Statement } from '../database';
-import type { StatementKind } from '../prisma-database';
 import { onBehalfOf } from '../work/bounded-adapter';
 import type { Work } from '../work/deadline';
+import type { StatementKind } from '../work/prisma-database';
 import { settled } from '../work/settled';
 import { BoundedPool, type PoolBounds } from './bounded-pool';
 import { connectionTo, ownConnection } from './connection-settings';

@@ -1,8 +1,8 @@
 import { placeOf } from '../connections/connection-settings';
 import { Connections, type ConnectionsOptions } from '../connections/connections';
 import type { Statement } from '../database';
-import type { StatementKind } from '../prisma-database';
 import type { Work } from '../work/deadline';
+import type { StatementKind } from '../work/prisma-database';
 import { LogPosition } from './log-position';
 
 /** The primary's log position. `at`: a `performance.now()` timestamp taken before it was queried. */

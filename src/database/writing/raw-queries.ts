@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Session } from '../database';
 import type { Order, Pet } from '../generated/client';
 import { COLUMNS } from '../generated/columns';
-import { statement } from '../reading/statement';
+import { statement } from '../statement';
 
 /**
  * What is written without Prisma's models; everything else is written through them.

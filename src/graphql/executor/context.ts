@@ -1,8 +1,8 @@
 import type { Caller } from '../../access/caller';
 import type { Session } from '../../database/database';
-import type { JsonFormat } from '../../database/reading/selection';
 import type { Precondition } from '../../domain/domain-error';
 import type { Meter } from '../../rate-limit/meter';
+import type { JsonFormat } from '../../reading/selection';
 import type { Charge } from '../charging/charge';
 import { Loaders, loadersFor } from './loaders';
 

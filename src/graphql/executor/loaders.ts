@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
-import type { Selection } from '../../database/reading/selection';
 import { ProblemError } from '../../errors/problem';
+import type { Selection } from '../../reading/selection';
 
 /** Fetches the values of many keys at once; keys without a value are absent from the map. */
 export type Batch<Value> = (keys: readonly bigint[]) => Promise<ReadonlyMap<bigint, Value>>;

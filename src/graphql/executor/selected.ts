@@ -9,7 +9,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { createParameterDecorator } from 'type-graphql';
-import { type JsonFormat, type Member, NOTHING, type Selection } from '../../database/reading/selection';
+import { type JsonFormat, type Member, NOTHING, type Selection } from '../../reading/selection';
 import type { Context } from './context';
 
 /**

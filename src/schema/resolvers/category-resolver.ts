@@ -1,13 +1,13 @@
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { Paged } from '../../cost/cost-directives';
-import type { Selection } from '../../database/reading/selection';
-import type { CategoryRow } from '../../database/reading/tables';
+import type { CategoryRow } from '../../database/rows';
 import type { CategoryService } from '../../domain/category-service';
 import type { PetService } from '../../domain/pet-service';
 import { Errors } from '../../errors/errors-directive';
 import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { Selected } from '../../graphql/executor/selected';
+import type { Selection } from '../../reading/selection';
 import { CategoryPageArgs, PetPageArgs, pageOf } from '../inputs/page-args';
 import { CategoryUpdate, NewCategory } from '../inputs/payloads';
 import { Id } from '../scalars';

@@ -1,13 +1,13 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
 import type { Session } from '../../database/database';
-import type { Selection } from '../../database/reading/selection';
 import { MAX_PAGE } from '../../domain/connection';
 import { badInput } from '../../domain/domain-error';
 import { Errors } from '../../errors/errors-directive';
 import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { SelectedByType } from '../../graphql/executor/selected';
+import type { Selection } from '../../reading/selection';
 import { NodeId, type NodeType } from '../node-id';
 import { type AnyId, Id } from '../scalars';
 import { Node, type TypedRow } from '../types/node';

@@ -1,13 +1,13 @@
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { Paged } from '../../cost/cost-directives';
-import type { Selection } from '../../database/reading/selection';
-import type { OrderRow } from '../../database/reading/tables';
+import type { OrderRow } from '../../database/rows';
 import type { OrderService } from '../../domain/order-service';
 import type { PetService } from '../../domain/pet-service';
 import { Errors } from '../../errors/errors-directive';
 import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { Selected } from '../../graphql/executor/selected';
+import type { Selection } from '../../reading/selection';
 import { OrderPageArgs, pageOf } from '../inputs/page-args';
 import { NewOrder, OrderUpdate } from '../inputs/store-payloads';
 import { Id } from '../scalars';

@@ -1,7 +1,6 @@
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { Paged } from '../../cost/cost-directives';
-import type { Selection } from '../../database/reading/selection';
-import type { PetRow } from '../../database/reading/tables';
+import type { PetRow } from '../../database/rows';
 import type { CategoryService } from '../../domain/category-service';
 import type { InventoryService } from '../../domain/inventory-service';
 import type { OrderService } from '../../domain/order-service';
@@ -10,6 +9,7 @@ import { Errors } from '../../errors/errors-directive';
 import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { Selected } from '../../graphql/executor/selected';
+import type { Selection } from '../../reading/selection';
 import { OrderPageArgs, PetPageArgs, pageOf } from '../inputs/page-args';
 import { NewPet, PetUpdate } from '../inputs/payloads';
 import { Id } from '../scalars';

@@ -1,7 +1,7 @@
 import type { Database } from '../../../src/database/database';
 import { failureOf } from '../../../src/database/failures';
 import { openDatabase } from '../../../src/database/open';
-import { statement } from '../../../src/database/reading/statement';
+import { statement } from '../../../src/database/statement';
 import { createDatabase, TEST_DATABASE_URL } from '../../helper/database';
 import { until } from '../../helper/until';
 

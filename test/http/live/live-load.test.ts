@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { statement } from '../../../src/database/reading/statement';
+import { statement } from '../../../src/database/statement';
 import { IS_FULL } from '../../helper/full';
 import { ADMIN_KEY, type Gateway, startGateway } from '../../helper/gateway';
 import { running, socketClient } from '../../helper/live';

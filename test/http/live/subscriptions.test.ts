@@ -1,4 +1,4 @@
-import { statement } from '../../../src/database/reading/statement';
+import { statement } from '../../../src/database/statement';
 import { fillShop } from '../../helper/database';
 import { ADMIN_KEY, type Gateway, startGateway } from '../../helper/gateway';
 import { type Received, running, type Subscriber, socketClient, streamClient } from '../../helper/live';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { statement } from '../../../src/database/reading/statement';
+import { statement } from '../../../src/database/statement';
 import { ExpiredAnswers } from '../../../src/database/writing/expired-answers';
 import { tryLock } from '../../../src/database/writing/raw-queries';
 import { fillShop, TEST_DATABASE_URL } from '../../helper/database';

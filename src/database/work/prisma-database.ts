@@ -1,9 +1,9 @@
-import { type Change, ChangeListeners } from './changes';
-import { retrying } from './connections/retries';
-import type { Database, Session, Statement, Transaction } from './database';
-import type { Prisma, PrismaClient } from './generated/client';
-import { onBehalfOf, type Unit } from './work/bounded-adapter';
-import { Deadline, type Work } from './work/deadline';
+import { type Change, ChangeListeners } from '../changes';
+import { retrying } from '../connections/retries';
+import type { Database, Session, Statement, Transaction } from '../database';
+import type { Prisma, PrismaClient } from '../generated/client';
+import { onBehalfOf, type Unit } from './bounded-adapter';
+import { Deadline, type Work } from './deadline';
 
 /** The caller of the service's own statements. */
 const SERVICE = '';

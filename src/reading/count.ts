@@ -1,4 +1,5 @@
-import type { Session } from '../database';
+import type { Session } from '../database/database';
+import { statementFor } from '../database/statement';
 import { type Criteria, criteriaOf, type Filters } from './rows/criteria';
 import { parentsOf } from './rows/parents';
 import { equalTo, isWalk, testedColumns, walkedTests } from './rows/row-tests';
@@ -7,7 +8,6 @@ import { searchedRows } from './rows/searched-rows';
 import { where } from './rows/slices';
 import { Values } from './rows/statement-values';
 import { NO_PARENTS, type Parents, walkOf } from './rows/walk';
-import { statementFor } from './statement';
 import { idOrderOf, type Table } from './table';
 
 /** Maximum number of rows that are counted. */

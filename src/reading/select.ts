@@ -1,8 +1,8 @@
-import type { Session, Statement } from '../database';
+import type { Session, Statement } from '../database/database';
+import { statement } from '../database/statement';
 import { SHORT } from './page-statement';
 import { type Projection, projectionOf } from './projection';
 import type { Selection } from './selection';
-import { statement } from './statement';
 import { columnOf, type Table } from './table';
 
 /** Reads the rows of `ids`, by id; rows that do not exist are missing from the map. */

@@ -1,19 +1,6 @@
-import type { Category, Inventory, Order, Pet } from '../generated/client';
-import { COLUMNS } from '../generated/columns';
+import { COLUMNS } from '../database/generated/columns';
+import type { CategoryRow, InventoryRow, OrderRow, PetRow } from '../database/rows';
 import { nodeIdOf, sortOrders, type Table } from './table';
-
-/** A row read as JSON carries its text; of its fields it has only those needed to find and order it. */
-export interface Serialized {
-  readonly $json?: string;
-}
-
-/** A pet as read. Relations are present if they were read with it. */
-export type PetRow = Pet & Serialized & { category?: CategoryRow; inventory?: InventoryRow | null };
-export type CategoryRow = Category & Serialized;
-/** An order as read, without the units it has reserved. */
-export type OrderRow = Omit<Order, 'reserved'> & Serialized & { pet?: PetRow | null };
-/** Stock with its pet's status, which is stored only with the pet. */
-export type InventoryRow = Inventory & Pick<Pet, 'status'> & Serialized & { pet?: PetRow };
 
 const { pets, categories, inventory: stock } = COLUMNS;
 const { reserved: _, ...orders } = COLUMNS.orders;

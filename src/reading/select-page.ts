@@ -1,13 +1,13 @@
-import type { Session } from '../database';
+import type { Session } from '../database/database';
+import type { Serialized } from '../database/rows';
+import { statementFor } from '../database/statement';
 import { isList, listStatement } from './list-statement';
 import { type PageQuery, pageStatement } from './page-statement';
 import { projectionOf } from './projection';
 import { parentsOf } from './rows/parents';
 import { Values } from './rows/statement-values';
 import type { Selection } from './selection';
-import { statementFor } from './statement';
 import { orderOf, type Table } from './table';
-import type { Serialized } from './tables';
 
 /** A page as read. */
 export interface Page<Row> {

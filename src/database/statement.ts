@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Statement } from '../database';
+import type { Statement } from './database';
 
 const statements = new Map<string, Statement>();
 

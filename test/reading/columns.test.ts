@@ -1,9 +1,9 @@
-import type { Database } from '../../../src/database/database';
-import { COLUMNS } from '../../../src/database/generated/columns';
-import { selectByIds } from '../../../src/database/reading/select';
-import { statement } from '../../../src/database/reading/statement';
-import type { Column, Table } from '../../../src/database/reading/table';
-import { createDatabase } from '../../helper/database';
+import type { Database } from '../../src/database/database';
+import { COLUMNS } from '../../src/database/generated/columns';
+import { statement } from '../../src/database/statement';
+import { selectByIds } from '../../src/reading/select';
+import type { Column, Table } from '../../src/reading/table';
+import { createDatabase } from '../helper/database';
 
 let database: Database;
 let drop: () => Promise<void>;
