@@ -79,7 +79,7 @@ test.each([
   ['a name of up to 16 characters', '{ pet(id: 1) { n234567890123456: id hasName: name } }', 3],
   ['longer names', '{ pet(id: 1) { n2345678901234567: id } }', 3],
   ['names in each row', `{ pets(first: 5) { nodes { ${'n'.repeat(64)}: id } } }`, 20 + 5 * (1 + 4)],
-  ['a filter', '{ pets(filter: { status: available }) { pageInfo { endCursor } } }', 20 + 10 + 1 + 2],
+  ['a filter', '{ pets(filter: { statuses: available }) { pageInfo { endCursor } } }', 20 + 10 + 1 + 2],
   ['an empty filter', '{ pets(filter: {}) { pageInfo { endCursor } } }', 20 + 10 + 2],
   ['no filter', '{ pets(filter: null) { pageInfo { endCursor } } }', 20 + 2],
   ['each value of a filter', '{ pets(filter: { ids: [1, 2, 5] }) { pageInfo { endCursor } } }', 20 + 10 + 3 + 2],

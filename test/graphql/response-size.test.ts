@@ -14,7 +14,11 @@ let gateway: Gateway;
 let strict: Gateway;
 beforeAll(async () => {
   gateway = await startGateway();
-  strict = await gateway.another({ MAX_RESPONSE_BYTES: String(MAX), GRAPHQL_MAX_EVENT_COST: '1000' });
+  strict = await gateway.another({
+    MAX_RESPONSE_BYTES: String(MAX),
+    GRAPHQL_MAX_EVENT_COST: '1000',
+    GRAPHQL_MAX_ALIASES: '200',
+  });
 });
 beforeEach(() => fillShop(gateway.database));
 afterAll(async () => {
