@@ -2,11 +2,8 @@ import type { Session } from '../database/database';
 import type { Plan, Scope } from '../database/generated/client';
 import { lock } from '../database/writing/raw-queries';
 import { Checks, checkInput } from '../domain/checks';
-import { Connection, DEFAULT_PAGE } from '../domain/connection';
-import { decodeCursor, encodeCursor } from '../domain/cursor';
 import { badInput, DomainError } from '../domain/domain-error';
-import { NAME, NOT_NULL, PAGE_SIZE, QUANTITY, type Rule, type Rules } from '../domain/input-rules';
-import { MOST_COUNTED, totalOf } from '../reading/count';
+import { NAME, NOT_NULL, QUANTITY, type Rule, type Rules } from '../domain/input-rules';
 import type { StoredKey } from './caller';
 import type { KeyRing } from './key-ring';
 import { formatKey, hashSecret, newKey } from './secret';
@@ -30,11 +27,8 @@ export const API_KEY_UPDATE: Rules<ApiKeyUpdate> = {
   scopes: NOT_NULL,
 };
 
-const LIST = 'apiKeys';
-/** The last millisecond of the year 9999. */
-const LATEST = 253402300799999;
 /** The hashes of the secrets are read only to move one. */
-const omit = { secretHash: true, previousSecretHash: true } as const;
+export const NO_HASHES = { secretHash: true, previousSecretHash: true } as const;
 
 /** For how long the old secret of a rotated key is accepted, in seconds: at most 30 days. */
 export const GRACE = { minimum: 0, maximum: 30 * 24 * 60 * 60 } satisfies Rule;
@@ -55,7 +49,7 @@ export class ApiKeyService {
     const data = check(input);
     const key = newKey();
     const row = { ...data, id: key.id, secretHash: hashSecret(key.secret) };
-    const apiKey = await session.transaction(({ prisma }) => prisma.apiKey.create({ data: row, omit }));
+    const apiKey = await session.transaction(({ prisma }) => prisma.apiKey.create({ data: row, omit: NO_HASHES }));
     return { apiKey, secret: formatKey(key) };
   }
 
@@ -64,9 +58,9 @@ export class ApiKeyService {
     checkInput(API_KEY_UPDATE, input);
     const updated = await session.transaction(async (tx) => {
       await lock(tx, 'apiKeys');
-      const known = await tx.prisma.apiKey.findUnique({ where: { id }, omit });
+      const known = await tx.prisma.apiKey.findUnique({ where: { id }, omit: NO_HASHES });
       if (!known) throw unknownKey(id);
-      return tx.prisma.apiKey.update({ where: { id }, data: check(merge(known, input)), omit });
+      return tx.prisma.apiKey.update({ where: { id }, data: check(merge(known, input)), omit: NO_HASHES });
     });
     this.ring.forget(id);
     return updated;
@@ -97,7 +91,7 @@ export class ApiKeyService {
       return tx.prisma.apiKey.update({
         where: { id },
         data: { secretHash: hashSecret(secret), ...previous },
-        omit,
+        omit: NO_HASHES,
       });
     });
     this.ring.forget(id);
@@ -111,37 +105,11 @@ export class ApiKeyService {
   async revoke(session: Session, id: string): Promise<StoredKey> {
     const revoked = await session.transaction(async ({ prisma }) => {
       await prisma.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
-      return prisma.apiKey.findUnique({ where: { id }, omit });
+      return prisma.apiKey.findUnique({ where: { id }, omit: NO_HASHES });
     });
     this.ring.forget(id);
     if (!revoked) throw unknownKey(id);
     return revoked;
-  }
-
-  /** Lists all keys, newest first. @throws DomainError `BAD_USER_INPUT`. */
-  async list(session: Session, first?: number | null, after?: string | null): Promise<Connection<StoredKey>> {
-    const checks = new Checks();
-    const limit = checks.value('first', PAGE_SIZE, first ?? DEFAULT_PAGE);
-    const bound = after == null ? undefined : decodeCursor(LIST, 'text', after);
-    const createdAt = bound && new Date(Math.min(Number(bound.id), LATEST));
-    if (after != null && !bound) checks.fail('after', 'is not a cursor of this list');
-    checks.done();
-    const older = createdAt && { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: bound.key } }] };
-    const keys = await session.transaction(({ prisma }) =>
-      prisma.apiKey.findMany({
-        where: older,
-        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        take: limit + 1,
-        omit,
-      }),
-    );
-    const next = keys.length > limit;
-    return new Connection(
-      keys.slice(0, limit),
-      ({ id, createdAt }) => encodeCursor(LIST, { id: String(createdAt.getTime()), key: id }),
-      { next, previous: bound !== undefined },
-      async () => totalOf(await session.transaction(({ prisma }) => prisma.apiKey.count({ take: MOST_COUNTED + 1 }))),
-    );
   }
 }
 

@@ -11,12 +11,6 @@ import type { SelectedFields } from './selected-field';
  */
 export type CostLimits = Readonly<Record<`${OperationTypeNode}`, number>>;
 
-/** An operation as compiled. */
-interface Compiled {
-  readonly root: SelectedFields;
-  readonly size: Estimate;
-}
-
 /** How many elements a refusal names. */
 const NAMED = 3;
 
@@ -26,7 +20,7 @@ const NAMED = 3;
  */
 export function refuseCost(
   { schema, kind }: { readonly schema: GraphQLSchema; readonly kind: `${OperationTypeNode}` },
-  { root, size }: Compiled,
+  { root, size }: { readonly root: SelectedFields; readonly size: Estimate },
   variables: Variables,
   limits: CostLimits,
 ): ProblemError | undefined {

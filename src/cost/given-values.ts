@@ -55,8 +55,6 @@ function mostInside(type: GraphQLInputType): number {
   const shape = getNullableType(type);
   if (isListType(shape)) return MAX_ITEMS;
   if (!isInputObjectType(shape)) return 0;
-  return Object.values(shape.getFields()).reduce(
-    (most, field) => most + weightOf(field, 0) + mostInside(field.type),
-    0,
-  );
+  const fields = Object.values(shape.getFields());
+  return fields.reduce((most, field) => most + weightOf(field, 0) + mostInside(field.type), 0);
 }

@@ -5,8 +5,7 @@ import { ERROR_CODES, ERRORS, type ErrorCode } from '../errors/error-codes';
 function byStatus(): Map<string, ErrorCode[]> {
   const groups = new Map<string, ErrorCode[]>();
   for (const code of ERROR_CODES) {
-    const { status } = ERRORS[code];
-    const title = `${status} ${STATUS_CODES[status]}`;
+    const title = `${ERRORS[code].status} ${STATUS_CODES[ERRORS[code].status]}`;
     groups.set(title, [...(groups.get(title) ?? []), code]);
   }
   return groups;
@@ -24,13 +23,11 @@ export function errorsAsHtml(): string {
         <p class="example">“${escaped(message)}”</p>
       </article>`;
   };
-  const groups = [...byStatus()].map(
-    ([title, codes]) => `
+  const group = ([title, codes]: [string, ErrorCode[]]) => `
     <section class="status-group" aria-label="${title}">
       <h2>${title}</h2>${codes.map(entry).join('')}
-    </section>`,
-  );
-  return groups.join('').trim();
+    </section>`;
+  return [...byStatus()].map(group).join('').trim();
 }
 
 const INTRODUCTION = `# Errors

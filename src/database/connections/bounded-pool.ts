@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { currentUnit } from '../work/bounded-adapter';
 import { Deadline, type Work } from '../work/deadline';
-import { FairQueue, type Leave } from '../work/fair-queue';
+import { FairQueue } from '../work/fair-queue';
 import { settingsFor } from './connection-settings';
+import { hold, streamOf } from './held-connection';
 
 export interface PoolBounds {
   /** Maximum number of connections. */
@@ -18,17 +18,8 @@ export interface PoolBounds {
 
 type Callback = (error: Error | undefined, client: PoolClient | undefined, done: () => void) => void;
 
-/** A connection that is checked out, and the last request to cancel what runs on it. */
-interface Held {
-  isReleased: boolean;
-  asked?: Promise<boolean>;
-}
-
 /** How much longer than the gateway the server waits before it ends what the gateway should have ended. */
 const SLACK_MS = 1_000;
-
-/** How often the server is asked again about a statement that it was to cancel. */
-const ASK_AGAIN_MS = 1_000;
 
 const CANCEL = "select pg_cancel_backend(pid) from pg_stat_activity where pid = $1 and state = 'active'";
 
@@ -97,10 +88,10 @@ export class BoundedPool extends Pool {
       super.connect().then(
         (client) => {
           stop();
-          this.hold(client, deadline, leave);
-          // Nobody takes it any more, if the deadline has ended meanwhile.
-          if (deadline.reason) client.release();
-          else resolve(client);
+          hold(client, deadline, { leave, cancel: () => this.cancel(client) });
+          if (!deadline.reason) return resolve(client);
+          client.release();
+          reject(deadline.reason);
         },
         (error) => {
           stop();
@@ -111,41 +102,9 @@ export class BoundedPool extends Pool {
     });
   }
 
-  /** Cancels what runs on the connection when the deadline ends. Such a connection is not used again. */
-  private hold(client: PoolClient, deadline: Deadline, leave: Leave): void {
-    const { release } = client;
-    const held: Held = { isReleased: false };
-    const stop = deadline.onEnd(() => void this.cancel(client, held));
-    client.release = (isSpent) => {
-      held.isReleased = true;
-      stop();
-      const giveBack = () => {
-        release(held.asked ? true : isSpent);
-        leave();
-      };
-      // A cancellation names the connection: it must not reach what runs there next.
-      if (held.asked) void held.asked.then(giveBack);
-      else giveBack();
-    };
+  /** @returns whether something was running on the connection. */
+  private async cancel(client: PoolClient): Promise<boolean> {
+    const { rowCount } = await this.control.query(CANCEL, [this.backends.get(client)]);
+    return rowCount === 1;
   }
-
-  /** Asks the server to cancel what runs, until it has ended. If it runs no more, its response was lost. */
-  private async cancel(client: PoolClient, held: Held): Promise<void> {
-    while (!held.isReleased) {
-      held.asked = this.control.query(CANCEL, [this.backends.get(client)]).then(
-        ({ rowCount }) => rowCount === 1,
-        () => false,
-      );
-      const isRunning = await held.asked;
-      await sleep(ASK_AGAIN_MS, undefined, { ref: false });
-      if (isRunning || held.isReleased) continue;
-      streamOf(client).destroy();
-      return;
-    }
-  }
-}
-
-/** A pool's clients are all of this class, unless its configuration says otherwise. */
-function streamOf(client: ClientBase) {
-  return (client as Client).connection.stream;
 }

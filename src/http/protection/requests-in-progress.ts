@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller } from '../../access/caller';
 import { Deadline } from '../../database/work/deadline';
 import { ProblemError } from '../../errors/problem';
+import { type Holder, type Slot, Slots } from './slots';
 
 const MAX_SWEEP_MS = 250;
 
@@ -23,31 +23,12 @@ declare module 'fastify' {
   }
 }
 
-/** Whoever has a slot: its caller may become known later. */
-interface Holder {
-  readonly caller: Caller;
-}
-
-/** The place of one request or operation. */
-interface Slot {
-  readonly index: number;
-  readonly holder: Holder;
-  /** Its response, until that is sent or the client has left; `undefined` for operations over WebSocket. */
-  reply?: FastifyReply;
-  isCounted: boolean;
-  /** Whether it is ended when it is overdue. */
-  isTimed: boolean;
-}
-
 /**
  * The requests in progress, from their head until the last byte of their response and the end of their handler's work, and
- * operations over WebSocket. Slots are places in an array, which are reused: entries of a `Set` with this much churn would
- * outlive their request until the next full garbage collection.
+ * operations over WebSocket.
  */
 export class RequestsInProgress {
-  private readonly slots: (Slot | undefined)[] = [];
-  private readonly free: number[] = [];
-  private uncounted = 0;
+  private readonly slots = new Slots();
   /** Operations over WebSocket in progress: queries, mutations, and subscriptions that are starting. */
   operations = 0;
   isDraining = false;
@@ -64,14 +45,12 @@ export class RequestsInProgress {
   ) {}
 
   get count(): number {
-    return this.slots.length - this.free.length - this.uncounted;
+    return this.slots.count;
   }
 
   /** How many of them are a caller's. Looks at each, so that the others cost nothing until somebody asks. */
   countOf(caller: string): number {
-    let count = 0;
-    for (const slot of this.slots) if (slot?.isCounted && slot.holder.caller.id === caller) count += 1;
-    return count;
+    return this.slots.taken.filter(({ isCounted, holder }) => isCounted && holder.caller.id === caller).length;
   }
 
   /**
@@ -94,14 +73,14 @@ export class RequestsInProgress {
       const socket: Counted = request.raw.socket;
       socket[CARRIED] = (socket[CARRIED] ?? 0) + 1;
       if (socket[CARRIED] >= this.perConnection) reply.header('connection', 'close');
-      const slot = this.take(request, reply);
+      const slot = this.slots.take(request, reply);
       request.slot = slot;
       socket[ARRIVING] = request;
       reply.raw.on('close', () => {
         deadline.end();
         slot.reply = undefined;
         if (socket[ARRIVING]?.raw.complete) socket[ARRIVING] = undefined;
-        const give = () => this.give(slot);
+        const give = () => this.slots.give(slot);
         if (request.work) request.work.then(give, give);
         else give();
       });
@@ -120,7 +99,7 @@ export class RequestsInProgress {
 
   /** One of the connection's responses that are not complete yet. */
   pendingOn(socket: Socket): FastifyReply | undefined {
-    return this.slots.find((slot) => slot?.reply?.request.raw.socket === socket)?.reply;
+    return this.slots.taken.find(({ reply }) => reply?.request.raw.socket === socket)?.reply;
   }
 
   /** The request whose body has not arrived; its response may be sent. */
@@ -131,34 +110,17 @@ export class RequestsInProgress {
 
   /** Counts an operation that did not arrive as an HTTP request, while it runs. */
   async during<Result>(holder: Holder, run: () => Promise<Result>): Promise<Result> {
-    const slot = this.take(holder);
+    const slot = this.slots.take(holder);
     this.operations += 1;
     return run().finally(() => {
       this.operations -= 1;
-      this.give(slot);
+      this.slots.give(slot);
     });
   }
 
   /** Stops counting a request that is refused, or whose response continues for as long as the client listens. */
   release({ slot }: FastifyRequest): void {
-    // If the client has left meanwhile, the slot is free already.
-    if (!slot.isCounted || this.slots[slot.index] !== slot) return;
-    slot.isTimed = false;
-    slot.isCounted = false;
-    this.uncounted += 1;
-  }
-
-  private take(holder: Holder, reply?: FastifyReply): Slot {
-    const index = this.free.pop() ?? this.slots.length;
-    const slot = { index, holder, reply, isCounted: true, isTimed: true };
-    this.slots[index] = slot;
-    return slot;
-  }
-
-  private give({ index, isCounted }: Slot): void {
-    this.slots[index] = undefined;
-    this.free.push(index);
-    if (!isCounted) this.uncounted -= 1;
+    this.slots.release(slot);
   }
 
   /** Work is ended at its deadline, and mostly answers by itself. */
@@ -167,8 +129,8 @@ export class RequestsInProgress {
   }
 
   private endOverdue(): void {
-    for (const slot of this.slots) {
-      const reply = slot?.reply;
+    for (const slot of this.slots.taken) {
+      const { reply } = slot;
       if (!reply || !slot.isTimed || reply.elapsedTime < this.limitOf(reply)) continue;
       slot.isTimed = false;
       // A response that has begun, such as a stream, may continue for as long as the client reads.

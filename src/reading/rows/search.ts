@@ -11,7 +11,6 @@ import { type Parents, type Walk, walkOf } from './walk';
 const WALKED_BY_ROW = 200;
 /** Maximum number of rows walked past for all parents together. */
 const MOST_WALKED = 10_000;
-
 /** Of a sample: with so many, walking on costs less than to search for all and to sort them. */
 const MANY = 60;
 
@@ -57,6 +56,6 @@ union ${walked(unfilled)} where (select hits >= ${MANY} from sample where exists
 
 /** A walk's rows that pass the tests. A plain walk keeps its order; a join need not. */
 function passing<Row>(table: Table<Row>, criteria: Criteria, page: Walk, values: Values): string {
-  const order = table.joins ? sorted(table, page) : '';
-  return `${table.joins ?? ''}${where(walkedTests(criteria, page.order, values))}${order}`;
+  const tests = where(walkedTests(criteria, page.order, values));
+  return table.joins ? `${table.joins}${tests}${sorted(table, page)}` : tests;
 }

@@ -28,9 +28,8 @@ export function searchedRows<Row>(
     ...more,
   ];
   const from = first.length ? `(select * from ${name}${where(first)} offset 0) as ${name}` : name;
-  const parent = column ? column.sql : '0::bigint';
   const id = columnOf(table, table.idField);
-  return `select ${parent} as parent, ${id} as id${columns} from ${from}${joins ?? ''}${where(others)}`;
+  return `select ${column?.sql ?? '0::bigint'} as parent, ${id} as id${columns} from ${from}${joins ?? ''}${where(others)}`;
 }
 
 /** All the rows that match, numbered in the order of the page for each parent: read by the other order's index, or searched. */
@@ -57,6 +56,6 @@ from ${parents.rows} as parent(id) cross join lateral (${rows} offset 0) as ${ta
 
 function boundsOf<Row>(table: Table<Row>, { order, low, high }: Slice, values: Values): string[] {
   const { keys, column } = keysOf(table, order);
-  const edges = edgesOf({ equal: [], tests: [], isPlannedByValues: false }, { order, low, high }, column, values, []);
-  return testsOf(keys, edges);
+  const any: Criteria = { equal: [], tests: [], isPlannedByValues: false };
+  return testsOf(keys, edgesOf(any, { order, low, high }, column, values, []));
 }

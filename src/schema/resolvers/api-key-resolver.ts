@@ -1,4 +1,5 @@
 import { Arg, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { listKeys } from '../../access/api-key-list';
 import { type ApiKeyService, GRACE } from '../../access/api-key-service';
 import { quotaOf, type StoredKey } from '../../access/caller';
 import { KEY_ID_FORM } from '../../access/secret';
@@ -33,7 +34,7 @@ export class ApiKeyResolver {
     after: string | null | undefined,
     @Ctx() { session }: Context,
   ) {
-    return this.keys.list(session, first, after);
+    return listKeys(session, first, after);
   }
 
   @Counted()

@@ -1,0 +1,42 @@
+import type { Session } from '../database/database';
+import { Checks } from '../domain/checks';
+import { Connection, DEFAULT_PAGE } from '../domain/connection';
+import { decodeCursor, encodeCursor } from '../domain/cursor';
+import { PAGE_SIZE } from '../domain/input-rules';
+import { MOST_COUNTED, totalOf } from '../reading/count';
+import { NO_HASHES } from './api-key-service';
+import type { StoredKey } from './caller';
+
+const LIST = 'apiKeys';
+/** The last millisecond of the year 9999. */
+const LATEST = 253402300799999;
+
+/** Lists all keys, newest first. @throws DomainError `BAD_USER_INPUT`. */
+export async function listKeys(
+  session: Session,
+  first?: number | null,
+  after?: string | null,
+): Promise<Connection<StoredKey>> {
+  const checks = new Checks();
+  const limit = checks.value('first', PAGE_SIZE, first ?? DEFAULT_PAGE);
+  const bound = after == null ? undefined : decodeCursor(LIST, 'text', after);
+  const createdAt = bound && new Date(Math.min(Number(bound.id), LATEST));
+  if (after != null && !bound) checks.fail('after', 'is not a cursor of this list');
+  checks.done();
+  const older = createdAt && { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: bound.key } }] };
+  const keys = await session.transaction(({ prisma }) =>
+    prisma.apiKey.findMany({
+      where: older,
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      take: limit + 1,
+      omit: NO_HASHES,
+    }),
+  );
+  const next = keys.length > limit;
+  return new Connection(
+    keys.slice(0, limit),
+    ({ id, createdAt }) => encodeCursor(LIST, { id: String(createdAt.getTime()), key: id }),
+    { next, previous: bound !== undefined },
+    async () => totalOf(await session.transaction(({ prisma }) => prisma.apiKey.count({ take: MOST_COUNTED + 1 }))),
+  );
+}

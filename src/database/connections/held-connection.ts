@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client, ClientBase, PoolClient } from 'pg';
+import type { Deadline } from '../work/deadline';
+import type { Leave } from '../work/fair-queue';
+
+export interface Holding {
+  /** Called when the connection is given back. */
+  readonly leave: Leave;
+  /** Asks the server to cancel what runs on the connection. @returns whether anything did. */
+  cancel(): Promise<boolean>;
+}
+
+/** How often the server is asked again about a statement that it was to cancel. */
+const ASK_AGAIN_MS = 1_000;
+
+/**
+ * Cancels what runs on a connection that was checked out, when the deadline ends. Such a connection is not used again, and
+ * given back only when the fate of what ran is known.
+ */
+export function hold(client: PoolClient, deadline: Deadline, { leave, cancel }: Holding): void {
+  const { release } = client;
+  let isReleased = false;
+  let asked: Promise<boolean> | undefined;
+  const ask = async () => {
+    while (!isReleased) {
+      asked = cancel().catch(() => false);
+      const isRunning = await asked;
+      await sleep(ASK_AGAIN_MS, undefined, { ref: false });
+      if (isRunning || isReleased) continue;
+      // Its response was lost, or the server is.
+      streamOf(client).destroy();
+      return;
+    }
+  };
+  const stop = deadline.onEnd(() => void ask());
+  client.release = (isSpent) => {
+    isReleased = true;
+    stop();
+    const giveBack = () => {
+      release(asked ? true : isSpent);
+      leave();
+    };
+    // A cancellation names the connection: it must not reach what runs there next.
+    if (asked) void asked.then(giveBack);
+    else giveBack();
+  };
+}
+
+/** A pool's clients are all of this class, unless its configuration says otherwise. */
+export function streamOf(client: ClientBase) {
+  return (client as Client).connection.stream;
+}
