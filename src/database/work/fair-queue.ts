@@ -9,7 +9,7 @@ interface Share {
   readonly waiting: Set<() => void>;
 }
 
-/** The part of the slots, and of the places in the queue, that a caller may take whatever others do. */
+/** The part of the slots, and of the places in the queue, that stays free for callers that have less. */
 const SHARE = 0.25;
 const LEAST_SHARE = 2;
 
@@ -49,7 +49,9 @@ export class FairQueue {
     work.deadline.check();
     const share = this.shareOf(work.caller);
     if (this.hasOwn(share) || (this.total === 0 && this.hasSpare)) return this.start(work.caller, share);
-    if (this.total >= this.places || share.waiting.size >= Math.max(1, this.places * SHARE)) {
+    const others = this.places * SHARE;
+    const left = this.places - this.total;
+    if (left <= 0 || (left <= others && share.waiting.size >= others)) {
       this.forget(work.caller, share);
       throw tooMany();
     }

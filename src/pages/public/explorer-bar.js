@@ -27,7 +27,7 @@ class ExplorerBar extends HTMLElement {
     };
     const ask = async () => {
       const { viewer, problem = '' } = await askViewer();
-      plan = viewer?.plan ?? problem;
+      plan = problem || (viewer?.plan ?? '');
       show();
     };
     answers.addEventListener('standing', (event) => {

@@ -78,7 +78,7 @@ async function showViewer() {
     const { status, viewer, problem = '', retryAfter } = await askViewer();
     quietUntil = status === 401 ? Number.POSITIVE_INFINITY : Date.now() + retryAfter * 1000;
     say('plan', viewer?.plan ?? String(status));
-    say('who', viewer ? described(viewer) : problem);
+    say('who', problem || (viewer ? described(viewer) : ''));
   } catch {
     say('who', 'The server does not respond.');
   }

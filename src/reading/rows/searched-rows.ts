@@ -49,8 +49,7 @@ export function numberedRows<Row>(
   }
   const columns = testedColumns(table, criteria, page.order);
   const rows = sliceOf(table, criteria, { order: within.order }, columns, values, parents.column);
-  const id = columnOf(table, table.idField);
-  return `select parent.id as parent, ${id} as id, row_number() over (partition by parent.id${sorted(table, page)}) as number
+  return `select parent.id as parent, ${columnOf(table, table.idField)} as id, row_number() over (partition by parent.id${sorted(table, page)}) as number
 from ${parents.rows} as parent(id) cross join lateral (${rows} offset 0) as ${table.name}${where(bounds)}`;
 }
 
