@@ -17,13 +17,13 @@ export interface Column {
  *   trigram index on the column under the database's collation. `order`: the order by this column.
  * - `atMost`: the integer is not larger. `order`: the order by this column.
  * - `joined`: the column of a joined table has one of these values: few, since each is a parameter.
- * - `condition`: any other SQL, in which `?` stands for the value. No index need serve it.
+ * - `condition`: any other SQL on the column, in which `?` stands for the value. No index need serve it.
  */
 export type Filter =
   | { readonly kind: 'ids' }
   | { readonly kind: 'equal' | 'joined'; readonly column: Column }
   | { readonly kind: 'name' | 'atMost'; readonly column: Column; readonly order: string }
-  | { readonly kind: 'condition'; readonly sql: string };
+  | { readonly kind: 'condition'; readonly column: Column; readonly sql: string };
 
 /** How a table is read: the only place that defines its relations, orders and filters. */
 export interface Table<Row> {

@@ -68,12 +68,12 @@ function add<Row>(found: Found, table: Table<Row>, filter: Filter, value: unknow
       });
       break;
     default:
-      addTest(found, (values) => filter.sql.replace('?', values.add(value, '')));
+      addTest(found, (values) => filter.sql.replace('?', values.add(value, castTo(filter.column))), filter.column);
   }
 }
 
-function addTest(found: Found, test: Condition): void {
-  found.tests.push({ walked: test, searched: test });
+function addTest(found: Found, test: Condition, column?: Column): void {
+  found.tests.push({ column, walked: test, searched: test });
   found.isPlannedByValues = true;
 }
 
