@@ -35,13 +35,14 @@ export class PostgresDatabase extends PrismaDatabase {
   ) {
     // Prisma's own limits: ours, of which it knows nothing, end first.
     const limit = 2 * requestTimeoutMs;
+    const adapter = new BoundedAdapter(new PrismaPg(connections.pool));
     const prisma = new PrismaClient({
-      adapter: new BoundedAdapter(new PrismaPg(connections.pool)),
+      adapter,
       // The other formats quote the source code, which is read for each error: during an outage, for every request.
       errorFormat: 'minimal',
       transactionOptions: { maxWait: limit, timeout: limit },
     });
-    super(prisma, description, requestTimeoutMs);
+    super(prisma, adapter, description, requestTimeoutMs);
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { ClientConfig } from 'pg';
 import type { Statement } from '../database';
+import { failureOf } from '../failures';
 import { settingsFor } from './connection-settings';
 import { SharedConnection } from './shared-connection';
 
@@ -7,6 +8,8 @@ import { SharedConnection } from './shared-connection';
 const RECONNECT_MS = 1_000;
 /** How much longer than the server the gateway waits for a read before it takes the connection for lost, in milliseconds. */
 const SILENCE_MS = 1_000;
+/** For how long a statement that was too slow takes connections of its own, in milliseconds. */
+const APART_MS = 10_000;
 
 export interface SharedConnectionsOptions {
   readonly size: number;
@@ -29,6 +32,8 @@ export class SharedConnections {
   /** When a connection may be opened again. */
   private reopensAt = 0;
   private isClosed = false;
+  /** The statements that were too slow, and until when they are kept apart: their table may be locked. */
+  private readonly apart = new Map<string, number>();
 
   constructor(
     private readonly config: ClientConfig,
@@ -44,8 +49,19 @@ export class SharedConnections {
   /** Returns the rows of a short read; `undefined` if it should take a connection of its own. */
   query<Row>(statement: Statement, values: unknown[]): Promise<Row[]> | undefined {
     const now = performance.now();
+    if (this.apart.size && (this.apart.get(statement.name) ?? 0) > now) return undefined;
     if (this.connections.size < this.options.size && now >= this.reopensAt && !this.isClosed) this.open();
-    return this.least(now)?.query(statement, values, now);
+    const rows = this.least(now)?.query<Row>(statement, values, now);
+    return rows?.catch((error: unknown) => {
+      if (failureOf(error) === 'timeout') this.keepApart(statement.name);
+      throw error;
+    });
+  }
+
+  private keepApart(name: string): void {
+    const now = performance.now();
+    for (const [each, until] of this.apart) if (until <= now) this.apart.delete(each);
+    this.apart.set(name, now + APART_MS);
   }
 
   async close(): Promise<void> {

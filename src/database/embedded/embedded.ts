@@ -43,6 +43,7 @@ export class EmbeddedDatabase extends PrismaDatabase {
     const adapter = new BoundedAdapter(new PrismaPGlite(engine));
     super(
       new PrismaClient({ adapter, transactionOptions: { maxWait: limit, timeout: limit } }),
+      adapter,
       description,
       requestTimeoutMs,
     );

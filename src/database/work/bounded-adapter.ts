@@ -1,38 +1,59 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Prisma } from '../generated/client';
 import type { Work } from './deadline';
 
 type Factory = NonNullable<Prisma.PrismaClientOptions['adapter']>;
 type Adapter = Awaited<ReturnType<Factory['connect']>>;
-type Transaction = Awaited<ReturnType<Adapter['startTransaction']>>;
-type Query = Parameters<Transaction['queryRaw']>[0];
+type PrismaTransaction = Awaited<ReturnType<Adapter['startTransaction']>>;
+type Query = Parameters<PrismaTransaction['queryRaw']>[0];
 
 /** A transaction's work, and whether its commit has been sent. */
 export interface Unit extends Work {
   isCommitting?: boolean;
 }
 
-/** Prisma takes no argument of ours along to its driver adapter. */
-const units = new AsyncLocalStorage<Unit>();
+let current: Unit | undefined;
 
-/** Runs Prisma's statements on behalf of this work. */
-export function onBehalfOf<T>(unit: Unit, run: () => Promise<T>): Promise<T> {
-  return units.run(unit, run);
+/** What `call` does before it returns, it does on behalf of this work: takes a connection, for example. */
+export function onBehalfOf<T>(unit: Unit | undefined, call: () => T): T {
+  current = unit;
+  try {
+    return call();
+  } finally {
+    current = undefined;
+  }
 }
 
 /** The work on whose behalf this code runs; `undefined` if it is no one's. */
 export function currentUnit(): Unit | undefined {
-  return units.getStore();
+  return current;
 }
 
 /** A driver adapter whose transactions start no statement, and no commit, once the deadline of their work is over. */
 export class BoundedAdapter implements Factory {
   readonly provider: Factory['provider'];
   readonly adapterName: string;
+  /** The transaction that Prisma begins now, and what lets the next one begin. */
+  private coming: { readonly unit: Unit; readonly next: () => void } | undefined;
+  private turn: Promise<void> = Promise.resolve();
 
   constructor(private readonly factory: Factory) {
     this.provider = factory.provider;
     this.adapterName = factory.adapterName;
+  }
+
+  /**
+   * Begins a transaction for this work. Prisma takes no argument of ours along to its adapter, so they arrive there one
+   * after the other; they do not wait for connections meanwhile. (With an `AsyncLocalStorage`, Node 20 takes a tenth to a
+   * third longer for everything else.)
+   */
+  transact<T>(unit: Unit, begin: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const start = (next: () => void) => {
+        this.coming = { unit, next };
+        begin().then(resolve, reject).finally(next);
+      };
+      this.turn = this.turn.then(() => new Promise(start));
+    });
   }
 
   async connect(): Promise<Adapter> {
@@ -45,12 +66,17 @@ export class BoundedAdapter implements Factory {
       executeScript: (script) => adapter.executeScript(script),
       getConnectionInfo: () => adapter.getConnectionInfo?.() ?? { supportsRelationJoins: true },
       dispose: () => adapter.dispose(),
-      startTransaction: async (isolation) => bounded(await adapter.startTransaction(isolation), currentUnit()),
+      startTransaction: async (isolation) => {
+        const { unit, next } = this.coming ?? {};
+        this.coming = undefined;
+        next?.();
+        return bounded(await onBehalfOf(unit, () => adapter.startTransaction(isolation)), unit);
+      },
     };
   }
 }
 
-function bounded(transaction: Transaction, unit: Unit | undefined): Transaction {
+function bounded(transaction: PrismaTransaction, unit: Unit | undefined): PrismaTransaction {
   if (!unit) return transaction;
   const check = ({ sql }: Query) => {
     if (sql === 'ROLLBACK') return;

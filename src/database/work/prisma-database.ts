@@ -2,7 +2,7 @@ import { type Change, ChangeListeners } from '../changes';
 import { retrying } from '../connections/retries';
 import type { Database, Session, Statement, Transaction } from '../database';
 import type { Prisma, PrismaClient } from '../generated/client';
-import { onBehalfOf, type Unit } from './bounded-adapter';
+import type { BoundedAdapter, Unit } from './bounded-adapter';
 import { Deadline, type Work } from './deadline';
 
 /** The caller of the service's own statements. */
@@ -18,6 +18,7 @@ export abstract class PrismaDatabase implements Database {
   /** @param requestTimeoutMs how long the service's own statements may take. */
   protected constructor(
     readonly prisma: PrismaClient,
+    private readonly adapter: BoundedAdapter,
     readonly description: string,
     protected readonly requestTimeoutMs: number,
   ) {}
@@ -59,7 +60,7 @@ export abstract class PrismaDatabase implements Database {
       const changes: Change[] = [];
       const unit: Unit = { ...work };
       const begin = () => this.prisma.$transaction((tx) => run(new TransactionSession(unit, tx, changes)));
-      return { result: await this.perform(unit, () => onBehalfOf(unit, begin)), changes };
+      return { result: await this.perform(unit, () => this.adapter.transact(unit, begin)), changes };
     });
     for (const change of changes) this.changed(change);
     return result;
