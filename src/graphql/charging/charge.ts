@@ -1,7 +1,7 @@
+import { refusalOf } from '../../errors/limit-problem';
 import type { LimitStatus } from '../../rate-limit/limit-status';
 import type { Meter } from '../../rate-limit/meter';
 import type { RequestKind } from '../../rate-limit/rules';
-import { refusalOf } from './limit-problem';
 
 /** The cost of an operation, which is charged once and in full, by whichever of its counted fields runs first. */
 export class Charge {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FormattedExecutionResult } from 'graphql';
 import type { Session, Transaction } from '../../database/database';
+import { FairQueue, type Leave } from '../../database/work/fair-queue';
 import {
   type Claim,
   findAnswer,
@@ -10,7 +11,6 @@ import {
   MAX_ANSWER_BYTES,
 } from '../../database/writing/stored-answers';
 import { ProblemError } from '../../errors/problem';
-import { Queue } from './queue';
 
 /** The result of running an operation. */
 export interface Run {
@@ -32,6 +32,9 @@ export interface Answer {
   readonly replayed: boolean;
 }
 
+/** Maximum number of requests with several fields that wait for their turn. */
+const MAX_WAITING = 1_000;
+
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 /**
@@ -43,7 +46,7 @@ export class StoredResponses {
   private readonly running = new Set<string>();
 
   /** For work with several fields: while waiting here it holds no connection. */
-  private readonly several = new Queue();
+  private readonly several = new FairQueue(1, MAX_WAITING);
 
   /** @param now milliseconds of the Unix epoch. */
   constructor(private readonly now: () => number) {}
@@ -59,10 +62,12 @@ export class StoredResponses {
     const id = `${claim.caller}\n${claim.key}`;
     if (this.running.has(id)) throw inProgress();
     this.running.add(id);
+    let leave: Leave | undefined;
     try {
-      const first = () => session.transaction((transaction) => this.runFirst(transaction, claim, work));
-      return await (work.hasSeveralFields ? this.several.run(first) : first());
+      if (work.hasSeveralFields) leave = await this.several.enter(session.work);
+      return await session.transaction((transaction) => this.runFirst(transaction, claim, work));
     } finally {
+      leave?.();
       this.running.delete(id);
     }
   }

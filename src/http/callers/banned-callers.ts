@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { problemOfStatus } from '../../errors/limit-problem';
 import type { Problem } from '../../errors/problem';
-import { problemOfStatus } from '../../graphql/charging/limit-problem';
 import type { Meter } from '../../rate-limit/meter';
 import type { CountingStore } from '../../rate-limit/stores/counting-store';
 import { errorAnswer } from '../error-handling';

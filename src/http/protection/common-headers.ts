@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { problemOfStatus } from '../../graphql/charging/limit-problem';
+import { problemOfStatus } from '../../errors/limit-problem';
 import type { LimitStatus } from '../../rate-limit/limit-status';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
 import { errorAnswer } from '../error-handling';

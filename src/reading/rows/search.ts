@@ -27,7 +27,6 @@ export function searchOf<Row>(
   parents: Parents,
 ): string {
   const { limit } = page;
-  const unfilled = { ...parents, rows: 'unfilled' };
   const searched = (of: Parents) =>
     `select parent, id from (${numberedRows(table, criteria, page, values, of)}) as few where number <= ${limit}`;
   if (criteria.ids) return `found as materialized (${searched(parents)})`;
@@ -35,12 +34,12 @@ export function searchOf<Row>(
   const most = Math.max(limit, Math.min(WALKED_BY_ROW * limit, Math.floor(MOST_WALKED / parents.count)));
   const columns = testedColumns(table, criteria, page.order);
   const walk = (most?: number) => walkOf(table, criteria, { ...page, limit: most }, columns, values, parents.column);
-  const walked = ({ rows }: Parents, most?: number) =>
+  const walked = (rows: string, most?: number) =>
     `select parent.id as parent, page.id from ${rows} as parent(id) cross join lateral (
 select ${columnOf(table, table.idField)} as id from (${walk(most)}) as ${table.name}${passing(table, criteria, page, values)} limit ${limit}
 ) as page`;
   return `near as materialized (
-${walked(parents, most)}
+${walked(parents.rows, most)}
 ), unfilled as materialized (
 select parent.id from ${parents.rows} as parent(id) where case
 when (select count(*) from near where near.parent = parent.id) = ${limit} then false
@@ -49,8 +48,8 @@ else exists (select from (${walk(most + 1)}) as walked offset ${most}) end
 ${sampleOf(table, criteria, values)}
 ), found as materialized (
 select parent, id from near
-union ${searched(unfilled)} and not (select hits >= ${MANY} from sample where exists (select from unfilled))
-union ${walked(unfilled)} where (select hits >= ${MANY} from sample where exists (select from unfilled))
+union ${searched({ ...parents, rows: 'unfilled' })} and not (select hits >= ${MANY} from sample where exists (select from unfilled))
+union ${walked('unfilled')} where (select hits >= ${MANY} from sample where exists (select from unfilled))
 )`;
 }
 

@@ -1,5 +1,5 @@
-import { type Problem, ProblemError } from '../../errors/problem';
-import type { LimitStatus } from '../../rate-limit/limit-status';
+import type { LimitStatus } from '../rate-limit/limit-status';
+import { type Problem, ProblemError } from './problem';
 
 /** The error for a request that its caller's status rejects; `undefined` if it may proceed. */
 export function refusalOf(limitStatus: LimitStatus): ProblemError | undefined {
