@@ -93,7 +93,7 @@ const SETTINGS = {
   /** Event loop lag from which on requests are refused. */
   MAX_EVENT_LOOP_LAG_MS: setting(integer(10, 60_000), 500),
   /** How long to keep serving after SIGTERM with readiness off, so that load balancers notice before connections are refused. */
-  SHUTDOWN_DELAY_MS: setting(integer(0, 600_000), 0),
+  SHUTDOWN_DELAY_MS: setting(integer(0, 600_000), 500),
   /** Separate port for /metrics, open to anyone who reaches it; without it /metrics is on PORT, for local requests and admin keys. */
   METRICS_PORT: setting<number | undefined>(integer(0, 65535), undefined),
   /** OpenTelemetry collector (OTLP over HTTP) that traces are sent to; without it there are none. */

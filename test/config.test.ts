@@ -35,7 +35,7 @@ test('the defaults are those documented', () => {
     MAX_REQUESTS_IN_PROGRESS: 1000,
     MAX_SUBSCRIPTIONS_PER_CALLER: 100,
     MAX_EVENT_LOOP_LAG_MS: 500,
-    SHUTDOWN_DELAY_MS: 0,
+    SHUTDOWN_DELAY_MS: 500,
     METRICS_PORT: undefined,
     DATA_DIR: resolve('data'),
     REDIS_URL: undefined,

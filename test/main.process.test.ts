@@ -140,7 +140,7 @@ test('a request in progress at SIGTERM is answered, and its connection is then c
     }),
   );
   const [stopping, ...rest] = lines.slice(lines.findIndex(({ msg }) => msg.startsWith('stopping')));
-  expect(stopping).toMatchObject({ level: 'info', delayMs: 0 });
+  expect(stopping).toMatchObject({ level: 'info', delayMs: 500 });
   expect(rest.at(-1)).toMatchObject({ level: 'info', msg: 'stopped', unfinished: 0 });
 });
 

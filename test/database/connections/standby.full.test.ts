@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { openDatabase } from '../../../src/database/open';
 import { fillShop } from '../../helper/database';
@@ -52,6 +53,12 @@ onOwnServer('while a synchronous standby is gone', () => {
     await observer.query('set synchronous_commit to off');
     await observer.query(`alter system set synchronous_standby_names to ${names}`);
     await observer.query('select pg_reload_conf()');
+    const name = names.replaceAll("'", '').replace('default', '');
+    await until(
+      async () => (await observer.query('show synchronous_standby_names')).rows[0].synchronous_standby_names === name,
+    );
+    // Every connection of the gateway's learns of it by a signal of its own.
+    await sleep(500);
   }
   const connections = async () => {
     const { rows } = await observer.query("select from pg_stat_activity where application_name = 'petstore-gateway'");
