@@ -150,7 +150,7 @@ const MODELS: { readonly [list: string]: Model<never> } = {
   },
 };
 
-const RUNS = runs(25, 200);
+const RUNS = runs(25, 80);
 
 /**
  * So many rows that a small page is not found by walking alone: 'émi' is in few names, all at the end; 'rex' in many, none
