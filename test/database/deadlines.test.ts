@@ -69,3 +69,19 @@ test('each event of a subscription has a time of its own', async () => {
   ended.work.deadline.end();
   expect(await ended.renewed().query(statement('select 1 as one'), [])).toEqual([{ one: 1 }]);
 });
+
+test('a change that was committed is announced, whether or not anybody still waits for it', async () => {
+  const kinds: string[] = [];
+  const stop = database.listeners.add(({ kind }) => kinds.push(kind));
+  const left = session(10_000);
+  const { deadline } = left.work;
+  const done = left.transaction(async (tx) => {
+    await tx.write(RENAME, [1n]);
+    tx.changed({ topic: 'pet', kind: 'UPDATED', id: 1n });
+    // By then the commit has been sent, or nothing is changed.
+    setTimeout(() => deadline.end());
+  });
+  await done.catch(() => undefined);
+  stop();
+  expect(kinds).toHaveLength(await changed());
+});

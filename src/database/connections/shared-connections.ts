@@ -58,15 +58,15 @@ export class SharedConnections {
     });
   }
 
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await Promise.all([...this.connections].map((connection) => connection.close()));
+  }
+
   private keepApart(name: string): void {
     const now = performance.now();
     for (const [each, until] of this.apart) if (until <= now) this.apart.delete(each);
     this.apart.set(name, now + APART_MS);
-  }
-
-  async close(): Promise<void> {
-    this.isClosed = true;
-    await Promise.all([...this.connections].map((connection) => connection.close()));
   }
 
   /** The connection that is about to send others, otherwise the one with the fewest outstanding reads. */

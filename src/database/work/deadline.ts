@@ -60,7 +60,7 @@ export class Deadline {
 export class Ended extends Error {}
 
 /** One for all: every request ends, and a stack trace would take a tenth of its time. */
-const UNWANTED = new Ended('Nobody waits for this any more.');
+export const UNWANTED = new Ended('Nobody waits for this any more.');
 
 /** The work was ended, or its connection lost, after its commit had been sent: it may or may not have been done. */
 export class OutcomeUnknown extends Error {}

@@ -56,14 +56,17 @@ export abstract class PrismaDatabase implements Database {
   }
 
   async transaction<T>(run: (transaction: Transaction) => Promise<T>, work = this.work): Promise<T> {
-    const { result, changes } = await retrying(work.deadline, async () => {
+    return retrying(work.deadline, () => {
       const changes: Change[] = [];
       const unit: Unit = { ...work };
-      const begin = () => this.prisma.$transaction((tx) => run(new TransactionSession(unit, tx, changes)));
-      return { result: await this.perform(unit, () => this.adapter.transact(unit, begin)), changes };
+      const begin = async () => {
+        const result = await this.prisma.$transaction((tx) => run(new TransactionSession(unit, tx, changes)));
+        // It is committed, whether or not anybody still waits for it.
+        for (const change of changes) this.changed(change);
+        return result;
+      };
+      return this.perform(unit, () => this.adapter.transact(unit, begin));
     });
-    for (const change of changes) this.changed(change);
-    return result;
   }
 
   changed(change: Change): void {

@@ -1,5 +1,5 @@
 import { failureOf } from '../failures';
-import { type Deadline, Ended, OutcomeUnknown } from './deadline';
+import { type Deadline, Ended, OutcomeUnknown, UNWANTED } from './deadline';
 
 /** How long, after its deadline, the server may take to say what became of a statement, in milliseconds. */
 const GRACE_MS = 500;
@@ -18,8 +18,8 @@ export async function settled<T>(running: Promise<T>, deadline: Deadline, isSent
   });
   try {
     const result = await Promise.race([running, late]);
-    // A commit that is cancelled while it waits for a standby succeeds without it.
-    if (isSent() && deadline.reason) throw unconfirmed();
+    // A commit that is cancelled while it waits for a standby succeeds without it. If the client has left, nobody is told so.
+    if (isSent() && deadline.reason && deadline.reason !== UNWANTED) throw unconfirmed();
     return result;
   } catch (error) {
     throw reported(error, deadline, isSent());
