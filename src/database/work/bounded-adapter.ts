@@ -43,8 +43,8 @@ export class BoundedAdapter implements Factory {
 
   /**
    * Begins a transaction for this work. Prisma takes no argument of ours along to its adapter, so they arrive there one
-   * after the other; they do not wait for connections meanwhile. (With an `AsyncLocalStorage`, Node 20 takes a tenth to a
-   * third longer for everything else.)
+   * after the other; they do not wait for connections meanwhile. (An `AsyncLocalStorage` makes every promise of
+   * the process dearer on Node 20.)
    */
   transact<T>(unit: Unit, begin: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
