@@ -92,6 +92,7 @@ const GROWS_BY_NAME = new Set([
   'a word of 1 %',
   'a word and a status',
   'a word and two statuses',
+  'a word and three categories',
 ]);
 
 /**
