@@ -47,6 +47,12 @@ export const Paged =
 /** Marks a field that costs as much as `weight` others, or an argument or an input field that adds to its field's cost. */
 export const Weighs = (weight: number) => Directive(`@cost(weight: "${weight}")`);
 
+/** Marks a list as long as an argument says. @param otherwise the argument's default. */
+export const Sized = (argument: string, otherwise: number) =>
+  Directive(
+    `@listSize(assumedSize: ${otherwise}, slicingArguments: ["${argument}"], requireOneSlicingArgument: false)`,
+  );
+
 /** Marks a list that is never longer than `most`. */
 export const AtMost = (most: number) => Directive(`@listSize(assumedSize: ${most}, requireOneSlicingArgument: false)`);
 

@@ -8,14 +8,17 @@ import type { Hub } from '../events/hub';
 import { enforceRateLimits } from '../graphql/charging/rate-limit-directive';
 import { defineDirectives } from '../graphql/directives/directives';
 import type { Store } from '../rate-limit/stores/store';
+import type { UsageService } from '../usage/usage-service';
 import { describeDirectives } from './descriptions';
 import { ApiKeyResolver } from './resolvers/api-key-resolver';
 import { CategoryResolver } from './resolvers/category-resolver';
 import { ChangeResolver, type Passes } from './resolvers/change-resolver';
 import { InventoryResolver } from './resolvers/inventory-resolver';
+import { KeyUsageResolver } from './resolvers/key-usage-resolver';
 import { NodeResolver } from './resolvers/node-resolver';
 import { OrderResolver } from './resolvers/order-resolver';
 import { PetResolver } from './resolvers/pet-resolver';
+import { UsageResolver } from './resolvers/usage-resolver';
 import { ViewerResolver } from './resolvers/viewer-resolver';
 import { isolateMutations } from './savepoints';
 import { refuseOtherIds } from './scalars';
@@ -24,13 +27,14 @@ import { refuseOtherIds } from './scalars';
 export interface Services extends DomainServices {
   readonly apiKeys: ApiKeyService;
   readonly limits: Store;
+  readonly usage: UsageService;
   readonly events: Hub;
 }
 
 type Resolver = new (...services: never[]) => object;
 
 /** Builds the schema over `services`, with the rate limiter in front of every counted field. */
-export function buildSchema({ apiKeys, limits, events, ...shop }: Services): GraphQLSchema {
+export function buildSchema({ apiKeys, limits, usage, events, ...shop }: Services): GraphQLSchema {
   const resolvers = new Map<Resolver, object>([
     [PetResolver, new PetResolver(shop.pets, shop.categories, shop.orders, shop.inventory)],
     [CategoryResolver, new CategoryResolver(shop.categories, shop.pets)],
@@ -38,6 +42,8 @@ export function buildSchema({ apiKeys, limits, events, ...shop }: Services): Gra
     [InventoryResolver, new InventoryResolver(shop.inventory, shop.pets)],
     [ViewerResolver, new ViewerResolver()],
     [ApiKeyResolver, new ApiKeyResolver(apiKeys, limits)],
+    [UsageResolver, new UsageResolver(usage, apiKeys)],
+    [KeyUsageResolver, new KeyUsageResolver(usage)],
     [ChangeResolver, new ChangeResolver()],
     [
       NodeResolver,
