@@ -19,7 +19,7 @@ type Field = GraphQLField<unknown, unknown>;
 
 /**
  * What the elements of the schema cost that are not one value each: multiples of what it costs to read a value, write it
- * as JSON and send it, on average. The README explains them to clients.
+ * as JSON and send it, on average. docs/bounds.md explains them to clients.
  */
 export const WEIGHTS = {
   /** A text of up to 2,000 characters. */
