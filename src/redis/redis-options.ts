@@ -10,13 +10,7 @@ export function connectionOptions({ tls, username, password, db }: RedisAddress)
 }
 
 /** How the Sentinels are asked, and the server that they name. */
-function sentinelOptions({
-  hosts,
-  master,
-  tls,
-  sentinelUsername,
-  sentinelPassword,
-}: RedisAddress): RedisOptions {
+function sentinelOptions({ hosts, master, tls, sentinelUsername, sentinelPassword }: RedisAddress): RedisOptions {
   return {
     sentinels: hosts.map((host) => ({ ...host })),
     name: master,
@@ -43,6 +37,7 @@ export function clientOptions(address: RedisAddress, name: string): RedisOptions
     ...connectionOptions(address),
     ...(address.form === 'sentinel' ? sentinelOptions(address) : address.hosts[0]),
     connectionName: name,
+    disableClientInfo: true,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     // Nobody would handle its failure, which would end the process. Subscribers resubscribe themselves.

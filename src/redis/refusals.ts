@@ -3,7 +3,8 @@ import type { RedisAddress, RedisHost } from './redis-address';
 import { CONNECT_MS, connectionOptions } from './redis-options';
 
 /** What Redis answers to a client that is configured wrongly, and OpenSSL to a certificate: waiting does not help. */
-const REFUSALS = /^(NOAUTH|WRONGPASS|NOPERM|DENIED|ERR invalid password|ERR DB index|ERR AUTH)\b/;
+const REFUSALS =
+  /^(NOAUTH|WRONGPASS|NOPERM|DENIED|ERR invalid password|ERR DB index|ERR AUTH|ERR The user executing the script)\b/;
 const CERTIFICATES =
   /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w+|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_\w+|ERR_OSSL_\w+|EPROTO)$/;
 
@@ -70,6 +71,7 @@ async function ask(
     lazyConnect: true,
     retryStrategy: null,
     enableReadyCheck: false,
+    disableClientInfo: true,
     commandTimeout: CONNECT_MS,
     maxRetriesPerRequest: 0,
   });
@@ -89,5 +91,5 @@ async function ask(
 
 /** Some of Redis's messages go on for paragraphs, and one repeats the arguments of the command, a password perhaps. */
 function firstSentence(message: string): string {
-  return message.replace(/, with args.*/s, '').replace(/[.\n].*/s, '');
+  return message.replace(/, with args.*| script: .*/s, '').replace(/[.\n].*/s, '');
 }

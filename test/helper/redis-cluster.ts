@@ -92,7 +92,6 @@ export class RedisCluster {
         const ranges = (await this.ask(node, 'CLUSTER', 'SLOTS')) as unknown[][];
         return ranges.length === MASTERS && ranges.every((range) => range.length === 4);
       }, 30);
-    for (const node of this.nodes.slice(MASTERS))
-      await until(async () => String(await this.ask(node, 'INFO')).includes('master_link_status:up'), 30);
+    for (const node of this.nodes.slice(MASTERS)) await until(() => node.follows(this.password), 30);
   }
 }

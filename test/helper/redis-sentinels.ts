@@ -27,6 +27,7 @@ export class RedisSentinels {
     ];
     const sentinels = await Promise.all([1, 2, 3].map(() => RedisServer.startSentinel(binary, configuration)));
     const all = new RedisSentinels([master, replica], sentinels);
+    await until(() => replica.follows(), 30);
     // They find each other, and the replica, through the master.
     for (const sentinel of sentinels) {
       await until(async () => (await all.ask(sentinel, 'SENTINELS')).length === 2, 30);

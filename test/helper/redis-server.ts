@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { freePort } from './free-port';
 
 const BINARIES = ['/usr/bin/redis-server', '/usr/local/bin/redis-server', '/opt/homebrew/bin/redis-server'];
@@ -40,6 +41,22 @@ export class RedisServer {
     return `redis://${this.host}`;
   }
 
+  /** Whether it is a replica that has everything its master has sent. */
+  async follows(password?: string): Promise<boolean> {
+    return (await this.ask(['INFO', 'replication'], password)).includes('master_link_status:up');
+  }
+
+  /** Runs a command. @returns its reply as a text. */
+  async ask([command = '', ...args]: readonly string[], password?: string): Promise<string> {
+    const redis = new Redis(this.url, { password, retryStrategy: null, commandTimeout: 2000 });
+    redis.on('error', () => undefined);
+    try {
+      return String(await redis.call(command, ...args));
+    } finally {
+      redis.disconnect();
+    }
+  }
+
   private get file(): string {
     return join(this.directory, 'sentinel.conf');
   }
@@ -50,7 +67,7 @@ export class RedisServer {
 
   async start(): Promise<void> {
     const isSentinel = existsSync(this.file);
-    const files = isSentinel ? [] : ['--save', '', '--appendonly', 'no'];
+    const files = isSentinel ? [] : ['--save', '', '--appendonly', 'no', '--repl-diskless-sync-delay', '0'];
     const network = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.directory];
     const args = [...(isSentinel ? [this.file] : []), ...network, ...files, ...this.options];
     this.process = spawn(this.binary, args, { stdio: ['ignore', 'pipe', 'ignore'] });
