@@ -55,7 +55,8 @@ export async function createApp(
   const limits = createLimits(config, redis, logger, now);
   const services = createServices();
   const events = await createEvents(config, database, services, logger);
-  const schema = buildSchema({ ...services, apiKeys, limits, events: events.hub });
+  const all = { ...services, apiKeys, limits, events: events.hub };
+  const schema = config.SUBGRAPH ? (await import('./federation/subgraph.js')).buildSubgraph(all) : buildSchema(all);
   const documents = createDocuments(config, schema);
   const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT ? await import('./tracing/tracing.js') : undefined;
   tracing?.reportTo(logger);
