@@ -57,7 +57,8 @@ export async function createApp(
   const limits = await createLimits(config, redis, logger, now, usage.onUsage);
   const services = createServices();
   const events = await createEvents(config, database, services, logger);
-  const schema = buildSchema({ ...services, apiKeys, limits, usage: usage.service, events: events.hub });
+  const all = { ...services, apiKeys, limits, usage: usage.service, events: events.hub };
+  const schema = config.SUBGRAPH ? (await import('./federation/subgraph.js')).buildSubgraph(all) : buildSchema(all);
   const documents = createDocuments(config, schema);
   const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT ? await import('./tracing/tracing.js') : undefined;
   tracing?.reportTo(logger);

@@ -11,7 +11,7 @@ const FLOORS = [
   ['composition'],
   ['config', 'http', 'tracing'],
   ['pages'],
-  ['rest'],
+  ['rest', 'federation'],
   ['schema'],
   ['graphql'],
   ['cost'],
