@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
-import type { PoolLoad, Statement } from '../database';
+import type { PoolLoad, Statement, Written } from '../database';
 import { PrismaClient } from '../generated/client';
 import { migrate } from '../migrations';
 import { BoundedAdapter, type Unit } from '../work/bounded-adapter';
 import type { Work } from '../work/deadline';
 import { FairQueue } from '../work/fair-queue';
-import { PrismaDatabase } from '../work/prisma-database';
+import { PrismaDatabase, type StatementKind } from '../work/prisma-database';
 import { reported } from '../work/settled';
 import { MAJOR_VERSION, openCluster } from './cluster';
 import { CLUSTER, makeDataDirectory } from './data-directory';
@@ -69,10 +69,17 @@ export class EmbeddedDatabase extends PrismaDatabase {
     }
   }
 
-  protected async run<Row>(work: Work, statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+  protected async run<Row>(
+    work: Work,
+    statement: Statement,
+    values: readonly unknown[],
+    _kind: StatementKind,
+    written?: Written<Row>,
+  ): Promise<Row[]> {
     const leave = await this.queue.enter(work);
     try {
       const { rows } = await this.engine.query<Row>(statement.text, [...values], TYPES);
+      written?.(rows);
       return rows;
     } finally {
       leave();
