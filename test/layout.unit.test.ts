@@ -11,7 +11,7 @@ const FLOORS = [
   ['composition'],
   ['config', 'http', 'tracing'],
   ['pages'],
-  ['rest'],
+  ['rest', 'federation'],
   ['schema'],
   ['graphql'],
   ['cost'],
@@ -19,7 +19,7 @@ const FLOORS = [
   ['access', 'usage'],
   ['samples', 'domain', 'rate-limit', 'events'],
   ['reading'],
-  ['database'],
+  ['database', 'redis'],
 ];
 
 /** Imported by process entry points only. */

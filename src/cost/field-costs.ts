@@ -5,12 +5,13 @@ import {
   getNullableType,
   isListType,
   type ValueNode,
+  valueFromASTUntyped,
 } from 'graphql';
 import { MAX_PAGE } from '../domain/connection';
 import type { Rule } from '../domain/input-rules';
 import { listSizeOf, weightOf } from './cost-directives';
 import { constant, type Estimate, estimateAt, sum, times, type Variables } from './estimate';
-import { estimateValue } from './given-values';
+import { estimateValue, holdsVariable } from './given-values';
 import { Introspected } from './introspected';
 import type { SelectedField, SelectedFields } from './selected-field';
 
@@ -115,13 +116,13 @@ function lengthOf(field: GraphQLField<unknown, unknown>, node: FieldNode | undef
     const lengths = given.map((value) => lengthIn(value, most, variables));
     return lengths.find((length) => length !== undefined) ?? assumedSize;
   };
-  const varies = given.some(({ kind }) => kind === 'Variable');
+  const varies = given.some(holdsVariable);
   return varies ? { most, at } : constant(at({}));
 }
 
 /** Lengths out of bounds are rejected in execution; here a negative one must not reduce the total. */
-function lengthIn(value: ValueNode, most: number, variables: Variables): number | undefined {
-  const length =
-    value.kind === 'IntValue' ? Number(value.value) : value.kind === 'Variable' && variables[value.name.value];
+function lengthIn(node: ValueNode, most: number, variables: Variables): number | undefined {
+  const value = valueFromASTUntyped(node, variables);
+  const length = Array.isArray(value) ? value.length : value;
   return typeof length === 'number' ? Math.min(Math.max(length, 0), most) : undefined;
 }
