@@ -16,7 +16,7 @@ const FLOORS = [
   ['graphql'],
   ['cost'],
   ['errors'],
-  ['access'],
+  ['access', 'usage'],
   ['samples', 'domain', 'rate-limit', 'events'],
   ['reading'],
   ['database'],

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Config } from '../config';
 import { placeOf } from '../database/connections/connection-settings';
 import { reasonOf } from '../database/failures';
-import { CountingStore } from '../rate-limit/stores/counting-store';
+import { CountingStore, type OnUsage } from '../rate-limit/stores/counting-store';
 import { FallbackStore } from '../rate-limit/stores/fallback-store';
 import { MemoryStore } from '../rate-limit/stores/memory-store';
 import { faultOf } from '../rate-limit/stores/redis-client';
@@ -18,10 +18,11 @@ export function createLimits(
   redis: Redis | undefined,
   logger: FastifyBaseLogger,
   now: () => number,
+  onUsage: OnUsage,
 ): CountingStore {
   const bans = { banAfter: config.BAN_AFTER, banSeconds: config.BAN_SECONDS, banMaxSeconds: config.BAN_MAX_SECONDS };
   const memory = new MemoryStore({ bans, now });
-  if (!redis) return new CountingStore(memory, now);
+  if (!redis) return new CountingStore(memory, now, onUsage);
   const share = FALLBACK_SHARE / config.WEB_CONCURRENCY;
   const place = config.REDIS_URL && placeOf(config.REDIS_URL);
   const onState = (state: 'redis' | 'fallback', error?: unknown) =>
@@ -30,5 +31,5 @@ export function createLimits(
       'rate-limit store changed',
     );
   const shared = new RedisStore(redis, { bans, now });
-  return new CountingStore(new FallbackStore(shared, memory, { share, onState }), now);
+  return new CountingStore(new FallbackStore(shared, memory, { share, onState }), now, onUsage);
 }

@@ -1,5 +1,6 @@
 import {
   type FieldNode,
+  type GraphQLField,
   type GraphQLSchema,
   getNullableType,
   isListType,
@@ -7,7 +8,8 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 import { MAX_PAGE } from '../domain/connection';
-import { type ListSize, listSizeOf, weightOf } from './cost-directives';
+import type { Rule } from '../domain/input-rules';
+import { listSizeOf, weightOf } from './cost-directives';
 import { constant, type Estimate, estimateAt, sum, times, type Variables } from './estimate';
 import { estimateValue, holdsVariable } from './given-values';
 import { Introspected } from './introspected';
@@ -73,7 +75,7 @@ export class FieldCosts {
     const parents = introspected?.size ?? 1;
     const listSize = listSizeOf(field);
     const isList = isListType(getNullableType(field.type));
-    const sized = page?.fields.includes(field.name) ? page.length : isList ? lengthOf(listSize, nodes[0]) : constant(1);
+    const sized = page?.fields.includes(field.name) ? page.length : isList ? lengthOf(field, nodes[0]) : constant(1);
     const values = found ? constant(ratio(found.values, parents)) : sized;
     return {
       own: [
@@ -84,7 +86,7 @@ export class FieldCosts {
       length: found ? constant(ratio(found.size, parents)) : sized,
       inside: {
         introspected: found,
-        ...(listSize?.sizedFields && { page: { fields: listSize.sizedFields, length: lengthOf(listSize, nodes[0]) } }),
+        ...(listSize?.sizedFields && { page: { fields: listSize.sizedFields, length: lengthOf(field, nodes[0]) } }),
       },
     };
   }
@@ -103,22 +105,24 @@ function ratio(values: number, parents: number): number {
   return parents && values / parents;
 }
 
-function lengthOf(listSize: ListSize | undefined, node: FieldNode | undefined): Estimate {
-  const { assumedSize = ASSUMED_LENGTH, slicingArguments = [] } = listSize ?? {};
+function lengthOf(field: GraphQLField<unknown, unknown>, node: FieldNode | undefined): Estimate {
+  const { assumedSize = ASSUMED_LENGTH, slicingArguments = [] } = listSizeOf(field) ?? {};
+  const slicing = field.args.filter(({ name }) => slicingArguments.includes(name));
+  const most = Math.max(...slicing.map(({ extensions }) => (extensions.rule as Rule | undefined)?.maximum ?? MAX_PAGE));
   const given = slicingArguments.flatMap(
     (name) => node?.arguments?.find((argument) => argument.name.value === name)?.value ?? [],
   );
   const at = (variables: Variables) => {
-    const lengths = given.map((value) => lengthIn(value, variables));
+    const lengths = given.map((value) => lengthIn(value, most, variables));
     return lengths.find((length) => length !== undefined) ?? assumedSize;
   };
   const varies = given.some(holdsVariable);
-  return varies ? { most: MAX_PAGE, at } : constant(at({}));
+  return varies ? { most, at } : constant(at({}));
 }
 
 /** Lengths out of bounds are rejected in execution; here a negative one must not reduce the total. */
-function lengthIn(node: ValueNode, variables: Variables): number | undefined {
+function lengthIn(node: ValueNode, most: number, variables: Variables): number | undefined {
   const value = valueFromASTUntyped(node, variables);
   const length = Array.isArray(value) ? value.length : value;
-  return typeof length === 'number' ? Math.min(Math.max(length, 0), MAX_PAGE) : undefined;
+  return typeof length === 'number' ? Math.min(Math.max(length, 0), most) : undefined;
 }

@@ -7,6 +7,8 @@ import { InventoryResolver } from './resolvers/inventory-resolver';
 import { NodeResolver } from './resolvers/node-resolver';
 import { ViewerResolver } from './resolvers/viewer-resolver';
 import { ApiKeyResolver } from './resolvers/api-key-resolver';
+import { UsageResolver } from './resolvers/usage-resolver';
+import { KeyUsageResolver } from './resolvers/key-usage-resolver';
 import { ChangeResolver, type Passes } from './resolvers/change-resolver';
 import { type GraphQLArgument, type GraphQLSchema, isObjectType } from 'graphql';
 import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
@@ -17,6 +19,7 @@ import type { Hub } from '../events/hub';
 import { enforceRateLimits } from '../graphql/charging/rate-limit-directive';
 import { defineDirectives } from '../graphql/directives/directives';
 import type { Store } from '../rate-limit/stores/store';
+import type { UsageService } from '../usage/usage-service';
 import { describeDirectives } from './descriptions';
 import { isolateMutations } from './savepoints';
 import { refuseOtherIds } from './scalars';
@@ -26,6 +29,7 @@ import { TypedRows } from './typed-rows';
 export interface Services extends DomainServices {
   readonly apiKeys: ApiKeyService;
   readonly limits: Store;
+  readonly usage: UsageService;
   readonly events: Hub;
 }
 
@@ -42,7 +46,7 @@ export function rowsOf({ pets, categories, orders, inventory }: DomainServices):
  * @param more resolvers beside those of the shop.
  */
 export function buildSchema(
-  { apiKeys, limits, events, ...shop }: Services,
+  { apiKeys, limits, usage, events, ...shop }: Services,
   more: readonly (readonly [Resolver, object])[] = [],
 ): GraphQLSchema {
   const resolvers = new Map<Resolver, object>([
@@ -52,6 +56,8 @@ export function buildSchema(
     [InventoryResolver, new InventoryResolver(shop.inventory, shop.pets)],
     [ViewerResolver, new ViewerResolver()],
     [ApiKeyResolver, new ApiKeyResolver(apiKeys, limits)],
+    [UsageResolver, new UsageResolver(usage, apiKeys)],
+    [KeyUsageResolver, new KeyUsageResolver(usage)],
     [ChangeResolver, new ChangeResolver()],
     [NodeResolver, new NodeResolver(rowsOf(shop))],
     ...more,

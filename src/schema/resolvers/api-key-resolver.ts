@@ -35,6 +35,22 @@ export class ApiKeyResolver {
   @Counted()
   @Requires('ADMIN')
   @Errors('BAD_USER_INPUT')
+  @Query(() => ApiKey, {
+    name: 'apiKey',
+    nullable: true,
+    description: 'The API key with this id; null if there is none.',
+  })
+  async one(
+    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: AnyId,
+    @Ctx() { session }: Context,
+  ) {
+    const keyId = keyIdOf(id);
+    return (await this.keys.find(session, [keyId])).get(keyId);
+  }
+
+  @Counted()
+  @Requires('ADMIN')
+  @Errors('BAD_USER_INPUT')
   @Mutation(() => CreatedApiKey, {
     nullable: true,
     description: 'Creates a key. The full key is shown only in this response.',
