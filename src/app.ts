@@ -9,6 +9,7 @@ import { ReplicaReads } from './access/replica-reads';
 import { connectionLimits, costLimits } from './composition/bounds';
 import { createDocuments } from './composition/documents';
 import { createEvents } from './composition/events';
+import { openRedis } from './composition/open-redis';
 import { openReplicas } from './composition/open-replicas';
 import { createLimits } from './composition/rate-limit-store';
 import { createUsage } from './composition/usage-counting';
@@ -26,7 +27,6 @@ import { Drain } from './http/protection/drain';
 import { Overload } from './http/protection/overload';
 import { RequestsInProgress } from './http/protection/requests-in-progress';
 import { createServer } from './http/server';
-import { connectRedis } from './rate-limit/stores/redis-client';
 import { buildSchema } from './schema/schema';
 
 /** The application, not listening yet. Closing the server closes everything except the database. */
@@ -52,9 +52,9 @@ export async function createApp(
   const keys = new KeyRing(database, now);
   const apiKeys = new ApiKeyService(keys, now);
   const logger = createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY);
-  const redis = config.REDIS_URL ? await connectRedis(config.REDIS_URL) : undefined;
+  const redis = config.REDIS_URL ? await openRedis(config.REDIS_URL) : undefined;
   const usage = createUsage(database, logger, now);
-  const limits = createLimits(config, redis, logger, now, usage.onUsage);
+  const limits = await createLimits(config, redis, logger, now, usage.onUsage);
   const services = createServices();
   const events = await createEvents(config, database, services, logger);
   const all = { ...services, apiKeys, limits, usage: usage.service, events: events.hub };

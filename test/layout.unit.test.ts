@@ -19,7 +19,7 @@ const FLOORS = [
   ['access', 'usage'],
   ['samples', 'domain', 'rate-limit', 'events'],
   ['reading'],
-  ['database'],
+  ['database', 'redis'],
 ];
 
 /** Imported by process entry points only. */

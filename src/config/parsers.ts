@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { parseKey } from '../access/secret';
+import { parseRedisAddress } from '../redis/redis-address';
 
 // Parsers for the values of variables. Each throws an Error that says what the value should be.
 
@@ -37,6 +38,11 @@ export function url(...protocols: string[]) {
 
 export function urls(...protocols: string[]) {
   return (value: string): string[] => list(value).map(url(...protocols));
+}
+
+export function redis(value: string): string {
+  parseRedisAddress(value);
+  return value;
 }
 
 export function apiKey(value: string): string {

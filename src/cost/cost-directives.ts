@@ -13,7 +13,7 @@ import {
   Kind,
 } from 'graphql';
 import { Directive } from 'type-graphql';
-import { DEFAULT_PAGE, MAX_PAGE } from '../domain/connection';
+import { DEFAULT_PAGE } from '../domain/connection';
 
 type Field = GraphQLField<unknown, unknown>;
 
@@ -47,11 +47,14 @@ export const Paged =
 /** Marks a field that costs as much as `weight` others, or an argument or an input field that adds to its field's cost. */
 export const Weighs = (weight: number) => Directive(`@cost(weight: "${weight}")`);
 
-/** Marks a list as long as an argument says, a number or a list. @param otherwise the length if it is not given. */
-export const Sized = (argument: string, otherwise = MAX_PAGE) =>
-  Directive(
-    `@listSize(assumedSize: ${otherwise}, slicingArguments: ["${argument}"], requireOneSlicingArgument: false)`,
-  );
+/**
+ * Marks a list that is as long as an argument says, or as the list in it.
+ * @param otherwise the argument's default.
+ */
+export const Sized = (argument: string, otherwise?: number) => {
+  const assumed = otherwise === undefined ? '' : `assumedSize: ${otherwise}, `;
+  return Directive(`@listSize(${assumed}slicingArguments: ["${argument}"], requireOneSlicingArgument: false)`);
+};
 
 /** Marks a list that is never longer than `most`. */
 export const AtMost = (most: number) => Directive(`@listSize(assumedSize: ${most}, requireOneSlicingArgument: false)`);
