@@ -12,6 +12,7 @@ import { createEvents } from './composition/events';
 import { openRedis } from './composition/open-redis';
 import { openReplicas } from './composition/open-replicas';
 import { createLimits } from './composition/rate-limit-store';
+import { createUsage } from './composition/usage-counting';
 import type { Config } from './config';
 import type { Database } from './database/database';
 import { ExpiredAnswers } from './database/writing/expired-answers';
@@ -52,10 +53,12 @@ export async function createApp(
   const apiKeys = new ApiKeyService(keys, now);
   const logger = createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY);
   const redis = config.REDIS_URL ? await openRedis(config.REDIS_URL) : undefined;
-  const limits = await createLimits(config, redis, logger, now);
+  const usage = createUsage(database, logger, now);
+  const limits = await createLimits(config, redis, logger, now, usage.onUsage);
   const services = createServices();
   const events = await createEvents(config, database, services, logger);
-  const schema = buildSchema({ ...services, apiKeys, limits, events: events.hub });
+  const all = { ...services, apiKeys, limits, usage: usage.service, events: events.hub };
+  const schema = config.SUBGRAPH ? (await import('./federation/subgraph.js')).buildSubgraph(all) : buildSchema(all);
   const documents = createDocuments(config, schema);
   const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT ? await import('./tracing/tracing.js') : undefined;
   tracing?.reportTo(logger);
@@ -98,6 +101,7 @@ export async function createApp(
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
   });
+  server.addHook('onClose', () => usage.stop());
   server.addHook('onClose', () => limits.close());
   server.addHook('onClose', () => events.close());
   server.addHook('onClose', () => replicas?.close());

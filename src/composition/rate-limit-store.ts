@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config';
 import { reasonOf } from '../database/failures';
-import { CountingStore } from '../rate-limit/stores/counting-store';
+import { CountingStore, type OnUsage } from '../rate-limit/stores/counting-store';
 import { FallbackStore } from '../rate-limit/stores/fallback-store';
 import { MemoryStore } from '../rate-limit/stores/memory-store';
 import { RedisStore } from '../rate-limit/stores/redis-store';
@@ -25,10 +25,11 @@ export async function createLimits(
   redis: RedisClient | undefined,
   logger: FastifyBaseLogger,
   now: () => number,
+  onUsage: OnUsage,
 ): Promise<CountingStore> {
   const bans = { banAfter: config.BAN_AFTER, banSeconds: config.BAN_SECONDS, banMaxSeconds: config.BAN_MAX_SECONDS };
   const memory = new MemoryStore({ bans, now });
-  if (!redis) return new CountingStore(memory, now);
+  if (!redis) return new CountingStore(memory, now, onUsage);
   const share = FALLBACK_SHARE / config.WEB_CONCURRENCY;
   const place = config.REDIS_URL && placeOfRedis(parseRedisAddress(config.REDIS_URL));
   const onState = (state: 'redis' | 'fallback', error?: unknown) =>
@@ -39,5 +40,5 @@ export async function createLimits(
   const shared = new RedisStore(redis, { bans, now });
   const store = new FallbackStore(shared, memory, { share, onState, trials: redis.isCluster ? CLUSTER_TRIALS : 1 });
   await store.start((error) => refusalIn(error) !== undefined).catch(refuse);
-  return new CountingStore(store, now);
+  return new CountingStore(store, now, onUsage);
 }

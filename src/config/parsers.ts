@@ -24,6 +24,10 @@ export function oneOf<T extends string>(...values: T[]) {
   };
 }
 
+export function flag(value: string): boolean {
+  return oneOf('true', 'false')(value) === 'true';
+}
+
 export function url(...protocols: string[]) {
   return (value: string): string => {
     if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value;
