@@ -22,7 +22,7 @@ const HEAD = '<meta name="viewport" content="width=device-width, initial-scale=1
 const HEADER = `
   <header class="top">
     <a class="home" href="/"><img src="/favicon.svg" alt="" width="22" height="22">Petstore Gateway</a>
-    <a href="/docs/errors">Errors</a> <a href="/schema.graphql">Schema</a> <a href="/graphql">Sandbox</a> <a href="/graphiql">GraphiQL</a>
+    <a href="/docs">Guides</a> <a href="/docs/errors">Errors</a> <a href="/schema.graphql">Schema</a> <a href="/graphql">Sandbox</a> <a href="/graphiql">GraphiQL</a>
   </header>`;
 
 const THEME = `
@@ -31,7 +31,7 @@ const THEME = `
   .top .home { display: flex; align-items: center; gap: 0.25rem; margin-right: auto; font-weight: 600; text-decoration: none; }
 `;
 
-/** `/docs`: the REST documentation, where operations can be tried; it loads nothing from other servers. */
+/** `/docs/rest`: the REST documentation, where operations can be tried; it loads nothing from other servers. */
 export async function docs(app: FastifyInstance, { document, logo }: DocsOptions): Promise<void> {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, operation: 'docs' };
@@ -45,11 +45,11 @@ export async function docs(app: FastifyInstance, { document, logo }: DocsOptions
     const isPage = typeof payload === 'string' && reply.getHeader('content-type') === HTML;
     return isPage ? payload.replace('<head>', `$&${HEAD}`).replace('<body>', `$&${HEADER}`) : payload;
   });
-  for (const url of ['/docs', '/docs/']) answerOtherMethods(app, url, ['GET', 'HEAD']);
+  for (const url of ['/docs/rest', '/docs/rest/']) answerOtherMethods(app, url, ['GET', 'HEAD']);
   const shown = JSON.parse(JSON.stringify(document, asNumber));
   await app.register(swagger, { mode: 'static', specification: { document: shown } });
   await app.register(swaggerUi, {
-    routePrefix: '/docs',
+    routePrefix: '/docs/rest',
     theme: {
       title: `${document.info.title} ${document.info.version}`,
       favicon: [{ filename: 'logo.svg', rel: 'icon', type: SVG, sizes: 'any', content: logo }],

@@ -297,7 +297,7 @@ describe('Sandbox', () => {
 
 describe('the REST documentation', () => {
   inBrowser('tries an operation with the authorised key', async () => {
-    const docs = await open('/docs');
+    const docs = await open('/docs/rest');
     const { page } = docs;
     await page.getByRole('button', { name: 'Authorize' }).first().click();
     await page

@@ -12,7 +12,7 @@ function loadedBy(html: string): string[] {
   return [...html.matchAll(/<(?:link|script|img) [^>]*(?:src|href)="([^"]+)"/g)].map(([, url]) => String(url));
 }
 
-test.each(['/docs', '/docs/'])('GET %s is a page that loads everything from this server', async (path) => {
+test.each(['/docs/rest', '/docs/rest/'])('GET %s is a page that loads everything from this server', async (path) => {
   const { status, headers, text } = await send(gateway, `GET ${path}`);
   expect(status).toBe(200);
   expect(headers['content-type']).toBe('text/html; charset=utf-8');
@@ -27,12 +27,12 @@ test.each(['/docs', '/docs/'])('GET %s is a page that loads everything from this
 });
 
 test('it fits on a phone, and links back to the start page', async () => {
-  const { text } = await send(gateway, 'GET /docs');
+  const { text } = await send(gateway, 'GET /docs/rest');
   expect(text).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
   for (const path of ['/', '/graphql', '/graphiql']) expect(text).toMatch(RegExp(`<a [^>]*href="${path}"`));
 });
 
-test.each(['/docs', '/docs/'])('%s responds 405 to other methods', async (path) => {
+test.each(['/docs/rest', '/docs/rest/'])('%s responds 405 to other methods', async (path) => {
   const { status, headers, json } = await send(gateway, `POST ${path}`);
   expect({ status, json, allow: headers.allow }).toMatchObject({
     status: 405,
@@ -42,26 +42,26 @@ test.each(['/docs', '/docs/'])('%s responds 405 to other methods', async (path) 
 });
 
 test('it shows the same document', async () => {
-  const page = await send(gateway, 'GET /docs/json');
+  const page = await send(gateway, 'GET /docs/rest/json');
   expect(page.json).toEqual((await send(gateway, 'GET /openapi.json')).json);
 });
 
 test('its policy allows nothing from elsewhere', async () => {
-  const policy = String((await send(gateway, 'GET /docs')).headers['content-security-policy']);
+  const policy = String((await send(gateway, 'GET /docs/rest')).headers['content-security-policy']);
   expect(policy).toContain("default-src 'none'; script-src 'self';");
   expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
-  const { text } = await send(gateway, 'GET /docs/static/swagger-initializer.js');
+  const { text } = await send(gateway, 'GET /docs/rest/static/swagger-initializer.js');
   expect(text).toContain('validatorUrl: null');
 });
 
 test('the anchor that a deprecated operation links to exists', async () => {
   const { headers } = await send(gateway, 'GET /pets/1');
-  expect(headers.link).toContain('</docs#/Pets/getPet>; rel="deprecation"');
-  const { text } = await send(gateway, 'GET /docs/static/swagger-initializer.js');
+  expect(headers.link).toContain('</docs/rest#/Pets/getPet>; rel="deprecation"');
+  const { text } = await send(gateway, 'GET /docs/rest/static/swagger-initializer.js');
   expect(text).toContain('deepLinking: true');
 });
 
-test.each(['/docs', '/docs/static/swagger-ui.css', '/openapi.json', '/openapi.yaml'])(
+test.each(['/docs/rest', '/docs/rest/static/swagger-ui.css', '/openapi.json', '/openapi.yaml'])(
   '%s costs no quota',
   async (path) => {
     const before = await send(gateway, 'GET /pets');

@@ -27,7 +27,7 @@ describe('GET /pets/{petId} is deprecated', () => {
     const id = /\/pets\/(\w+)/.exec(on)?.[1];
     expect(headers.link?.split(', ')).toEqual([
       `</pets?id=${id}>; rel="successor-version"`,
-      '</docs#/Pets/getPet>; rel="deprecation"; type="text/html"',
+      '</docs/rest#/Pets/getPet>; rel="deprecation"; type="text/html"',
     ]);
   });
 

@@ -15,7 +15,7 @@ export type AnnotationHeaders = (
 
 /** The URL of an operation's documentation. */
 export function documentationOf({ tag, id }: PreparedOperation): string {
-  return `/docs#/${tag}/${id}`;
+  return `/docs/rest#/${tag}/${id}`;
 }
 
 const EXPERIMENTAL = { 'x-stability': 'experimental' };
