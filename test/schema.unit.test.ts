@@ -23,13 +23,13 @@ describe('schema.graphql', () => {
 
   test('is checked for anything without a description', () => {
     const sdl = `
-      """A query.""" type Query { bare("""An argument.""" a: Int, b: Int): E """A field.""" fine: Int }
+      type Query { bare("""An argument.""" a: Int, b: Int): E """A field.""" fine: Int }
       """A choice.""" enum E { """One.""" A B }
       input I { """A field.""" a: Int b: Int }
       scalar Unit
       """A mark.""" directive @mark(level: Int) on FIELD_DEFINITION
     `;
-    const expected = ['Query.bare', 'Query.bare(b)', 'E.B', 'I', 'I.b', 'Unit', '@mark(level)'];
+    const expected = ['Query', 'Query.bare', 'Query.bare(b)', 'E.B', 'I', 'I.b', 'Unit', '@mark(level)'];
     expect(undescribed(sdl).sort()).toEqual(expected.sort());
   });
 });
@@ -40,7 +40,7 @@ function undescribed(sdl: string): string[] {
   const found: [name: string, description?: string | null][] = [];
   for (const type of Object.values(schema.getTypeMap())) {
     if (isIntrospectionType(type) || ['String', 'Int', 'Float', 'Boolean'].includes(type.name)) continue;
-    if (!isRoot(type.name)) found.push([type.name, type.description]);
+    found.push([type.name, type.description]);
     if (isEnumType(type)) {
       for (const { name, description } of type.getValues()) found.push([`${type.name}.${name}`, description]);
     }
@@ -58,9 +58,4 @@ function undescribed(sdl: string): string[] {
     for (const { name, description } of directive.args) found.push([`@${directive.name}(${name})`, description]);
   }
   return found.filter(([, description]) => !description?.trim()).map(([name]) => name);
-}
-
-/** The root types need no description: their fields are the contract. */
-function isRoot(name: string): boolean {
-  return ['Query', 'Mutation', 'Subscription'].includes(name);
 }
