@@ -59,6 +59,8 @@ export interface Database extends Session {
   sessionFor(work: Work): Session;
   /** Rejects if the database does not respond. */
   ping(): Promise<void>;
+  /** Whether it can be written to: a database that responds may be read-only, or its disk full. Rejects if it does not respond. */
+  canWrite(): Promise<boolean>;
   close(): Promise<void>;
 }
 

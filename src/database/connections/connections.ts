@@ -78,6 +78,12 @@ export class Connections {
     await this.control.query('select 1');
   }
 
+  /** False on a standby, and where transactions are read-only by default. Rejects if the server does not respond. */
+  async canWrite(): Promise<boolean> {
+    const { rows } = await this.control.query("select current_setting('transaction_read_only') = 'off' as writable");
+    return rows[0].writable;
+  }
+
   async close(): Promise<void> {
     await this.shared.close();
     // If Prisma used the pool, it may have ended it already; otherwise idle connections would keep the process alive.

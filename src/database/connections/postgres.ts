@@ -83,6 +83,10 @@ export class PostgresDatabase extends PrismaDatabase {
     return this.connections.ping();
   }
 
+  canWrite(): Promise<boolean> {
+    return this.connections.canWrite();
+  }
+
   async close(): Promise<void> {
     await this.prisma.$disconnect();
     await this.connections.close();

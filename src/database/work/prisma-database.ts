@@ -24,6 +24,7 @@ export abstract class PrismaDatabase implements Database {
   ) {}
 
   abstract ping(): Promise<void>;
+  abstract canWrite(): Promise<boolean>;
   abstract close(): Promise<void>;
   /** Runs a statement outside of a transaction. */
   protected abstract run<Row>(
