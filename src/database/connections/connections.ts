@@ -1,5 +1,5 @@
 import { type Pool, TypeOverrides } from 'pg';
-import type { PoolLoad, Statement } from '../database';
+import type { PoolLoad, Statement, Written } from '../database';
 import { onBehalfOf } from '../work/bounded-adapter';
 import type { Work } from '../work/deadline';
 import type { StatementKind } from '../work/prisma-database';
@@ -61,7 +61,13 @@ export class Connections {
   }
 
   /** Runs one prepared statement. See {@link Session}. */
-  run<Row>(work: Work, statement: Statement, values: readonly unknown[], kind: StatementKind): Promise<Row[]> {
+  run<Row>(
+    work: Work,
+    statement: Statement,
+    values: readonly unknown[],
+    kind: StatementKind,
+    written?: Written<Row>,
+  ): Promise<Row[]> {
     const { deadline } = work;
     const exact = values.map(exactDate);
     if (kind === 'short-read') {
@@ -70,7 +76,7 @@ export class Connections {
       const rows = this.shared.query<Row>(statement, exact);
       if (rows) return rows;
     }
-    return retrying(deadline, () => this.runAlone<Row>(work, statement, exact, kind));
+    return retrying(deadline, () => this.runAlone(work, statement, exact, kind, written));
   }
 
   /** Rejects if the server does not respond. */
@@ -97,9 +103,11 @@ export class Connections {
     statement: Statement,
     values: unknown[],
     kind: StatementKind,
+    written?: Written<Row>,
   ): Promise<Row[]> {
     const client = await onBehalfOf(work, () => this.pool.connect());
     const running = runPrepared<Row>(client, statement, values, (isSpent) => client.release(isSpent));
+    if (written) running.then(written, () => undefined);
     return settled(running, work.deadline, () => kind === 'write');
   }
 }

@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Client } from 'pg';
-import type { PoolLoad, Statement } from '../database';
+import type { PoolLoad, Statement, Written } from '../database';
 import { reasonOf } from '../failures';
 import { PrismaClient } from '../generated/client';
 import { migrate } from '../migrations';
@@ -71,8 +71,9 @@ export class PostgresDatabase extends PrismaDatabase {
     statement: Statement,
     values: readonly unknown[],
     kind: StatementKind,
+    written?: Written<Row>,
   ): Promise<Row[]> {
-    return this.connections.run(work, statement, values, kind);
+    return this.connections.run(work, statement, values, kind, written);
   }
 
   protected perform<T>(unit: Unit, run: () => Promise<T>): Promise<T> {
