@@ -141,7 +141,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const document = openApiDocument(operations);
   await app.register(restAdapter, { executor, operations, document, requestOf });
   await app.register(schemaRoute, { schema });
-  await app.register(pageRoutes, { pages, document });
+  await app.register(pageRoutes, { pages, document, schema });
   await app.register(health, { database, limits, requests });
   if (options.exposition) await app.register(metricsRoute, { metrics: options.exposition });
   return app;

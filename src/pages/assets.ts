@@ -71,11 +71,11 @@ export class Assets {
 }
 
 function read(file: string): Asset {
-  const body = readFileSync(file);
+  return assetOf(TYPES[extname(file)] ?? 'application/octet-stream', readFileSync(file));
+}
+
+/** A body to be served. @param type its media type. */
+export function assetOf(type: string, body: Buffer): Asset {
   let gzipped: Promise<Buffer> | undefined;
-  return {
-    type: TYPES[extname(file)] ?? 'application/octet-stream',
-    body,
-    gzipped: () => (gzipped ??= promisify(gzip)(body)),
-  };
+  return { type, body, gzipped: () => (gzipped ??= promisify(gzip)(body)) };
 }

@@ -1,5 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { ERROR_CODES, ERRORS, type ErrorCode } from '../errors/error-codes';
+import { anchorOf } from '../errors/help';
+import { escaped, inline } from './reference/html';
 
 /** The codes by HTTP status: `409 Conflict`. */
 function byStatus(): Map<string, ErrorCode[]> {
@@ -11,13 +13,13 @@ function byStatus(): Map<string, ErrorCode[]> {
   return groups;
 }
 
-/** The entries of the page `/docs/errors`, as HTML. Each code is an anchor. */
+/** The entries of the page `/docs/errors`, as HTML. Each code is an anchor, in lower and in upper case. */
 export function errorsAsHtml(): string {
   const entry = (code: ErrorCode) => {
     const { why, fix, message } = ERRORS[code];
     return `
-      <article class="card error" id="${code}">
-        <h3><a href="#${code}">${code}</a></h3>
+      <article class="card error" id="${anchorOf(code)}">
+        <h3 id="${code}"><a href="#${anchorOf(code)}">${code}</a></h3>
         <p>${inline(why)}</p>
         <p><strong>What to do:</strong> ${inline(fix)}</p>
         <p class="example">“${escaped(message)}”</p>
@@ -47,13 +49,4 @@ export function errorsAsMarkdown(): string {
   };
   const groups = [...byStatus()].map(([title, codes]) => `## ${title}\n\n${codes.map(entry).join('\n')}`);
   return [INTRODUCTION, ...groups].join('\n');
-}
-
-/** HTML of a text whose only markup is `code`. */
-function inline(text: string): string {
-  return escaped(text).replace(/`([^`]*)`/g, '<code>$1</code>');
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

@@ -1,15 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import Negotiator from 'negotiator';
+import type { GraphQLSchema } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
 import { answerOtherMethods } from '../rest/other-methods';
-import type { Asset } from './assets';
-import { docs } from './docs';
-import { type Pages, sendPage, varyBy } from './page';
+import { type Pages, sendPage } from './page';
+import { referenceRoutes } from './reference/reference-routes';
+import { sendAsset } from './send-asset';
 
 export interface PageOptions {
   readonly pages: Pages;
-  /** What `/docs` shows. */
+  /** What `/docs/rest` shows. */
   readonly document: OpenAPIV3.Document;
+  /** What `/docs/graphql` shows. */
+  readonly schema: GraphQLSchema;
 }
 
 /** A year: the content of these paths never changes. */
@@ -17,7 +19,7 @@ const FOR_GOOD = 'public, max-age=31536000, immutable';
 const A_DAY = 'public, max-age=86400';
 
 /** The start page, GraphiQL, the documentation, and what they load. They cost no quota, and accept wrong keys. */
-export async function pageRoutes(app: FastifyInstance, { pages, document }: PageOptions): Promise<void> {
+export async function pageRoutes(app: FastifyInstance, { pages, document, schema }: PageOptions): Promise<void> {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, metering: 'free', operation: 'pages' };
   });
@@ -39,26 +41,6 @@ export async function pageRoutes(app: FastifyInstance, { pages, document }: Page
     const { '*': name = '' } = request.params as Record<string, string>;
     return sendAsset(request, reply, assets.find(name), FOR_GOOD);
   });
-  await app.register(docs, { document, logo: logo.body });
-}
-
-async function sendAsset(
-  { raw }: FastifyRequest,
-  reply: FastifyReply,
-  asset: Asset | undefined,
-  cacheControl: string,
-): Promise<FastifyReply> {
-  if (!asset) {
-    reply.callNotFound();
-    return reply;
-  }
-  reply.headers({
-    'cache-control': cacheControl,
-    'cross-origin-resource-policy': 'same-origin',
-    'x-content-type-options': 'nosniff',
-  });
-  varyBy(reply, 'accept-encoding');
-  const takesGzip = new Negotiator(raw).encoding(['gzip', 'identity']) === 'gzip';
-  if (takesGzip) reply.header('content-encoding', 'gzip');
-  return reply.type(asset.type).send(takesGzip ? await asset.gzipped() : asset.body);
+  await app.register(referenceRoutes, { assets, document, schema });
+  if (!app.hasRoute({ method: 'GET', url: '/docs' })) get('/docs', (_request, reply) => reply.redirect('/docs/rest'));
 }

@@ -160,7 +160,6 @@ describe('the start page', () => {
     for (const path of [
       '/graphql',
       '/graphiql',
-      '/docs',
       '/docs/errors',
       '/schema.graphql',
       '/openapi.json',
@@ -292,26 +291,6 @@ describe('Sandbox', () => {
     expect(asked.map((each) => new URL(each).hostname)).toEqual(APOLLO);
     expect(asked.join()).not.toContain(pro.whole);
     expectNoComplaints(sandbox);
-  });
-});
-
-describe('the REST documentation', () => {
-  inBrowser('tries an operation with the authorised key', async () => {
-    const docs = await open('/docs');
-    const { page } = docs;
-    await page.getByRole('button', { name: 'Authorize' }).first().click();
-    await page
-      .getByLabel(/^Value:|auth-api-key|apiKey/)
-      .first()
-      .fill(pro.whole);
-    await page.getByRole('button', { name: 'Apply credentials' }).first().click();
-    await page.getByRole('button', { name: 'Close' }).first().click();
-    await page.locator('#operations-Pets-listPets button').first().click();
-    await page.getByRole('button', { name: 'Execute' }).click();
-    const response = page.locator('#operations-Pets-listPets .live-responses-table');
-    await response.getByText('x-ratelimit-limit: 300').waitFor();
-    expect(await response.textContent()).toContain('"Rex"');
-    expectNoComplaints(docs);
   });
 });
 

@@ -16,7 +16,9 @@ describe('/docs/errors', () => {
   test('has each code under its status, with why it comes and what to do', async () => {
     const { status, headers, text } = await send(gateway, 'GET /docs/errors');
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-    expect([...text.matchAll(/<article [^>]*id="(\w+)">/g)].map(([, code]) => code)).toEqual(ERROR_CODES);
+    expect([...text.matchAll(/<article [^>]*id="(\w+)">/g)].map(([, id]) => id)).toEqual(
+      ERROR_CODES.map((code) => code.toLowerCase()),
+    );
     expect(text).toContain('<h2>409 Conflict</h2>');
     for (const code of ERROR_CODES) {
       const [, article = ''] = text.split(`id="${code}"`);
@@ -36,7 +38,7 @@ describe('/docs/errors', () => {
   });
 
   test('is linked from the other pages', async () => {
-    for (const page of ['/', '/docs'])
+    for (const page of ['/', '/docs/rest', '/docs/graphql'])
       expect((await send(gateway, `GET ${page}`)).text).toMatch(/<a [^>]*href="\/docs\/errors"/);
   });
 });
@@ -90,7 +92,7 @@ describe('/schema.graphql', () => {
   });
 
   test('is linked from the pages', async () => {
-    for (const page of ['/', '/docs', '/docs/errors'])
+    for (const page of ['/', '/docs/rest', '/docs/graphql', '/docs/errors'])
       expect((await send(gateway, `GET ${page}`)).text).toMatch(/<a [^>]*href="\/schema.graphql"/);
   });
 });

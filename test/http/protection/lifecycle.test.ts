@@ -112,7 +112,7 @@ describe('headers', () => {
     expect(headers).toMatchObject({
       deprecation: `@${Date.UTC(2026, 9, 1) / 1000}`,
       sunset: 'Mon, 01 Nov 2027 00:00:00 GMT',
-      link: '</graphiql>; rel="deprecation"; type="text/html"',
+      link: '</docs/graphql#Pet.categoryId>; rel="deprecation"; type="text/html"',
     });
     expect(headers['x-stability']).toBeUndefined();
   });

@@ -1,0 +1,45 @@
+// @ts-check
+/** Shows only the entries that have the text of the filter; `/` goes there. */
+export function filterEntries() {
+  const input = /** @type {HTMLInputElement | null} */ (document.querySelector('#filter'));
+  if (!input) return;
+  const links = new Map(
+    [...document.querySelectorAll('.contents li')].map((item) => [item.querySelector('a')?.hash.slice(1), item]),
+  );
+  const entries = [...document.querySelectorAll('.entry')].map((entry) => ({
+    entry: /** @type {HTMLElement} */ (entry),
+    link: /** @type {HTMLElement | undefined} */ (links.get(encodeURI(entry.id))),
+    text: `${entry.id} ${entry.textContent}`.toLowerCase(),
+  }));
+  const found = /** @type {HTMLElement} */ (document.querySelector('#found'));
+
+  const show = () => {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let count = 0;
+    for (const { entry, link, text } of entries) {
+      const isShown = words.every((word) => text.includes(word));
+      entry.hidden = !isShown;
+      if (link) link.hidden = !isShown;
+      if (isShown) count++;
+    }
+    for (const part of document.querySelectorAll('.part'))
+      part.toggleAttribute('hidden', !part.querySelector('.entry:not([hidden])'));
+    found.textContent = words.length ? `${count} of ${entries.length}` : '';
+  };
+  const showAll = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target?.closest('[hidden]')) return;
+    input.value = '';
+    show();
+    target.scrollIntoView();
+  };
+  input.addEventListener('input', show);
+  addEventListener('hashchange', showAll);
+  addEventListener('keydown', (event) => {
+    const isTyping = event.target instanceof Element && event.target.closest('input, textarea, select');
+    if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    input.focus();
+  });
+  input.closest('.filter')?.removeAttribute('hidden');
+}
