@@ -17,6 +17,10 @@ COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/prisma prisma
 COPY --from=build /app/dist dist
 COPY --from=build /app/src/pages/public src/pages/public
+# The guides at /docs.
+COPY docs docs
+COPY CHANGELOG.md CONTRIBUTING.md SECURITY.md ./
+COPY bench/README.md bench/
 # For the embedded database, used without DATABASE_URL: mount a volume here to keep it.
 RUN mkdir data && chown node:node data
 USER node

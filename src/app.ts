@@ -9,8 +9,10 @@ import { ReplicaReads } from './access/replica-reads';
 import { connectionLimits, costLimits } from './composition/bounds';
 import { createDocuments } from './composition/documents';
 import { createEvents } from './composition/events';
+import { openRedis } from './composition/open-redis';
 import { openReplicas } from './composition/open-replicas';
 import { createLimits } from './composition/rate-limit-store';
+import { createUsage } from './composition/usage-counting';
 import type { Config } from './config';
 import type { Database } from './database/database';
 import { ExpiredAnswers } from './database/writing/expired-answers';
@@ -25,7 +27,6 @@ import { Drain } from './http/protection/drain';
 import { Overload } from './http/protection/overload';
 import { RequestsInProgress } from './http/protection/requests-in-progress';
 import { createServer } from './http/server';
-import { connectRedis } from './rate-limit/stores/redis-client';
 import { buildSchema } from './schema/schema';
 
 /** The application, not listening yet. Closing the server closes everything except the database. */
@@ -51,11 +52,13 @@ export async function createApp(
   const keys = new KeyRing(database, now);
   const apiKeys = new ApiKeyService(keys, now);
   const logger = createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY);
-  const redis = config.REDIS_URL ? await connectRedis(config.REDIS_URL) : undefined;
-  const limits = createLimits(config, redis, logger, now);
+  const redis = config.REDIS_URL ? await openRedis(config.REDIS_URL) : undefined;
+  const usage = createUsage(database, logger, now);
+  const limits = await createLimits(config, redis, logger, now, usage.onUsage);
   const services = createServices();
   const events = await createEvents(config, database, services, logger);
-  const schema = buildSchema({ ...services, apiKeys, limits, events: events.hub });
+  const all = { ...services, apiKeys, limits, usage: usage.service, events: events.hub };
+  const schema = config.SUBGRAPH ? (await import('./federation/subgraph.js')).buildSubgraph(all) : buildSchema(all);
   const documents = createDocuments(config, schema);
   const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT ? await import('./tracing/tracing.js') : undefined;
   tracing?.reportTo(logger);
@@ -98,6 +101,7 @@ export async function createApp(
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
   });
+  server.addHook('onClose', () => usage.stop());
   server.addHook('onClose', () => limits.close());
   server.addHook('onClose', () => events.close());
   server.addHook('onClose', () => replicas?.close());

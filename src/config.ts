@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { AnonymousAccess } from './access/caller';
-import { apiKey, integer, oneOf, origins, proxies, text, url, urls } from './config/parsers';
+import { apiKey, flag, integer, oneOf, origins, proxies, redis, text, url, urls } from './config/parsers';
 
 /** One environment variable: how it is read, and its default. */
 interface Setting<T> {
@@ -32,8 +32,8 @@ const SETTINGS = {
   REPLICA_MAX_LAG_MS: setting(integer(100, 600_000), 5000),
   /** Directory of the embedded PostgreSQL, for its owner alone. */
   DATA_DIR: setting((value) => resolve(text(value)), resolve('data')),
-  /** `redis://` URL; all instances that use it share rate limits and live events. */
-  REDIS_URL: setting<string | undefined>(url('redis:', 'rediss:'), undefined),
+  /** `redis://`, `redis+sentinel://` or `redis+cluster://` URL, with TLS `rediss…`; all instances that use it share rate limits and live events. */
+  REDIS_URL: setting<string | undefined>(redis, undefined),
   /** What callers without a key may do. Default: `read`; on the embedded database bound to loopback `write`, for local requests. */
   ANONYMOUS_ACCESS: setting<AnonymousAccess | undefined>(oneOf('none', 'read', 'write'), undefined),
   /** An admin key to add if it does not exist; without one the first start creates one and shows it once. */
@@ -79,7 +79,9 @@ const SETTINGS = {
   /** Apollo persisted query manifest: documents that are known from the start and served by id. */
   TRUSTED_DOCUMENTS: setting<string | undefined>((value) => resolve(text(value)), undefined),
   /** Whether only the documents of TRUSTED_DOCUMENTS may run. */
-  TRUSTED_DOCUMENTS_ONLY: setting((value) => oneOf('true', 'false')(value) === 'true', false),
+  TRUSTED_DOCUMENTS_ONLY: setting(flag, false),
+  /** Whether the schema is a subgraph of Apollo Federation 2. */
+  SUBGRAPH: setting(flag, false),
   /** Time limit for the head of a request to arrive; after it the response is 408. */
   HEADERS_TIMEOUT_MS: setting(integer(100, 600_000), 10_000),
   /** How long an idle connection is kept: longer than a load balancer in front keeps it. */

@@ -26,6 +26,7 @@ test('the defaults are those documented', () => {
     GRAPHQL_MAX_EVENT_COST: 250,
     TRUSTED_DOCUMENTS: undefined,
     TRUSTED_DOCUMENTS_ONLY: false,
+    SUBGRAPH: false,
     REQUEST_TIMEOUT_MS: 10_000,
     MAX_RESPONSE_BYTES: 5_000_000,
     HEADERS_TIMEOUT_MS: 10_000,
@@ -84,6 +85,7 @@ const GOOD: [name: string, value: string, meaning: unknown][] = [
   ['CORS_ORIGINS', 'https://a.example, http://localhost:3000', ['https://a.example', 'http://localhost:3000']],
   ['TRUSTED_DOCUMENTS', 'manifest.json', resolve('manifest.json')],
   ['TRUSTED_DOCUMENTS_ONLY', 'false', false],
+  ['SUBGRAPH', 'true', true],
   ['LOG_LEVEL', 'silent', 'silent'],
   ['NODE_ENV', 'production', 'production'],
 ];

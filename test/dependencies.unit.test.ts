@@ -33,7 +33,7 @@ const COMMANDS: Record<string, string> = {
 const UNSEEN = ['@prisma/client', 'rxjs'];
 
 /** Every source, script and test with its imports (except the file that only Relay's compiler reads). */
-const FILES = ['src', 'test', 'bench', 'prisma']
+const FILES = ['src', 'test', 'bench', 'prisma', 'docs']
   .flatMap((room) =>
     readdirSync(join(PROJECT, room), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())

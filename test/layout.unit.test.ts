@@ -11,15 +11,15 @@ const FLOORS = [
   ['composition'],
   ['config', 'http', 'tracing'],
   ['pages'],
-  ['rest'],
+  ['rest', 'federation'],
   ['schema'],
   ['graphql'],
   ['cost'],
   ['errors'],
-  ['access'],
+  ['access', 'usage'],
   ['samples', 'domain', 'rate-limit', 'events'],
   ['reading'],
-  ['database'],
+  ['database', 'redis'],
 ];
 
 /** Imported by process entry points only. */

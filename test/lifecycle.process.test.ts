@@ -105,12 +105,12 @@ describe('without the Redis and the trace collector that it is configured with',
     const warnings = () => linesOf(gateway.stdout).filter(({ level, msg }) => level === 'warn' && msg !== NOT_SENT);
     await until(async () => gateway.stdout.endsWith('\n') && warnings().length > 1);
     expect(warnings()).toEqual([
-      expect.objectContaining({ events: 'alone' }),
       expect.objectContaining({
         limits: 'fallback',
         redis: '127.0.0.1:2',
         reason: 'connect ECONNREFUSED 127.0.0.1:2',
       }),
+      expect.objectContaining({ events: 'alone' }),
     ]);
   });
 

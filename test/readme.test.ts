@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Gateway, startGateway } from './helper/gateway';
 
-const README = readFileSync(join(__dirname, '..', 'README.md'), 'utf8');
+const PROJECT = join(__dirname, '..');
+const page = (name: string) => readFileSync(join(PROJECT, 'docs', name), 'utf8');
+const DOCS = readdirSync(join(PROJECT, 'docs')).filter((name) => name.endsWith('.md'));
+const EVERYTHING = [readFileSync(join(PROJECT, 'README.md'), 'utf8'), ...DOCS.map(page)].join('\n');
 
 /** The gateway's clock: it stands still at `at`, and runs on from `start`. */
 const clock = { at: Date.now(), start: 0 };
@@ -17,8 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-test("the README's client waits as long as it is told to, and is then served", async () => {
-  const [, code = ''] = /```js\n([\s\S]*?)```/.exec(README) ?? [];
+test('the client of docs/limits.md waits as long as it is told to, and is then served', async () => {
+  const [, code = ''] = /```js\n([\s\S]*?)```/.exec(page('limits.md')) ?? [];
   expect(code).toContain('retry-after');
   const url = await gateway.listen();
   let left = 0;
@@ -44,27 +47,32 @@ test("the README's client waits as long as it is told to, and is then served", a
   }
 });
 
-test('every script named in the README and CONTRIBUTING exists', () => {
+test('every script named in the documentation and CONTRIBUTING exists', () => {
   const contributing = readFileSync(join(__dirname, '..', 'CONTRIBUTING.md'), 'utf8');
   const { scripts } = JSON.parse(readFileSync(join(__dirname, '..', 'package.json'), 'utf8'));
-  const named = [...`${README}${contributing}`.matchAll(/npm run (?:--silent )?([a-z:]+)/g)].map(([, name]) => name);
+  const named = [...`${EVERYTHING}${contributing}`.matchAll(/npm run (?:--silent )?([a-z:]+)/g)].map(
+    ([, name]) => name,
+  );
   expect(named.length).toBeGreaterThan(8);
   expect(named.filter((name) => !scripts[name ?? ''])).toEqual([]);
 });
 
-test('every variable that the process reads is in the README and in .env.example', () => {
+test('every variable that the process reads is in docs/configuration.md and in .env.example', () => {
   const config = readFileSync(join(__dirname, '..', 'src', 'config.ts'), 'utf8');
   const example = readFileSync(join(__dirname, '..', '.env.example'), 'utf8');
+  const settings = page('configuration.md') + page('bounds.md');
   const names = [...config.matchAll(/^ {2}([A-Z_]+): setting/gm)].map(([, name]) => name ?? '');
   expect(names.length).toBeGreaterThan(10);
-  expect(names.filter((name) => !README.includes(`\`${name}\``))).toEqual([]);
+  expect(names.filter((name) => !settings.includes(`\`${name}\``))).toEqual([]);
   expect(names.filter((name) => name !== 'NODE_ENV' && !example.includes(`${name}=`))).toEqual([]);
 });
 
-test('the TypeScript in the README is that of clients which the suite runs', () => {
+test('the TypeScript in the documentation is that of clients which the suite runs', () => {
   const app = join(__dirname, 'clients', 'app');
-  const clients = ['apollo.ts', 'relay.ts', 'rest.ts'].map((name) => readFileSync(join(app, name), 'utf8')).join('\n');
-  const shown = [...README.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code);
+  const clients = ['apollo.ts', 'relay.ts', 'rest.ts', 'router.ts']
+    .map((name) => readFileSync(join(app, name), 'utf8'))
+    .join('\n');
+  const shown = [...EVERYTHING.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code);
   expect(shown.length).toBeGreaterThan(2);
   expect(shown.filter((code) => !clients.includes(code))).toEqual([]);
 });

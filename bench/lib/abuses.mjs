@@ -104,8 +104,9 @@ async function dearSubscriptions({ port, until }) {
   return [...answers].map(([answer, count]) => `${answer} × ${count}`).join(', ');
 }
 
-/** Sends orders that wait for a lock, and leaves after 80 ms. */
-async function leavers({ url, port, until, database, key }) {
+/** Asks for orders that wait for a lock, with a key of its own, and leaves after 80 ms. */
+async function leavers({ url, port, until, database, key: adminKey }) {
+  const key = await newKey(url, adminKey);
   const locker = new pg.Client(database);
   await locker.connect();
   await locker.query('begin; lock table orders in access exclusive mode');
@@ -125,6 +126,17 @@ async function leavers({ url, port, until, database, key }) {
   await locker.query('rollback');
   await locker.end();
   return `${sent} left; ${waiting} statements still wait`;
+}
+
+/** A key whose quota is not used up. @returns its secret. */
+async function newKey(url, adminKey) {
+  const input = '{ name: "Abuser", plan: ENTERPRISE, perMinute: 1000000, perDay: 1000000 }';
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': adminKey },
+    body: JSON.stringify({ query: `mutation { createApiKey(input: ${input}) { secret } }` }),
+  });
+  return (await response.json()).data.createApiKey.secret;
 }
 
 /** What abusers send, by what it is. */

@@ -36,8 +36,7 @@ export async function fillStore(url, pets) {
 }
 
 const PARENTS = Array.from({ length: 20 }, (_, i) => BigInt(i + 32));
-const BY_NAME = 'by name, the distance to the first one grows';
-const COUNTED = 'the number of rows that are counted grows';
+const BY_NAME = 'a common word by name: the distance to the first one grows';
 
 const WORDS = {
   'a word of 90 %': { name: 'pet' },
@@ -63,6 +62,8 @@ const PETS = {
   'two letters': { name: 'zA' },
   'two letters of none': { name: 'qq' },
   'a word and a status': { name: 'luna', statuses: ['sold'] },
+  'a word and two statuses': { name: 'luna', statuses: ['sold', 'available'] },
+  'a word and three categories': { name: 'luna', categoryIds: [1n, 2n, RARE] },
   'a word and a category of one': { name: 'luna', categoryIds: [RARE] },
   'two letters and two statuses': { name: 'be', statuses: ['sold', 'available'] },
 };
@@ -85,9 +86,19 @@ const ORDERS = {
   'three ids': { ids: [1n, 2n, 3n] },
 };
 /** In order of name, how far it is to rows with a word in them depends on the other names. */
-const GROWS_BY_NAME = new Set(['a word of 90 %', 'a word of 9 %', 'a word of 1 %', 'a word and a status']);
+const GROWS_BY_NAME = new Set([
+  'a word of 90 %',
+  'a word of 9 %',
+  'a word of 1 %',
+  'a word and a status',
+  'a word and two statuses',
+  'a word and three categories',
+]);
 
-/** Every list, with its filters, in its orders, at its start, its middle and its end; and its total. */
+/**
+ * Every list, with its filters, in its orders, at its start, its middle and its end; and its total. Totals of nested lists
+ * count up to 10,000 rows for each parent, as `times` totals of the list `like` them do.
+ */
 export function listsOf() {
   return [
     ...lists('pets', tables.PETS, PETS, { ID: middleOf('pets', 'id'), NAME: middleOf('pets', 'name') }),
@@ -113,7 +124,8 @@ export function listsOf() {
       },
       {
         name: `20 categories, totals: ${what}`,
-        grows: COUNTED,
+        like: `pets: ${what}, total`,
+        times: PARENTS.length,
         read: (database) => countRowsByParent(database, tables.PETS, 'categoryId', PARENTS, filters),
       },
     ]),
@@ -132,7 +144,6 @@ function lists(name, table, filters, orders) {
     ),
     {
       name: `${name}: ${what}, total`,
-      grows: 'name' in filter && filter.name.length > 2 ? COUNTED : undefined,
       read: (database) => countRows(database, table, filter),
     },
   ]);

@@ -44,6 +44,14 @@ export class ApiKeyService {
     private readonly now: () => number,
   ) {}
 
+  /** Finds keys; those that do not exist are absent from the map. */
+  async find(session: Session, ids: readonly string[]): Promise<Map<string, StoredKey>> {
+    const found = await session.transaction(({ prisma }) =>
+      prisma.apiKey.findMany({ where: { id: { in: [...ids] } }, omit: NO_HASHES }),
+    );
+    return new Map(found.map((key) => [key.id, key]));
+  }
+
   /** @returns the key and its full text, which is not stored anywhere. @throws DomainError `BAD_USER_INPUT`. */
   async create(session: Session, input: NewApiKey): Promise<{ apiKey: StoredKey; secret: string }> {
     const data = check(input);

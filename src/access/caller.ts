@@ -32,6 +32,7 @@ export function anonymousCaller(address: string, access: AnonymousAccess): Calle
 export function keyCaller(apiKey: StoredKey): Caller {
   return {
     id: apiKey.id,
+    keyId: apiKey.id,
     quota: quotaOf(apiKey),
     plan: apiKey.plan,
     scopes: scopesOf(apiKey.scopes),

@@ -1,6 +1,7 @@
-import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import { inTime } from '../rate-limit/in-time';
+import { callerKey } from '../redis/caller-key';
+import type { RedisClient } from '../redis/redis-client';
 
 const PREFIX = 'wrote:';
 const PATIENCE_MS = 200;
@@ -18,17 +19,18 @@ export class RecentWriters {
 
   constructor(
     private readonly windowMs: number,
-    private readonly redis?: Pick<Redis, 'set' | 'exists' | 'on'>,
+    private readonly redis?: RedisClient,
   ) {
     this.here = new LRUCache({ max: MAX_CALLERS, ttl: windowMs });
-    redis?.on('ready', () => this.doubt());
+    // A cluster that has lost one of its nodes stays ready.
+    for (const event of ['ready', '-node']) redis?.on(event, () => this.doubt());
   }
 
   /** Records a write. Must be awaited before the response is sent. Never rejects. */
   async note(caller: string): Promise<void> {
     this.here.set(caller, true);
     if (!this.redis) return;
-    const noted = this.redis.set(PREFIX + caller, 1, 'PX', this.windowMs);
+    const noted = this.redis.set(callerKey(this.redis, PREFIX, caller), 1, 'PX', this.windowMs);
     await inTime(noted, PATIENCE_MS).catch(() => this.doubt());
   }
 
@@ -37,7 +39,7 @@ export class RecentWriters {
     if (this.here.has(caller)) return true;
     if (!this.redis) return false;
     if (performance.now() < this.doubtUntil) return true;
-    return inTime(this.redis.exists(PREFIX + caller), PATIENCE_MS).then(
+    return inTime(this.redis.exists(callerKey(this.redis, PREFIX, caller)), PATIENCE_MS).then(
       (count) => count > 0,
       () => this.doubt(),
     );

@@ -6,6 +6,9 @@ export interface Connection<Node> {
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
 }
 
+/** Runs a GraphQL operation on a gateway that is known. */
+export type Call = <Data>(query: string, variables?: object) => Promise<Data>;
+
 /** Runs a GraphQL operation on a running gateway. @throws CommandError that says what to do. */
 export async function callGateway<Data>(url: string, key: string, query: string, variables?: object): Promise<Data> {
   if (!URL.canParse(url)) throw new CommandError(`${url} is not a URL.`);
@@ -37,6 +40,7 @@ const HINTS: Readonly<Record<string, string>> = {
 function inFlags(message: string): string {
   return message
     .replace(/^graceSeconds: (.*)$/, '--grace: $1 seconds')
+    .replace(/^days: /, '--days: ')
     .replace(/\binput\.(\w+)(\.\d+)?/g, (_path, field: string) =>
       field === 'expiresAt' ? '--expires' : `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
     );

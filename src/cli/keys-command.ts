@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { KEY_ID_FORM, KEY_ID_RULE } from '../access/secret';
-import { CommandError, type Connection, callGateway } from './gateway-client';
-import { table } from './text-table';
+import { type Call, CommandError, type Connection, callGateway } from './gateway-client';
+import { type Result, type Row, table } from './text-table';
+import { usage } from './usage-command';
 
 const USAGE = `Usage: npm run keys -- <command> [options]
 
@@ -11,9 +12,11 @@ const USAGE = `Usage: npm run keys -- <command> [options]
   rotate ID [--grace DURATION]
   revoke ID
   unban ID-OR-ADDRESS
+  usage [ID] [--days N]
 
   PLAN is free, pro, business or enterprise; scopes are read, write and admin.
   rotate gives a key a new secret; DURATION is how long the old one still works: 0, 90s, 30m, 24h (the default), 7d.
+  usage prints what a key used on each of the last 30 days, or of N; without an ID, the callers that used most.
   --url URL    the running gateway (default: PETSTORE_URL, or http://127.0.0.1 at PORT or 4000)
   --key KEY    an admin key (default: PETSTORE_API_KEY or ADMIN_API_KEY)
   --json       print JSON
@@ -27,6 +30,7 @@ const OPTIONS = {
   'per-day': { type: 'string' },
   expires: { type: 'string' },
   grace: { type: 'string' },
+  days: { type: 'string' },
   url: { type: 'string' },
   key: { type: 'string' },
   json: { type: 'boolean' },
@@ -37,18 +41,8 @@ type Options = { [name in keyof typeof OPTIONS]?: string | boolean };
 
 const FIELDS = 'id name plan scopes perMinute perDay expiresAt revokedAt lastUsedAt createdAt bannedUntil';
 
-interface Key {
+interface Key extends Row {
   id: string;
-  [field: string]: unknown;
-}
-
-type Call = <Data>(query: string, variables?: object) => Promise<Data>;
-
-/** What a command prints: rows for people, the same as JSON for programs, and a remark for people. */
-interface Result {
-  json: unknown;
-  rows: Key[];
-  remark?: string;
 }
 
 const COMMANDS: Readonly<Record<string, (call: Call, options: Options, target: string) => Promise<Result>>> = {
@@ -107,10 +101,13 @@ const COMMANDS: Readonly<Record<string, (call: Call, options: Options, target: s
       remark: liftBan ? `The ban of ${caller} is lifted.\n` : `${caller} was not banned.\n`,
     };
   },
+  usage: (call, { days }, id) => usage(call, id, days === undefined ? undefined : numberOf('days', { days })),
 };
 
-const WITH_ID = new Set(['update', 'rotate', 'revoke']);
-const WITH_TARGET = new Set([...WITH_ID, 'unban']);
+/** The commands that take the id of a key, and those that take something to act on, or may. */
+const WITH_ID = new Set(['update', 'rotate', 'revoke', 'usage']);
+const WITH_TARGET = new Set(['update', 'rotate', 'revoke', 'unban']);
+const MAY_HAVE_TARGET = new Set(['usage']);
 
 /**
  * `npm run keys`: creates, lists, updates, rotates and revokes the API keys of a running gateway.
@@ -122,10 +119,11 @@ export async function runKeys(args: string[], environment: Record<string, string
   if (values.help || !name) return USAGE;
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!command) throw new CommandError(`Unknown command: ${name}.\n\n${USAGE}`);
-  if (rest.length || WITH_TARGET.has(name) !== (target !== '')) {
+  const isRight = MAY_HAVE_TARGET.has(name) || WITH_TARGET.has(name) === (target !== '');
+  if (rest.length || !isRight) {
     throw new CommandError(`${name} takes ${WITH_TARGET.has(name) ? 'one id' : 'no id'}.\n\n${USAGE}`);
   }
-  if (WITH_ID.has(name) && !KEY_ID_FORM.test(target))
+  if (target && WITH_ID.has(name) && !KEY_ID_FORM.test(target))
     throw new CommandError(`${name} takes a key id: ${KEY_ID_RULE}, as \`list\` shows them.`);
   const url = String(values.url ?? (environment.PETSTORE_URL || `http://127.0.0.1:${environment.PORT || 4000}`));
   const key = String(values.key ?? (environment.PETSTORE_API_KEY || environment.ADMIN_API_KEY || ''));
@@ -165,7 +163,7 @@ function secondsOf(text: string): number {
   return Number(number) * (SECONDS[unit] ?? 1);
 }
 
-function numberOf(name: 'per-minute' | 'per-day', options: Options): number {
+function numberOf(name: 'per-minute' | 'per-day' | 'days', options: Options): number {
   const text = String(options[name]);
   if (/^[0-9]+$/.test(text)) return Number(text);
   throw new CommandError(`--${name} must be a whole number, not ${JSON.stringify(text)}.`);

@@ -4,7 +4,8 @@ import type { Database } from '../database/database';
 import type { Services } from '../domain/services';
 import { Hub } from '../events/hub';
 import { RedisRelay } from '../events/redis-relay';
-import { connectRedis } from '../rate-limit/stores/redis-client';
+import { connectToPublish } from '../redis/publishing-client';
+import { refuse } from './open-redis';
 
 export interface Events {
   readonly hub: Hub;
@@ -47,14 +48,14 @@ async function createRelay(
 ): Promise<RedisRelay | undefined> {
   if (!REDIS_URL) return undefined;
   const [publisher, subscriber] = await Promise.all([
-    connectRedis(REDIS_URL, 'events'),
-    connectRedis(REDIS_URL, 'events'),
+    connectToPublish(REDIS_URL, 'events'),
+    connectToPublish(REDIS_URL, 'events'),
   ]);
   const relay = new RedisRelay(publisher, subscriber, {
     notify: hub.notify,
     isHeard: () => hub.subscribers > 0,
     onState,
   });
-  await relay.start();
+  await relay.start().catch(refuse);
   return relay;
 }

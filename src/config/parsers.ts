@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { parseKey } from '../access/secret';
+import { parseRedisAddress } from '../redis/redis-address';
 
 // Parsers for the values of variables. Each throws an Error that says what the value should be.
 
@@ -23,6 +24,10 @@ export function oneOf<T extends string>(...values: T[]) {
   };
 }
 
+export function flag(value: string): boolean {
+  return oneOf('true', 'false')(value) === 'true';
+}
+
 export function url(...protocols: string[]) {
   return (value: string): string => {
     if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value;
@@ -33,6 +38,11 @@ export function url(...protocols: string[]) {
 
 export function urls(...protocols: string[]) {
   return (value: string): string[] => list(value).map(url(...protocols));
+}
+
+export function redis(value: string): string {
+  parseRedisAddress(value);
+  return value;
 }
 
 export function apiKey(value: string): string {

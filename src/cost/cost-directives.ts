@@ -19,7 +19,7 @@ type Field = GraphQLField<unknown, unknown>;
 
 /**
  * What the elements of the schema cost that are not one value each: multiples of what it costs to read a value, write it
- * as JSON and send it, on average. The README explains them to clients.
+ * as JSON and send it, on average. docs/bounds.md explains them to clients.
  */
 export const WEIGHTS = {
   /** A text of up to 2,000 characters. */
@@ -47,6 +47,15 @@ export const Paged =
 /** Marks a field that costs as much as `weight` others, or an argument or an input field that adds to its field's cost. */
 export const Weighs = (weight: number) => Directive(`@cost(weight: "${weight}")`);
 
+/**
+ * Marks a list that is as long as an argument says, or as the list in it.
+ * @param otherwise the argument's default.
+ */
+export const Sized = (argument: string, otherwise?: number) => {
+  const assumed = otherwise === undefined ? '' : `assumedSize: ${otherwise}, `;
+  return Directive(`@listSize(${assumed}slicingArguments: ["${argument}"], requireOneSlicingArgument: false)`);
+};
+
 /** Marks a list that is never longer than `most`. */
 export const AtMost = (most: number) => Directive(`@listSize(assumedSize: ${most}, requireOneSlicingArgument: false)`);
 
@@ -58,7 +67,10 @@ const LIST_SIZE = new GraphQLDirective({
   locations: [DirectiveLocation.FIELD_DEFINITION],
   args: {
     assumedSize: { type: GraphQLInt, description: 'The length if no argument sets it.' },
-    slicingArguments: { type: NAMES, description: 'The arguments that set the length.' },
+    slicingArguments: {
+      type: NAMES,
+      description: 'The arguments that set the length: a number, or a list of that length.',
+    },
     sizedFields: { type: NAMES, description: 'The fields of the connection that have this length.' },
     requireOneSlicingArgument: {
       type: GraphQLBoolean,
@@ -71,13 +83,13 @@ const LIST_SIZE = new GraphQLDirective({
 const COST = new GraphQLDirective({
   name: 'cost',
   description:
-    "The weight in the estimate of an operation's cost: of a field, 1 without it; of an argument or an input field that is given, nothing without it.",
+    'What an element adds to the estimated cost of an operation, where it is selected or given. Without it a field adds 1, and an argument or an input field nothing.',
   locations: [
     DirectiveLocation.FIELD_DEFINITION,
     DirectiveLocation.ARGUMENT_DEFINITION,
     DirectiveLocation.INPUT_FIELD_DEFINITION,
   ],
-  args: { weight: { type: new GraphQLNonNull(GraphQLString), description: 'The weight, a number.' } },
+  args: { weight: { type: new GraphQLNonNull(GraphQLString), description: 'How much: a number.' } },
 });
 
 /** From IBM's GraphQL Cost Directives Specification: only what this schema needs. */

@@ -1,8 +1,17 @@
-import { type FieldNode, type GraphQLSchema, getNullableType, isListType, type ValueNode } from 'graphql';
+import {
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLSchema,
+  getNullableType,
+  isListType,
+  type ValueNode,
+  valueFromASTUntyped,
+} from 'graphql';
 import { MAX_PAGE } from '../domain/connection';
-import { type ListSize, listSizeOf, weightOf } from './cost-directives';
+import type { Rule } from '../domain/input-rules';
+import { listSizeOf, weightOf } from './cost-directives';
 import { constant, type Estimate, estimateAt, sum, times, type Variables } from './estimate';
-import { estimateValue } from './given-values';
+import { estimateValue, holdsVariable } from './given-values';
 import { Introspected } from './introspected';
 import type { SelectedField, SelectedFields } from './selected-field';
 
@@ -66,7 +75,7 @@ export class FieldCosts {
     const parents = introspected?.size ?? 1;
     const listSize = listSizeOf(field);
     const isList = isListType(getNullableType(field.type));
-    const sized = page?.fields.includes(field.name) ? page.length : isList ? lengthOf(listSize, nodes[0]) : constant(1);
+    const sized = page?.fields.includes(field.name) ? page.length : isList ? lengthOf(field, nodes[0]) : constant(1);
     const values = found ? constant(ratio(found.values, parents)) : sized;
     return {
       own: [
@@ -77,7 +86,7 @@ export class FieldCosts {
       length: found ? constant(ratio(found.size, parents)) : sized,
       inside: {
         introspected: found,
-        ...(listSize?.sizedFields && { page: { fields: listSize.sizedFields, length: lengthOf(listSize, nodes[0]) } }),
+        ...(listSize?.sizedFields && { page: { fields: listSize.sizedFields, length: lengthOf(field, nodes[0]) } }),
       },
     };
   }
@@ -96,22 +105,24 @@ function ratio(values: number, parents: number): number {
   return parents && values / parents;
 }
 
-function lengthOf(listSize: ListSize | undefined, node: FieldNode | undefined): Estimate {
-  const { assumedSize = ASSUMED_LENGTH, slicingArguments = [] } = listSize ?? {};
+function lengthOf(field: GraphQLField<unknown, unknown>, node: FieldNode | undefined): Estimate {
+  const { assumedSize = ASSUMED_LENGTH, slicingArguments = [] } = listSizeOf(field) ?? {};
+  const slicing = field.args.filter(({ name }) => slicingArguments.includes(name));
+  const most = Math.max(...slicing.map(({ extensions }) => (extensions.rule as Rule | undefined)?.maximum ?? MAX_PAGE));
   const given = slicingArguments.flatMap(
     (name) => node?.arguments?.find((argument) => argument.name.value === name)?.value ?? [],
   );
   const at = (variables: Variables) => {
-    const lengths = given.map((value) => lengthIn(value, variables));
+    const lengths = given.map((value) => lengthIn(value, most, variables));
     return lengths.find((length) => length !== undefined) ?? assumedSize;
   };
-  const varies = given.some(({ kind }) => kind === 'Variable');
-  return varies ? { most: MAX_PAGE, at } : constant(at({}));
+  const varies = given.some(holdsVariable);
+  return varies ? { most, at } : constant(at({}));
 }
 
 /** Lengths out of bounds are rejected in execution; here a negative one must not reduce the total. */
-function lengthIn(value: ValueNode, variables: Variables): number | undefined {
-  const length =
-    value.kind === 'IntValue' ? Number(value.value) : value.kind === 'Variable' && variables[value.name.value];
-  return typeof length === 'number' ? Math.min(Math.max(length, 0), MAX_PAGE) : undefined;
+function lengthIn(node: ValueNode, most: number, variables: Variables): number | undefined {
+  const value = valueFromASTUntyped(node, variables);
+  const length = Array.isArray(value) ? value.length : value;
+  return typeof length === 'number' ? Math.min(Math.max(length, 0), most) : undefined;
 }

@@ -3,7 +3,8 @@ import type { Redis } from 'ioredis';
 import type { Change, ChangeListener } from '../database/changes';
 import type { Column } from '../reading/table';
 import { CATEGORIES, INVENTORY, ORDERS, PETS } from '../reading/tables';
-import { heartbeat } from './heartbeat';
+import { heartbeat } from '../redis/heartbeat';
+import { refusalIn } from '../redis/refusals';
 
 export interface RedisRelayOptions {
   /** Receives the changes made by other instances. */
@@ -56,9 +57,13 @@ export class RedisRelay {
     this.heartbeats = [publisher, subscriber].map((redis) => heartbeat(redis, pingMs));
   }
 
-  /** Resolves once it receives changes from others, or has reported that it does not yet. */
+  /**
+   * Resolves once it receives changes from others, or has reported that it does not yet.
+   * @throws Error if Redis does not let it.
+   */
   async start(): Promise<void> {
     if (this.subscriber.status === 'ready') await this.listen();
+    if (this.publisher.status === 'ready') await this.publishAll([]).catch((error) => this.refused(error));
     if (this.state === 'alone') this.options.onState('alone');
     this.isStarted = true;
   }
@@ -80,18 +85,27 @@ export class RedisRelay {
     try {
       await this.subscriber.subscribe(this.channel);
       this.be('connected');
-    } catch {
+    } catch (error) {
       // The connection is lost again; the next one will subscribe.
+      this.refused(error);
     }
+  }
+
+  private refused(error: unknown): void {
+    if (!this.isStarted && refusalIn(error)) throw error;
   }
 
   private send(): void {
     const changes = this.unsent;
     if (!changes.length) return;
     this.unsent = [];
-    this.publisher.publish(this.channel, `${this.own},"changes":${encode(changes)}}`).catch(() => {
+    this.publishAll(changes).catch(() => {
       this.lost += changes.length;
     });
+  }
+
+  private publishAll(changes: readonly Change[]): Promise<number> {
+    return this.publisher.publish(this.channel, `${this.own},"changes":${encode(changes)}}`);
   }
 
   private receive(text: string): void {

@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, extname, join } from 'node:path';
+import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
 /** Always in `src`, also for the build in `dist`: nothing there is compiled. */
 const PUBLIC = join(__dirname, '..', '..', 'src', 'pages', 'public');
+/** The pictures of the guides. */
+const PICTURES = join(__dirname, '..', '..', 'docs', 'images');
 
-/** GraphiQL and its dependencies, as their packages ship them for browsers. */
+/** Packages as they are shipped for browsers: GraphiQL with its dependencies, and the search of the guides. */
 const VENDOR: readonly [name: string, packageName: string, file: string][] = [
   ['react.js', 'react', 'umd/react.production.min.js'],
   ['react-dom.js', 'react-dom', 'umd/react-dom.production.min.js'],
   ['graphiql.js', 'graphiql', 'graphiql.min.js'],
   ['graphiql.css', 'graphiql', 'graphiql.min.css'],
+  ['minisearch.js', 'minisearch', 'dist/es/index.js'],
 ];
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -20,6 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.graphql': 'application/graphql; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.png': 'image/png',
   '.svg': 'image/svg+xml',
 };
 
@@ -27,6 +31,8 @@ const TYPES: Readonly<Record<string, string>> = {
 export interface Asset {
   readonly type: string;
   readonly body: Buffer;
+  /** Only what must be revalidated has one: other files have the hash in their path. */
+  readonly etag?: string;
   /** The gzipped body: computed on first use, then cached. */
   gzipped(): Promise<Buffer>;
 }
@@ -44,9 +50,9 @@ export class Assets {
   constructor() {
     for (const name of readdirSync(PUBLIC)) this.files.set(name, read(join(PUBLIC, name)));
     for (const [name, packageName, file] of VENDOR) {
-      const directory = dirname(require.resolve(`${packageName}/package.json`));
-      this.files.set(`vendor/${name}`, read(join(directory, file)));
+      this.files.set(`vendor/${name}`, read(join(directoryOf(packageName), file)));
     }
+    for (const name of readdirSync(PICTURES)) this.files.set(`images/${name}`, read(join(PICTURES, name)));
     const hash = createHash('sha256');
     for (const [name, { body }] of this.files) hash.update(name).update(body);
     this.path = `/assets/${hash.digest('hex').slice(0, 16)}`;
@@ -70,12 +76,20 @@ export class Assets {
   }
 }
 
+/** Where a package is installed. Not all of them export their package.json. */
+function directoryOf(packageName: string): string {
+  const directory = join('node_modules', packageName);
+  const main = require.resolve(packageName);
+  return main.slice(0, main.lastIndexOf(directory) + directory.length);
+}
+
 function read(file: string): Asset {
   return assetOf(TYPES[extname(file)] ?? 'application/octet-stream', readFileSync(file));
 }
 
-/** A body to be served. @param type its media type. */
-export function assetOf(type: string, body: Buffer): Asset {
+/** @param content text, or the bytes of a file */
+export function assetOf(type: string, content: string | Buffer): Asset {
+  const body = typeof content === 'string' ? Buffer.from(content) : content;
   let gzipped: Promise<Buffer> | undefined;
   return { type, body, gzipped: () => (gzipped ??= promisify(gzip)(body)) };
 }

@@ -6,6 +6,8 @@ import type { State } from './state';
 export interface Subject {
   readonly id: string;
   readonly quota: Quota;
+  /** The API key whose usage it is; `undefined` for anonymous callers. */
+  readonly keyId?: string;
 }
 
 /** One window as reported to a caller. `resetAt` is in milliseconds of the Unix epoch; `seconds` is the window's length. */

@@ -3,11 +3,11 @@ import { statementFor } from '../database/statement';
 import { type Criteria, criteriaOf, type Filters } from './rows/criteria';
 import { parentsOf } from './rows/parents';
 import { equalTo, isWalk, testedColumns, walkedTests } from './rows/row-tests';
-import { SAMPLE, sampleOf } from './rows/sample';
+import { sampleOf, sampleSizeOf } from './rows/sample';
 import { searchedRows } from './rows/searched-rows';
 import { where } from './rows/slices';
 import { Values } from './rows/statement-values';
-import { NO_PARENTS, type Parents, walkOf } from './rows/walk';
+import { NO_PARENTS, type Parents, sliceOf, walkOf } from './rows/walk';
 import { idOrderOf, type Table } from './table';
 
 /** Maximum number of rows that are counted. */
@@ -19,8 +19,10 @@ export interface Total {
   readonly isExact: boolean;
 }
 
-/** Share of a sample: if there are so many, reading on until enough are counted costs less than to search for all. */
+/** Shares of a sample: if so many pass, reading on until enough are counted costs less than to search for all. */
 const COMMON = 0.15;
+/** The same, where a search finds many rows that other columns rule out. */
+const COMMON_OF_SOME = 0.05;
 /** Minimum number of rows that are tried of each parent. */
 const LEAST_SAMPLE = 100;
 
@@ -75,23 +77,39 @@ function countsOf<Row>(table: Table<Row>, criteria: Criteria, parents: Parents, 
   const most = MOST_COUNTED + 1;
   const order = criteria.within?.order ?? idOrderOf(table);
   if (isWalk(criteria, order)) {
-    const walk = { order, isReverse: false, isUnordered: true, limit: most };
-    const rows = walkOf(table, criteria, walk, testedColumns(table, criteria, order), values, parents.column);
+    const columns = testedColumns(table, criteria, order);
+    // A walk reads on beyond its end, for as many rows as are counted, unless its first column alone ends it.
+    const isEnded = criteria.equal.length + (parents.column ? 1 : 0) <= (criteria.within ? 0 : 1);
+    const rows = isEnded
+      ? walkOf(
+          table,
+          criteria,
+          { order, isReverse: false, isUnordered: true, limit: most },
+          columns,
+          values,
+          parents.column,
+        )
+      : `select * from (${sliceOf(table, criteria, { order }, columns, values, parents.column)}) as ${name} limit ${most}`;
     return counts(`(select count(*)::int from (${rows}) as ${name})`);
   }
-  // Parents share the search: one that has many rows could leave none to others.
-  const limit = parents.count === 1 ? ` limit ${most}` : '';
+  // Parents share the search, whose limit could leave none to some of them.
+  const isOne = parents.count === 1;
   const rows = searchedRows(table, criteria, values, parents);
-  const found = `with found as materialized (select parent, count(*)::int as count from (${rows}${limit}) as found group by parent)\n`;
-  const ofFound = 'coalesce((select count from found where found.parent = parent.id), 0)';
+  const found = isOne
+    ? ''
+    : `with found as materialized (select parent, count(*)::int as count from (${rows}) as found group by parent)\n`;
+  const ofFound = isOne
+    ? `(select count(*)::int from (${rows} limit ${most}) as found)`
+    : 'coalesce((select count from found where found.parent = parent.id), 0)';
   if (criteria.ids) return found + counts(ofFound);
 
-  const sample = Math.max(LEAST_SAMPLE, Math.floor(SAMPLE / parents.count));
+  const sample = Math.max(LEAST_SAMPLE, Math.floor(sampleSizeOf(table) / parents.count));
+  const common = criteria.equal.length && !parents.column ? COMMON_OF_SOME : COMMON;
   const ofParent = parents.column ? [`${parents.column.sql} = parent.id`] : [];
   const tests = [...ofParent, ...equalTo(criteria, values), ...walkedTests(criteria, '', values)];
   const passed = `(select count(*)::int from (select from ${name}${joins}${where(tests)} limit ${most}) as passed)`;
   return `${found}${counts(
-    `case when size < ${sample} then hits when hits >= ${sample * COMMON} then ${passed} else ${ofFound} end`,
+    `case when size < ${sample} then hits when hits >= ${Math.floor(sample * common)} then ${passed} else ${ofFound} end`,
     ` cross join lateral (${sampleOf(table, criteria, values, sample, parents.column)}) as sample`,
   )}`;
 }

@@ -55,7 +55,8 @@ export function pageStatement<Row>(
     const ofParent = parents.column ? ' where found.parent = parent.id' : '';
     const found = `select ${name}.* from found join ${name} on ${columnOf(table, table.idField)} = found.id${ofParent}`;
     const prefix = `with ${searchOf(table, criteria, walk, values, parents)}\n`;
-    return { prefix, rows: selected(found), isShort: false, isPlannedByValues };
+    const isShort = criteria.ids !== undefined && criteria.ids.count <= SHORT && !isPlannedByValues;
+    return { prefix, rows: selected(found), isShort, isPlannedByValues };
   }
   const intervals = intervalsOf(criteria, order);
   const isFlat = intervals === 1 && !joins;

@@ -42,7 +42,7 @@ export async function restAdapter(app: FastifyInstance, options: RestOptions): P
     app.route({
       method,
       url,
-      config: { operation: operation.id, mayAskStatus: operation.root === 'rateLimit' },
+      config: { operation: operation.id, mayAskStatus: STATUS_ROOTS.includes(operation.root) },
       onRequest: welcome(operation, executor.uses),
       handler: (request, reply) => run(executor, operation, request as RestRequest, reply, requestOf(request)),
     });
@@ -50,6 +50,9 @@ export async function restAdapter(app: FastifyInstance, options: RestOptions): P
   for (const [url, allowed] of methods) answerOtherMethods(app, url, allowed);
   await app.register(openApiRoutes, { document });
 }
+
+/** A banned caller may ask for its own standing. */
+const STATUS_ROOTS = ['rateLimit', 'viewer'];
 
 /** Identifiers are integers, and members without a value are left out. */
 const REST_API: Api = { name: 'rest', json: { ids: 'number', nulls: 'omitted' }, coerces: true };
@@ -106,7 +109,12 @@ async function run(
   const asked = { session, caller, meter, requestId, observer, api: REST_API, idempotency, precondition };
   const outcome = await executor.run(operation.document, null, variables, asked);
   reply.headers(idempotencyHeaders(outcome));
-  const result = dataOf(operation, outcome.body)[operation.root];
+  const result = resultOf(operation, dataOf(operation, outcome.body));
   if (result === null || result === undefined) throw nothingThere(operation, path);
   return answer(operation, result, request, reply);
+}
+
+function resultOf({ root, inner }: PreparedOperation, data: Readonly<Record<string, unknown>>): unknown {
+  const result = data[root];
+  return inner === undefined ? result : (result as Readonly<Record<string, unknown>> | null)?.[inner];
 }

@@ -1,28 +1,41 @@
-import { type GraphQLField, getNamedType, isObjectType } from 'graphql';
+import { type GraphQLField, getNamedType, getNullableType, isObjectType } from 'graphql';
 import type { Input } from './requests/inputs';
 import { type Payload, valuesOf } from './responses/payload';
 import type { Operation } from './rest-operation';
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** The document of an operation. It passes the arguments that have inputs on from variables of the same names. */
-export function documentOf(operation: Operation, root: Field, inputs: readonly Input[], payload: Payload): string {
+/**
+ * The document of an operation. It passes the arguments that have inputs on from variables of the same names.
+ * @param path the root field, and the fields below it that lead to the result.
+ */
+export function documentOf(
+  operation: Operation,
+  path: readonly [root: Field, field?: Field],
+  inputs: readonly Input[],
+  payload: Payload,
+): string {
   const given = new Set(inputs.map(({ target }) => target[0]));
-  const args = root.args.filter(({ name }) => given.has(name));
-  const variables = parenthesised(args.map(({ name, type }) => `$${name}: ${type}`));
+  const [root, field = root] = path;
+  const args = field.args.filter(({ name }) => given.has(name));
+  // A variable that is not given leaves the argument its default.
+  const optional = ({ type, defaultValue }: (typeof args)[number]) =>
+    defaultValue === undefined ? type : getNullableType(type);
+  const variables = parenthesised(args.map((argument) => `$${argument.name}: ${optional(argument)}`));
   const passed = parenthesised(args.map(({ name }) => `${name}: $${name}`));
   const kind = operation.field.startsWith('Query.') ? 'query' : 'mutation';
-  return `${kind} ${operation.id}${variables} { ${root.name}${passed} ${selectionOf(payload)} }`;
+  const selected = `${field.name}${passed} ${selectionOf(payload)}`;
+  return `${kind} ${operation.id}${variables} { ${field === root ? selected : `${root.name} { ${selected} }`} }`;
 }
 
 function selectionOf({ fields, isPage }: Payload): string {
-  const selection = `{ ${fields.map(selected).join(' ')} }`;
+  const selection = `{ ${fields.map(selectionOfField).join(' ')} }`;
   return isPage ? `{ nodes ${selection} pageInfo { hasNextPage endCursor } }` : selection;
 }
 
-function selected({ name, type }: Field): string {
+function selectionOfField({ name, type }: Field): string {
   const inner = getNamedType(type);
-  return isObjectType(inner) ? `${name} { ${valuesOf(inner).map(selected).join(' ')} }` : name;
+  return isObjectType(inner) ? `${name} { ${valuesOf(inner).map(selectionOfField).join(' ')} }` : name;
 }
 
 function parenthesised(list: readonly string[]): string {

@@ -33,4 +33,5 @@ export const OPERATIONS: readonly Operation[] = [
   { id: 'removeInventory', on: 'DELETE /store/inventory/{petId}', ok: 204, ...inventory.remove },
 
   { id: 'getRateLimit', on: 'GET /rate_limit', ok: 200, ...limits.get },
+  { id: 'getUsage', on: 'GET /usage', ok: 200, ...limits.usage },
 ];

@@ -1,4 +1,12 @@
-import { type DocumentNode, type GraphQLField, type GraphQLSchema, isObjectType, parse, validate } from 'graphql';
+import {
+  type DocumentNode,
+  type GraphQLField,
+  type GraphQLSchema,
+  getNamedType,
+  isObjectType,
+  parse,
+  validate,
+} from 'graphql';
 import type { ErrorCode } from '../errors/error-codes';
 import { errorsOf } from '../errors/errors-directive';
 import { annotationsOf, type StabilityLevel } from '../graphql/annotations/annotations';
@@ -31,6 +39,8 @@ export interface PreparedOperation extends Omit<Operation, 'payload'> {
   readonly document: DocumentNode;
   /** The field of the data that holds the result. */
   readonly root: string;
+  /** The field of that one which is the result, if it is not itself. */
+  readonly inner: string | undefined;
   readonly inputs: Inputs;
   readonly body: Body | undefined;
   readonly payload: Payload;
@@ -63,22 +73,24 @@ function prepareRow(schema: GraphQLSchema, operation: Operation): PreparedOperat
   const { method, path } = routeOf(operation);
   const tag = TAGS[path.split('/')[1] ?? ''];
   if (!tag) throw new Error(`no tag has ${path}`);
-  const root = rootField(schema, operation);
-  const payload = payloadOf(root, operation);
-  const body = bodyOf(schema, root, operation, payload);
-  const inputs = inputsOf(operation, root, body?.type);
+  const fields = fieldsOf(schema, operation);
+  const [root, field = root] = fields;
+  const payload = payloadOf(field, operation);
+  const body = bodyOf(schema, field, operation, payload);
+  const inputs = inputsOf(operation, field, body?.type);
   const all = [...inputs.path.values(), ...inputs.query.values(), ...inputs.body.values()];
-  const document = parse(documentOf(operation, root, all, payload));
+  const document = parse(documentOf(operation, fields, all, payload));
   const [invalid] = validate(schema, document);
   if (invalid) throw invalid;
   return {
     ...operation,
     tag: tag.name,
-    description: operation.description ?? ownDescription(root),
+    description: operation.description ?? ownDescription(field),
     method,
     path,
     document,
     root: root.name,
+    inner: field === root ? undefined : field.name,
     inputs,
     body,
     payload,
@@ -86,19 +98,24 @@ function prepareRow(schema: GraphQLSchema, operation: Operation): PreparedOperat
     isConditional: method !== 'GET' && method !== 'POST',
     errors: errorsOf(root),
     scope: requiredScope(root),
-    stability: stabilityOf(schema, root, inputs),
+    stability: stabilityOf(schema, field, inputs),
     errorPaths: new Map(all.map(({ target, name }) => [target.join('.'), name])),
     write: writerOf(payload),
     tagOf: tagsOf(payload.type),
   };
 }
 
-function rootField(schema: GraphQLSchema, { field }: Operation): Field {
-  const [type = '', name = ''] = field.split('.');
-  const root = schema.getType(type);
-  const found = isObjectType(root) ? root.getFields()[name] : undefined;
-  if (!found) throw new Error(`the schema has no ${field}`);
-  return found;
+/** The root field, and the field of it that an operation is for, if it is not for itself. */
+function fieldsOf(schema: GraphQLSchema, { field: coordinate }: Operation): [root: Field, field?: Field] {
+  const [rootType = '', ...names] = coordinate.split('.');
+  let type: unknown = schema.getType(rootType);
+  const fields = names.map((name) => {
+    const found = isObjectType(type) ? type.getFields()[name] : undefined;
+    if (!found) throw new Error(`the schema has no ${coordinate}`);
+    type = getNamedType(found.type);
+    return found;
+  });
+  return fields as [Field, Field?];
 }
 
 /** The stability of an input is that of its parameter. */

@@ -1,5 +1,7 @@
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+const LIMITS = { name: 'Limits', description: 'What a plan allows, how much of it is left, and what was used.' };
+
 /** The tags of operations, by the first part of their paths. */
 export const TAGS: Readonly<Record<string, { readonly name: string; readonly description: string }>> = {
   pets: { name: 'Pets', description: 'Pets, each with a name, a category and a status.' },
@@ -12,7 +14,8 @@ export const TAGS: Readonly<Record<string, { readonly name: string; readonly des
     description:
       'Orders for pets, and the stock that they draw on. An order takes its units when it is placed, and returns them when it is cancelled.',
   },
-  rate_limit: { name: 'Limits', description: 'What a plan allows, and how much of it is left.' },
+  rate_limit: LIMITS,
+  usage: LIMITS,
 };
 
 /** What an operation does, and its documentation. */
@@ -21,8 +24,8 @@ export interface Definition {
   /** By default that of the root field. */
   readonly description?: string;
   /**
-   * The root field that it runs. Its arguments are the parameters of a GET, and its `input` is the body; the values of
-   * the object that it returns are the payload, for a connection those of its `nodes`.
+   * The root field that it runs, or a field of it: `Query.viewer.usage`. Its arguments are the parameters of a GET, and its
+   * `input` is the body; the values of the object that it returns are the payload, for a connection those of its `nodes`.
    */
   readonly field: `${'Query' | 'Mutation'}.${string}`;
   /** Set if the body replaces the object: its input type, and the values of absent fields, if not null. */

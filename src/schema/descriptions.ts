@@ -1,16 +1,30 @@
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
-import type { GraphQLSchema } from 'graphql';
+import { GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { errorsOf } from '../errors/errors-directive';
 import { annotationsOf } from '../graphql/annotations/annotations';
 import { requiredScope } from '../graphql/directives/directives';
+
+const SCHEMA = `A pet store: pets in categories, orders for them, and their stock.
+
+An \`id\` is a positive 64-bit integer, written as a string; API keys have key ids. Fields with \`@rateLimit\` count as one request
+each, those with \`@requiresScope\` need an API key with that scope, and \`@errors\` names the errors that are a field's own; the
+descriptions repeat all three. An error has its \`ErrorCode\` in \`extensions.code\`, its HTTP status in \`extensions.status\`, and in
+\`extensions.details\` what is wrong where. Lists are connections (Relay): pages between opaque cursors. \`/docs\` has guides.`;
+
+const ROOTS: Readonly<Record<string, string>> = {
+  Query: 'What can be read. One thing that does not exist is null, without an error.',
+  Mutation:
+    'What can be changed. Several fields run one after another, and one that fails does not stop the others: it is null, with an error at its path.',
+  Subscription: 'What can be followed live, over WebSocket or as an event stream. Counts once, when it starts.',
+};
 
 interface Described {
   readonly description?: string | null;
 }
 
 /**
- * Ends the descriptions of what has directives with a paragraph that says the same: introspection shows no directives
- * (GraphQL, section 4).
+ * Describes the schema and its root types, and ends the descriptions of what has directives with a paragraph that says
+ * the same: introspection shows no directives (GraphQL, section 4).
  */
 export function describeDirectives(schema: GraphQLSchema): GraphQLSchema {
   const annotations = annotationsOf(schema);
@@ -23,7 +37,9 @@ export function describeDirectives(schema: GraphQLSchema): GraphQLSchema {
     const type = schema.getType(typeName);
     return type && 'getFields' in type ? type.getFields() : {};
   };
-  return mapSchema(schema, {
+  const described = mapSchema(schema, {
+    [MapperKind.ROOT_OBJECT]: (type) =>
+      new GraphQLObjectType({ ...type.toConfig(), description: ROOTS[type.name] ?? type.description }),
     [MapperKind.ROOT_FIELD]: (config, name, typeName) => {
       const field = fieldsOf(typeName)[name];
       const scope = requiredScope(config);
@@ -32,6 +48,7 @@ export function describeDirectives(schema: GraphQLSchema): GraphQLSchema {
     },
     [MapperKind.INPUT_OBJECT_FIELD]: (config, name, typeName) => describe(config, fieldsOf(typeName)[name]),
   });
+  return new GraphQLSchema({ ...described.toConfig(), description: SCHEMA });
 }
 
 /** A description without what {@link describeDirectives} adds. */

@@ -1,10 +1,25 @@
-import { printSchemaWithDirectives } from '@graphql-tools/utils';
-import type { GraphQLSchema } from 'graphql';
+import { getDocumentNodeFromSchema } from '@graphql-tools/utils';
+import { type DefinitionNode, GraphQLSchema, Kind, print } from 'graphql';
 import { buildSchema, type Services } from './schema';
 
-/** A schema as text, with directives. */
+/**
+ * A schema as text, with directives; for a subgraph, what supergraphs are composed from. It begins with what can be asked
+ * for, then come the types in the order in which that leads to them, and at last the directives.
+ */
 export function printed(schema: GraphQLSchema): string {
-  return `${printSchemaWithDirectives(schema)}\n`;
+  if (typeof schema.extensions.sdl === 'string') return schema.extensions.sdl;
+  const roots = ['Query', 'Mutation', 'Subscription'];
+  // Without a list of types graphql-js finds them by following the fields.
+  const found = Object.keys(new GraphQLSchema({ ...schema.toConfig(), types: [] }).getTypeMap());
+  const order = [...roots, ...found.filter((name) => !roots.includes(name))];
+  const place = (node: DefinitionNode) => {
+    if (node.kind === Kind.SCHEMA_DEFINITION) return -1;
+    const index =
+      'name' in node && node.kind !== Kind.DIRECTIVE_DEFINITION ? order.indexOf(String(node.name?.value)) : -1;
+    return index === -1 ? order.length : index;
+  };
+  const { definitions } = getDocumentNodeFromSchema(schema);
+  return `${print({ kind: Kind.DOCUMENT, definitions: definitions.toSorted((a, b) => place(a) - place(b)) })}\n`;
 }
 
 /** The contents of schema.graphql. No resolver is called. */

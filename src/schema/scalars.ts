@@ -31,7 +31,8 @@ export class KeyId {
   constructor(readonly text: string) {}
 }
 
-const INT64 = 'ID must be an integer from 1 to 9223372036854775807';
+export const INT64_RULE = 'must be an integer from 1 to 9223372036854775807';
+const INT64 = `ID ${INT64_RULE}`;
 
 function parseId(value: unknown): AnyId {
   // A JSON number beyond 2^53 has already been rounded, so it may not be the one that was sent.

@@ -1,4 +1,15 @@
+// biome-ignore-all assist/source/organizeImports: the root types have their fields in the order of the resolvers.
 import 'reflect-metadata';
+import { PetResolver } from './resolvers/pet-resolver';
+import { CategoryResolver } from './resolvers/category-resolver';
+import { OrderResolver } from './resolvers/order-resolver';
+import { InventoryResolver } from './resolvers/inventory-resolver';
+import { NodeResolver } from './resolvers/node-resolver';
+import { ViewerResolver } from './resolvers/viewer-resolver';
+import { ApiKeyResolver } from './resolvers/api-key-resolver';
+import { KeyUsageResolver } from './resolvers/key-usage-resolver';
+import { UsageResolver } from './resolvers/usage-resolver';
+import { ChangeResolver, type Passes } from './resolvers/change-resolver';
 import { type GraphQLArgument, type GraphQLSchema, isObjectType } from 'graphql';
 import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
 import type { ApiKeyService } from '../access/api-key-service';
@@ -8,29 +19,36 @@ import type { Hub } from '../events/hub';
 import { enforceRateLimits } from '../graphql/charging/rate-limit-directive';
 import { defineDirectives } from '../graphql/directives/directives';
 import type { Store } from '../rate-limit/stores/store';
+import type { UsageService } from '../usage/usage-service';
 import { describeDirectives } from './descriptions';
-import { ApiKeyResolver } from './resolvers/api-key-resolver';
-import { CategoryResolver } from './resolvers/category-resolver';
-import { ChangeResolver, type Passes } from './resolvers/change-resolver';
-import { InventoryResolver } from './resolvers/inventory-resolver';
-import { NodeResolver } from './resolvers/node-resolver';
-import { OrderResolver } from './resolvers/order-resolver';
-import { PetResolver } from './resolvers/pet-resolver';
-import { ViewerResolver } from './resolvers/viewer-resolver';
 import { isolateMutations } from './savepoints';
 import { refuseOtherIds } from './scalars';
+import { TypedRows } from './typed-rows';
 
 /** The services behind the resolvers. */
 export interface Services extends DomainServices {
   readonly apiKeys: ApiKeyService;
   readonly limits: Store;
+  readonly usage: UsageService;
   readonly events: Hub;
 }
 
-type Resolver = new (...services: never[]) => object;
+/** A class of resolvers. */
+export type Resolver = new (...services: never[]) => object;
 
-/** Builds the schema over `services`, with the rate limiter in front of every counted field. */
-export function buildSchema({ apiKeys, limits, events, ...shop }: Services): GraphQLSchema {
+/** The rows of the shop that are found by their references. */
+export function rowsOf({ pets, categories, orders, inventory }: DomainServices): TypedRows {
+  return new TypedRows({ Pet: pets, Category: categories, Order: orders, InventoryItem: inventory });
+}
+
+/**
+ * Builds the schema over `services`, with the rate limiter in front of every counted field.
+ * @param more resolvers beside those of the shop.
+ */
+export function buildSchema(
+  { apiKeys, limits, usage, events, ...shop }: Services,
+  more: readonly (readonly [Resolver, object])[] = [],
+): GraphQLSchema {
   const resolvers = new Map<Resolver, object>([
     [PetResolver, new PetResolver(shop.pets, shop.categories, shop.orders, shop.inventory)],
     [CategoryResolver, new CategoryResolver(shop.categories, shop.pets)],
@@ -38,16 +56,11 @@ export function buildSchema({ apiKeys, limits, events, ...shop }: Services): Gra
     [InventoryResolver, new InventoryResolver(shop.inventory, shop.pets)],
     [ViewerResolver, new ViewerResolver()],
     [ApiKeyResolver, new ApiKeyResolver(apiKeys, limits)],
+    [UsageResolver, new UsageResolver(usage, apiKeys)],
+    [KeyUsageResolver, new KeyUsageResolver(usage)],
     [ChangeResolver, new ChangeResolver()],
-    [
-      NodeResolver,
-      new NodeResolver({
-        Pet: shop.pets,
-        Category: shop.categories,
-        Order: shop.orders,
-        InventoryItem: shop.inventory,
-      }),
-    ],
+    [NodeResolver, new NodeResolver(rowsOf(shop))],
+    ...more,
   ]);
   const built = buildSchemaSync({
     resolvers: [...resolvers.keys()] as NonEmptyArray<Resolver>,

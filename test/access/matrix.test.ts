@@ -23,6 +23,7 @@ const SCOPES = ['READ', 'WRITE', 'ADMIN'];
 type Needs = 'READ' | 'WRITE' | 'ADMIN' | 'open';
 
 const ROOT_FIELDS: Readonly<Record<string, Needs>> = {
+  'query apiKey': 'ADMIN',
   'query apiKeys': 'ADMIN',
   'query category': 'READ',
   'query categories': 'READ',
@@ -35,6 +36,7 @@ const ROOT_FIELDS: Readonly<Record<string, Needs>> = {
   'query pet': 'READ',
   'query pets': 'READ',
   'query rateLimit': 'open',
+  'query topCallers': 'ADMIN',
   'query viewer': 'open',
   'mutation createApiKey': 'ADMIN',
   'mutation updateApiKey': 'ADMIN',
@@ -80,6 +82,7 @@ const REST_OPERATIONS: Readonly<Record<string, Needs>> = {
   'PUT /store/inventory/{petId}': 'WRITE',
   'DELETE /store/inventory/{petId}': 'WRITE',
   'GET /rate_limit': 'open',
+  'GET /usage': 'open',
 };
 
 /** What REST writes, by the start of the path. */

@@ -289,3 +289,35 @@ describe('the process', () => {
     });
   });
 });
+
+describe('usage', () => {
+  test('prints what a key used on each day', async () => {
+    const key = await gateway.createKey({ name: 'used' });
+    for (let i = 0; i < 3; i++) await gateway.app.inject({ url: '/pets', headers: key.headers });
+    const days = tableOf(await run('usage', key.id));
+    expect(days).toHaveLength(30);
+    const today = new Date().toISOString().slice(0, 10);
+    expect(days[29]).toEqual({ date: today, requests: '3', refused: '0', bans: '0' });
+    expect(await json('usage', key.id, '--days', '2')).toEqual([
+      expect.objectContaining({ requests: 0 }),
+      { date: today, requests: 3, refused: 0, bans: 0 },
+    ]);
+  });
+
+  test('without an id prints who used most, and anonymous callers as one', async () => {
+    await gateway.app.inject({ url: '/pets', headers: { 'x-api-key': undefined } });
+    const callers = tableOf(await run('usage', '--days', '1'));
+    expect(callers.map(({ id }) => id)).toEqual(expect.arrayContaining(['testadmin000', 'anonymous']));
+    const requests = callers.map((caller) => Number(caller.requests));
+    expect(requests).toEqual([...requests].sort((a, b) => b - a));
+  });
+
+  test.each([
+    [['usage', 'nobodynobody'], 'API key nobodynobody does not exist.'],
+    [['usage', 'Rex'], 'usage takes a key id: 12 lower-case letters or digits, as `list` shows them.'],
+    [['usage', '--days', '401'], '--days: must be an integer from 1 to 400\nSee --help for the options.'],
+    [['usage', '--days', 'many'], '--days must be a whole number, not "many".'],
+  ])('%j is refused', async (args, message) => {
+    await expect(run(...args)).rejects.toThrow(new CommandError(message));
+  });
+});

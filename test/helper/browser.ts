@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { source as axe } from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 /** Path of Chromium, if installed. */
@@ -48,4 +49,14 @@ export async function openPage(browser: Browser, origin: string, options: object
     },
   );
   return { page, complaints, outside };
+}
+
+/**
+ * What a page does against the rules of accessibility of axe, as `rule: element`, in its present colour scheme. Its
+ * context must have `bypassCSP`, since axe itself applies inline styles.
+ */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(`axe.run().then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`);
 }

@@ -9,8 +9,10 @@ import { GatewayProcess } from './process';
 
 const run = promisify(execFile);
 
-/** What the product is built from, and where `npm run schema` writes. */
-const SOURCES = ['package.json', 'tsconfig.json', 'prisma', 'src', 'docs'];
+/** What the product is built from, what it serves, and where `npm run schema` writes. */
+const BUILT = ['package.json', 'tsconfig.json', 'prisma', 'src'];
+const SERVED = ['docs', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md'];
+const SOURCES = [...BUILT, ...SERVED];
 
 const REFRESH = (patch: string) => `Refresh it in a clean checkout:
   git apply --3way ${patch}      # then repair what conflicts or does not compile

@@ -301,7 +301,7 @@ describe('the errors', () => {
     const { page } = errors;
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
     expect(await page.evaluate('getComputedStyle(document.body).color')).toBe('rgb(236, 235, 231)');
-    const entry = page.locator('#INSUFFICIENT_STOCK');
+    const entry = page.locator('#insufficient_stock');
     expect(await entry.boundingBox()).toMatchObject({ y: expect.any(Number) });
     expect((await entry.boundingBox())?.y).toBeLessThan(740);
     expect(await entry.textContent()).toContain('What to do:');

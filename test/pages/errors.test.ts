@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_CODES, ERRORS } from '../../src/errors/error-codes';
-import { errorsAsMarkdown } from '../../src/pages/error-reference';
+import { errorsAsMarkdown } from '../../src/pages/reference/error-reference';
 import { printedSchema } from '../../src/schema/printed-schema';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { send } from '../rest/client';
@@ -19,11 +19,11 @@ describe('/docs/errors', () => {
     expect([...text.matchAll(/<article [^>]*id="(\w+)">/g)].map(([, id]) => id)).toEqual(
       ERROR_CODES.map((code) => code.toLowerCase()),
     );
-    expect(text).toContain('<h2>409 Conflict</h2>');
+    expect(text).toContain('>409 Conflict</h2>');
     for (const code of ERROR_CODES) {
-      const [, article = ''] = text.split(`id="${code}"`);
+      const [, article = ''] = text.split(`<article class="entry" id="${code.toLowerCase()}"`);
       const shown = article.slice(0, article.indexOf('</article>')).replace(/<\/?(code|strong)>/g, '');
-      expect(shown).toContain(`<p>${shownIn(ERRORS[code].why)}</p>`);
+      expect(shown).toContain(`<p id="${code}">${shownIn(ERRORS[code].why)}</p>`);
       expect(shown).toContain(`<p>What to do: ${shownIn(ERRORS[code].fix)}</p>`);
       expect(shown).toContain(`“${shownIn(ERRORS[code].message)}”`);
     }

@@ -8,7 +8,7 @@ import { send } from '../rest/client';
 
 /** What Chromium sends when it opens an address. */
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
-const PAGES = ['/', '/graphiql', '/graphql', '/docs/errors'];
+const PAGES = ['/', '/graphiql', '/graphql', '/docs/errors', '/docs', '/docs/limits'];
 
 let gateway: Gateway;
 beforeAll(async () => {

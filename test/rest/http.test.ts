@@ -237,6 +237,11 @@ describe('Content-Type', () => {
     });
   });
 
+  test.each(['/pets', '/pets/1', '/graphql'])('OPTIONS %s may declare JSON without a body', async (path) => {
+    const declared = await send(gateway, `OPTIONS ${path}`, '', { 'content-type': 'application/json' });
+    expect(declared).toMatchObject({ status: 204, text: '' });
+  });
+
   test('a DELETE may declare JSON without a body', async () => {
     await send(gateway, 'POST /pets', { name: 'Mia', categoryId: 1 });
     expect(await send(gateway, 'DELETE /pets/4', '', { 'content-type': 'application/json' })).toMatchObject({

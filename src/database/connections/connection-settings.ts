@@ -15,7 +15,8 @@ export function placeOf(url: string): string {
  * Lists read few rows of large tables: compiling a statement costs more than running it, rows that are all sorted because
  * they begin in order cost more than those of an index in the whole order, and most pages are in memory.
  */
-const PLANNER = 'set jit to off; set enable_incremental_sort to off; set random_page_cost to 1.1';
+const PLANNER =
+  'set jit to off; set enable_incremental_sort to off; set random_page_cost to 1.1; set max_parallel_workers_per_gather to 0';
 
 /**
  * The SQL that is run first on a new connection. Prisma writes and reads timestamps as if every session were in UTC,

@@ -14,16 +14,17 @@ export interface Holding {
 const ASK_AGAIN_MS = 1_000;
 
 /**
- * Cancels what runs on a connection that was checked out, when the deadline ends. Such a connection is not used again, and
- * given back only when the fate of what ran is known.
+ * Cancels what runs on a connection that was checked out, when the deadline ends. The connection is given back only when the
+ * fate of what ran is known, and used again only if the server has answered both the statement and the cancellation: it
+ * forgets one that reaches an idle connection, but one on its way would cancel what runs there next.
  */
 export function hold(client: PoolClient, deadline: Deadline, { leave, cancel }: Holding): void {
   const { release } = client;
   let isReleased = false;
-  let asked: Promise<boolean> | undefined;
+  let asked: Promise<boolean | undefined> | undefined;
   const ask = async () => {
     while (!isReleased) {
-      asked = cancel().catch(() => false);
+      asked = cancel().catch(() => undefined);
       const isRunning = await asked;
       await sleep(ASK_AGAIN_MS, undefined, { ref: false });
       if (isRunning || isReleased) continue;
@@ -36,13 +37,16 @@ export function hold(client: PoolClient, deadline: Deadline, { leave, cancel }: 
   client.release = (isSpent) => {
     isReleased = true;
     stop();
-    const giveBack = () => {
-      release(asked ? true : isSpent);
+    const giveBack = (answer: boolean | undefined) => {
+      const isIdle = (client as Client).getTransactionStatus() === 'I';
+      release(isSpent || answer === undefined || !isIdle);
       leave();
     };
-    // A cancellation names the connection: it must not reach what runs there next.
     if (asked) void asked.then(giveBack);
-    else giveBack();
+    else {
+      release(isSpent);
+      leave();
+    }
   };
 }
 

@@ -1,4 +1,4 @@
-import type { ClientBase } from 'pg';
+import { type ClientBase, Query, type ResultBuilder } from 'pg';
 import type { Statement } from '../database';
 import { failureOf } from '../failures';
 
@@ -28,7 +28,7 @@ export function runPrepared<Row>(
   const isFull = name !== undefined && prepare(client, name, text);
   let isDone = false;
   return new Promise((resolve, reject) => {
-    client.query({ name, text, values }, (error: Error | null, result) => {
+    const onResult = (error: Error | undefined, result: ResultBuilder) => {
       // If a value cannot be encoded, node-postgres calls back again later.
       if (isDone) return;
       isDone = true;
@@ -39,7 +39,9 @@ export function runPrepared<Row>(
       const failure = failureOf(error);
       done(isFull || failure === undefined || failure === 'unavailable');
       reject(error);
-    });
+    };
+    // Of an object with these members node-postgres makes a copy first, which takes longer than all the rest of it.
+    client.query(Object.assign(new Query(text, values, onResult), { name }));
   });
 }
 

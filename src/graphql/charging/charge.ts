@@ -26,18 +26,19 @@ export class Charge {
     try {
       const taken = this.meter.take(this.cost, kind);
       if (!(taken instanceof Promise)) return this.check(taken);
-      return taken.then((limitStatus) => this.check(limitStatus)).catch((error) => this.fail(error));
+      return taken.then((limitStatus) => this.check(limitStatus)).catch((error) => this.refuse(error));
     } catch (error) {
-      return this.fail(error);
+      return this.refuse(error);
     }
   }
 
   private check(limitStatus: LimitStatus): LimitStatus {
     const refusal = refusalOf(limitStatus);
-    return refusal ? this.fail(refusal) : limitStatus;
+    return refusal ? this.refuse(refusal) : limitStatus;
   }
 
-  private fail(problem: unknown): never {
+  /** Refuses the whole operation, whatever else of it has been computed. @throws the problem. */
+  refuse(problem: unknown): never {
     this.problem = problem;
     throw problem;
   }

@@ -94,12 +94,14 @@ export class Executor {
     if (!(Symbol.asyncIterator in source)) return refusal(source.errors?.[0], admitted);
     const work = this.workOf(admitted, sent);
     const answerTo = (event: object) => {
-      const own = new Context(request, context.charge, request.session.renewed(), undefined, event);
-      const compute = () => new Run(own, variables, this.options.maxResponseBytes, event).execute(plan.root, false);
-      return this.answers.find(event, work, compute).then(
-        (result) => eventOf(result, admitted),
-        (problem) => refusal(problem, admitted).body,
-      );
+      const session = request.session.renewed();
+      const own = new Context(request, context.charge, session, undefined, event);
+      const { result, end } = this.answers.find(event, work, () => ({
+        result: new Run(own, variables, this.options.maxResponseBytes, event).execute(plan.root, false),
+        end: () => session.work.deadline.end(),
+      }));
+      const onProblem = (problem: unknown) => refusal(problem, admitted).body;
+      return { result: result.then((found) => eventOf(found, admitted), onProblem), end };
     };
     const events = source[Symbol.asyncIterator]() as AsyncIterator<object>;
     return new RunningSubscription(events, answerTo, admitted, onOver);

@@ -3,14 +3,14 @@ import { ProblemError } from '../../errors/problem';
 import type { Selection } from '../../reading/selection';
 
 /** Fetches the values of many keys at once; keys without a value are absent from the map. */
-export type Batch<Value> = (keys: readonly bigint[]) => Promise<ReadonlyMap<bigint, Value>>;
+export type Batch<Value, Key = bigint> = (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;
 
 /**
  * The loaders of one operation: one for each place that selects a relation, since all rows at a place need the same
  * arguments and columns. So a place costs one statement, however many rows it has.
  */
 export class Loaders {
-  private readonly byPlace = new Map<Selection, DataLoader<bigint, unknown>>();
+  private readonly byPlace = new Map<Selection, DataLoader<unknown, unknown>>();
 
   /** @param cache whether values are kept. One that a root field of a mutation has read would be stale in the next. */
   constructor(private readonly cache = false) {}
@@ -21,13 +21,18 @@ export class Loaders {
    * @param required what to call the value in the error if it must exist.
    * @throws ProblemError `NOT_FOUND` if there is none and it is required.
    */
-  load<Value>(place: Selection, key: bigint, batch: Batch<Value>, required?: string): Promise<Value | undefined> {
+  load<Value, Key = bigint>(
+    place: Selection,
+    key: Key,
+    batch: Batch<Value, Key>,
+    required?: string,
+  ): Promise<Value | undefined> {
     let loader = this.byPlace.get(place);
     if (!loader) {
       loader = new DataLoader(
-        async (keys: readonly bigint[]) => {
-          const values = await batch([...new Set(keys)]);
-          return keys.map((each) => values.get(each) ?? (required ? missing(required) : undefined));
+        async (keys) => {
+          const values = await batch([...new Set(keys as Key[])]);
+          return keys.map((each) => values.get(each as Key) ?? (required ? missing(required) : undefined));
         },
         { cache: this.cache },
       );

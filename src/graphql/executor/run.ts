@@ -130,25 +130,23 @@ export class Run {
     if (!isPromise(value)) return this.complete(value, completion, container, key, owner);
     write(undefined, container, key); // reserves its place in the order of keys
     this.pending++;
-    value
-      .then(
-        (arrived) => {
-          if (!this.isNulled(owner)) this.complete(arrived, completion, container, key, owner);
-        },
-        (error: unknown) => this.fail(error, completion, container, key, owner),
-      )
-      .then(() => {
-        if (--this.pending === 0) this.onIdle();
-      });
+    value.then(
+      (arrived) => {
+        if (!this.isNulled(owner)) this.complete(arrived, completion, container, key, owner);
+        this.settle();
+      },
+      (error: unknown) => {
+        this.fail(error, completion, container, key, owner);
+        this.settle();
+      },
+    );
   }
 
-  private complete(
-    value: unknown,
-    completion: Completion,
-    container: Container,
-    key: string | number,
-    owner?: Place,
-  ): void {
+  private settle(): void {
+    if (--this.pending === 0) this.onIdle();
+  }
+
+  private complete(value: unknown, completion: Completion, container: Container, key: string | number, owner?: Place) {
     try {
       if (value instanceof Error) throw value;
       if (value !== null && value !== undefined) completion.complete(value, this, container, key, owner);

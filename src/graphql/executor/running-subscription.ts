@@ -1,6 +1,7 @@
 import type { FormattedExecutionResult } from 'graphql';
 import { ProblemError } from '../../errors/problem';
 import { TooSlow } from '../../events/feed';
+import type { Computation } from '../../events/shared-results';
 import type { Notice } from '../annotations/notice';
 import { type Answering, refusal } from './outcome';
 
@@ -15,10 +16,12 @@ const OVER: Answer = { value: undefined, done: true };
 export class RunningSubscription implements AsyncIterableIterator<FormattedExecutionResult> {
   private isOver = false;
   private lastWord: unknown;
+  /** The answer that is being made. */
+  private coming: Computation<FormattedExecutionResult> | undefined;
 
   constructor(
     private readonly events: AsyncIterator<object>,
-    private readonly answerTo: (event: object) => Promise<FormattedExecutionResult>,
+    private readonly answerTo: (event: object) => Computation<FormattedExecutionResult>,
     private readonly answering: Answering,
     /** Called exactly once, however it ends. */
     private readonly onOver: (ended: RunningSubscription) => void,
@@ -39,7 +42,10 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
     if (this.isOver) return OVER;
     try {
       const { value, done } = await this.events.next();
-      if (!done) return { value: await this.answerTo(value), done: false };
+      if (!done) {
+        this.coming = this.answerTo(value);
+        return { value: await this.coming.result, done: false };
+      }
     } catch (error) {
       this.lastWord ??= error instanceof TooSlow ? tooSlow() : error;
     }
@@ -49,6 +55,8 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
 
   async return(): Promise<Answer> {
     this.finish();
+    this.coming?.end();
+    this.coming = undefined;
     await this.events.return?.();
     return OVER;
   }

@@ -1,10 +1,10 @@
 // @ts-check
-/** Shows only the entries that have the text of the filter; `/` goes there. */
+/** Shows only the entries that have all words of the filter. */
 export function filterEntries() {
   const input = /** @type {HTMLInputElement | null} */ (document.querySelector('#filter'));
   if (!input) return;
   const links = new Map(
-    [...document.querySelectorAll('.contents li')].map((item) => [item.querySelector('a')?.hash.slice(1), item]),
+    [...document.querySelectorAll('.listed > ul > li')].map((item) => [item.querySelector('a')?.hash.slice(1), item]),
   );
   const entries = [...document.querySelectorAll('.entry')].map((entry) => ({
     entry: /** @type {HTMLElement} */ (entry),
@@ -22,8 +22,8 @@ export function filterEntries() {
       if (link) link.hidden = !isShown;
       if (isShown) count++;
     }
-    for (const part of document.querySelectorAll('.part'))
-      part.toggleAttribute('hidden', !part.querySelector('.entry:not([hidden])'));
+    for (const part of document.querySelectorAll('.part, .listed'))
+      part.toggleAttribute('hidden', !part.querySelector(':is(.entry, li):not([hidden])'));
     found.textContent = words.length ? `${count} of ${entries.length}` : '';
   };
   const showAll = () => {
@@ -35,11 +35,5 @@ export function filterEntries() {
   };
   input.addEventListener('input', show);
   addEventListener('hashchange', showAll);
-  addEventListener('keydown', (event) => {
-    const isTyping = event.target instanceof Element && event.target.closest('input, textarea, select');
-    if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
-    input.focus();
-  });
   input.closest('.filter')?.removeAttribute('hidden');
 }

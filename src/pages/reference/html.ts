@@ -1,7 +1,4 @@
-/** A text as HTML. */
-export function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
-}
+import { escaped } from '../guides/escaped';
 
 /** Where a piece of code is described; `undefined` if nowhere. */
 export type Describes = (code: string) => string | undefined;

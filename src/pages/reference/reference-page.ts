@@ -1,5 +1,6 @@
 import type { Assets } from '../assets';
-import { escaped } from './html';
+import { escaped } from '../guides/escaped';
+import { filled } from '../guides/guide-page';
 
 /** A part of a reference: a heading with its entries, each of which is an anchor. */
 export interface Part {
@@ -10,7 +11,7 @@ export interface Part {
   readonly entries: readonly Entry[];
 }
 
-/** An operation or a type. */
+/** An operation, a type, an error. */
 export interface Entry {
   readonly id: string;
   /** HTML: how the contents name it. */
@@ -32,27 +33,40 @@ export interface Reference {
   readonly example: string;
 }
 
-/** A reference as an HTML page: contents beside, everything on one page, so that the browser's search finds it. */
-export function referenceHtml(assets: Assets, { title, description, introduction, parts, example }: Reference): string {
-  const values: Readonly<Record<string, string>> = {
+const HEAD = `<link rel="stylesheet" href="/assets/reference.css">
+  <script src="/assets/reference.js" type="module"></script>`;
+
+/** The template of the guides, with what references load beside it. */
+export function referenceTemplate(assets: Assets): string {
+  return assets.page('guide.html').replace('<!-- head -->', HEAD.replaceAll('/assets', assets.path));
+}
+
+/** A reference as an HTML page: all on one page, so that the browser's search finds it, with its contents beside. */
+export function referenceHtml(template: string, reference: Reference): string {
+  const { title, description, introduction, parts, example } = reference;
+  const filter = `<search class="filter" hidden>
+      <input id="filter" type="search" aria-label="Filter" autocomplete="off" spellcheck="false" placeholder="Filter: ${escaped(example)}">
+      <p id="found" role="status"></p></search>`;
+  return filled(template, {
     title: escaped(title),
     description: escaped(description),
-    example: escaped(example),
-    contents: parts.map(contentsOf).join(''),
-    main: introduction + parts.map(partHtml).join(''),
-  };
-  return assets.page('reference.html').replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '');
+    head: '',
+    navigation: filter + parts.map(contentsOf).join(''),
+    content: `<div class="reference"><h1>${escaped(title)}</h1>${introduction}${parts.map(partHtml).join('')}</div>`,
+    outline: '',
+    neighbours: '',
+  });
 }
 
 function contentsOf({ id, title, entries }: Part): string {
   const items = entries.map((entry) => `<li><a href="${hash(entry.id)}">${entry.label}</a></li>`);
-  return `<p><a href="${hash(id)}">${escaped(title)}</a></p><ul>${items.join('')}</ul>`;
+  return `<div class="listed"><h2><a href="${hash(id)}">${escaped(title)}</a></h2><ul>${items.join('')}</ul></div>`;
 }
 
 function partHtml({ id, title, lead = '', entries }: Part): string {
   const articles = entries.map(
     (entry) =>
-      `<article class="card entry" id="${escaped(entry.id)}"><h3><a href="${hash(entry.id)}">${entry.title}</a></h3>${entry.body}</article>`,
+      `<article class="entry" id="${escaped(entry.id)}"><h3><a href="${hash(entry.id)}">${entry.title}</a></h3>${entry.body}</article>`,
   );
   return `<section class="part" aria-labelledby="${id}"><h2 id="${id}">${escaped(title)}</h2>${lead}${articles.join('')}</section>`;
 }

@@ -5,8 +5,10 @@ import { answerOtherMethods } from '../../rest/other-methods';
 import { type Assets, assetOf } from '../assets';
 import { OWN, pageHeaders } from '../page';
 import { sendAsset } from '../send-asset';
-import { graphqlReference } from './graphql-reference';
-import { restReference } from './rest-reference';
+import { errorReference } from './error-reference';
+import { graphqlReference } from './graphql/graphql-reference';
+import { referenceTemplate } from './reference-page';
+import { restReference } from './rest/rest-reference';
 
 export interface ReferenceOptions {
   readonly assets: Assets;
@@ -25,7 +27,12 @@ export async function referenceRoutes(app: FastifyInstance, options: ReferenceOp
   });
   const { assets, document, schema } = options;
   const headers = pageHeaders(OWN);
-  const pages = { '/docs/rest': restReference(assets, document), '/docs/graphql': graphqlReference(assets, schema) };
+  const template = referenceTemplate(assets);
+  const pages = {
+    '/docs/rest': restReference(template, document),
+    '/docs/graphql': graphqlReference(template, schema),
+    '/docs/errors': errorReference(template),
+  };
   for (const [url, html] of Object.entries(pages)) {
     const page = assetOf(HTML, Buffer.from(html));
     app.route({

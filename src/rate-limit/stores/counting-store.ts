@@ -7,7 +7,17 @@ import type { Store } from './store';
 const REMEMBERED_MS = 1000;
 const MAX_REMEMBERED = 10_000;
 
-/** Counts another store's verdicts for metrics, and briefly remembers the callers it found banned. */
+/**
+ * Told of each decision that counts as usage. An allowed operation adds its cost to the requests; a refused one is one
+ * refusal, whatever it would have cost, and a ban is counted with the refusal that starts it.
+ * @param keyId `undefined` for anonymous callers.
+ */
+export type OnUsage = (keyId: string | undefined, requests: number, refused: number, bans: number) => void;
+
+/**
+ * Counts another store's verdicts, for metrics and as usage, and briefly remembers the callers it found banned. Every
+ * decision of the limiter passes it, whichever interface the request came by.
+ */
 export class CountingStore implements Store {
   readonly decisions: Record<Verdict, number> = { allowed: 0, limited: 0, banned: 0, 'too-expensive': 0 };
   bansBegun = 0;
@@ -17,6 +27,7 @@ export class CountingStore implements Store {
   constructor(
     private readonly store: Store,
     private readonly now: () => number,
+    private readonly onUsage: OnUsage = () => undefined,
   ) {}
 
   get state(): Store['state'] {
@@ -25,7 +36,10 @@ export class CountingStore implements Store {
 
   take(subject: Subject, cost: number, kind: RequestKind): LimitStatus | Promise<LimitStatus> {
     const status = this.store.take(subject, cost, kind);
-    return status instanceof Promise ? status.then((it) => this.count(subject, it)) : this.count(subject, status);
+    const requests = kind === 'counted' ? cost : 0;
+    return status instanceof Promise
+      ? status.then((it) => this.count(subject, requests, it))
+      : this.count(subject, requests, status);
   }
 
   peek(subject: Subject): LimitStatus | Promise<LimitStatus> {
@@ -46,10 +60,13 @@ export class CountingStore implements Store {
     return this.store.close();
   }
 
-  private count({ id }: Subject, status: LimitStatus): LimitStatus {
+  private count({ id, keyId }: Subject, requests: number, status: LimitStatus): LimitStatus {
     const { verdict, bannedUntil } = status;
     this.decisions[verdict] += 1;
-    if (verdict === 'limited' && bannedUntil !== undefined) this.bansBegun += 1;
+    const beginsBan = verdict === 'limited' && bannedUntil !== undefined;
+    if (beginsBan) this.bansBegun += 1;
+    if (verdict === 'limited' || verdict === 'banned') this.onUsage(keyId, 0, 1, beginsBan ? 1 : 0);
+    else if (verdict === 'allowed' && requests) this.onUsage(keyId, requests, 0, 0);
     if (verdict === 'banned' && bannedUntil !== undefined) this.banned.set(id, bannedUntil);
     return status;
   }

@@ -8,6 +8,8 @@ export interface FallbackStoreOptions {
   readonly share?: number;
   /** How long to wait before trying Redis again, in milliseconds. */
   readonly retryMs?: number;
+  /** How many keys a trial writes to: in a cluster enough of them that every node with slots has one. */
+  readonly trials?: number;
   /** Called once per change, with the error. Must not throw. */
   readonly onState?: (state: 'redis' | 'fallback', error?: unknown) => void;
 }
@@ -38,7 +40,20 @@ export class FallbackStore implements Store {
     private readonly memory: Store,
     options: FallbackStoreOptions = {},
   ) {
-    this.options = { share: 0.5, retryMs: 1000, onState: () => undefined, ...options };
+    this.options = { share: 0.5, retryMs: 1000, trials: 1, onState: () => undefined, ...options };
+  }
+
+  /**
+   * Tries Redis for the first time, so that what is wrong with it is known before the first request.
+   * @param isFatal whether an error is thrown, because it is there to stay.
+   */
+  async start(isFatal: (error: unknown) => boolean): Promise<void> {
+    try {
+      await this.tryRedis();
+    } catch (error) {
+      if (isFatal(error)) throw error;
+      this.leave(error);
+    }
   }
 
   get state(): 'redis' | 'fallback' {
@@ -104,9 +119,14 @@ export class FallbackStore implements Store {
     this.retry = setTimeout(() => void this.probe(), this.options.retryMs).unref();
   }
 
+  private async tryRedis(): Promise<void> {
+    const ids = Array.from({ length: this.options.trials }, (_, i) => (i ? `${PROBE.id}-${i}` : PROBE.id));
+    await Promise.all(ids.map((id) => this.redis.take({ ...PROBE, id }, 1, 'free')));
+  }
+
   private async probe(): Promise<void> {
     try {
-      await this.redis.take(PROBE, 1, 'free');
+      await this.tryRedis();
     } catch {
       if (this.closed) return;
       this.failedTries += 1;

@@ -1,4 +1,5 @@
-import type { Redis, Result } from 'ioredis';
+import type { Result } from 'ioredis';
+import type { RedisClient } from '../../redis/redis-client';
 import { DAY_MS, FREE_FACTOR, MINUTE_MS } from '../plans';
 import { STATE_FIELDS } from '../state';
 
@@ -112,7 +113,7 @@ return 1
 `;
 
 /** The scripts as commands: sent in full once per connection, then by hash. */
-export function defineScripts(redis: Redis): void {
+export function defineScripts(redis: RedisClient): void {
   redis.defineCommand('rateLimitTake', { numberOfKeys: 1, lua: TAKE });
   redis.defineCommand('rateLimitPeek', { numberOfKeys: 1, lua: PEEK });
   redis.defineCommand('rateLimitLift', { numberOfKeys: 1, lua: LIFT });

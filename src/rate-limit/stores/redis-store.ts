@@ -1,4 +1,5 @@
-import type { Redis } from 'ioredis';
+import { callerKey } from '../../redis/caller-key';
+import { inOneWrite, type RedisClient } from '../../redis/redis-client';
 import { inTime } from '../in-time';
 import { type LimitStatus, limitStatusOf, type Subject } from '../limit-status';
 import type { Quota } from '../plans';
@@ -45,7 +46,7 @@ export class RedisStore implements SharedStore {
 
   /** @param redis owned by the store: `close` closes it. */
   constructor(
-    private readonly redis: Redis,
+    private readonly redis: RedisClient,
     options: RedisStoreOptions,
   ) {
     defineScripts(redis);
@@ -60,12 +61,12 @@ export class RedisStore implements SharedStore {
   }
 
   async peek({ id, quota }: Subject): Promise<LimitStatus> {
-    const { state, now } = await this.found(this.redis.rateLimitPeek(this.options.prefix + id));
+    const { state, now } = await this.found(this.redis.rateLimitPeek(this.keyOf(id)));
     return limitStatusOf(look(state, now), state, quota, 1, 'counted', now);
   }
 
   async liftBan(id: string): Promise<boolean> {
-    return (await inTime(this.redis.rateLimitLift(this.options.prefix + id), this.options.timeoutMs)) === 1;
+    return (await inTime(this.redis.rateLimitLift(this.keyOf(id)), this.options.timeoutMs)) === 1;
   }
 
   /** A connection still being established has its own timeout. */
@@ -90,23 +91,26 @@ export class RedisStore implements SharedStore {
     return batch;
   }
 
-  /** Sends the commands of one turn in one write: the socket write costs more than everything else here. */
+  /** Sends the commands of one turn together. */
   private send(): void {
     const batches = this.gathering;
     this.gathering = new Map();
-    const { stream } = this.redis;
-    stream?.cork();
-    for (const batch of batches.values()) void this.takeFor(batch);
-    stream?.uncork();
+    inOneWrite(this.redis, () => {
+      for (const batch of batches.values()) void this.takeFor(batch);
+    });
+  }
+
+  private keyOf(id: string): string {
+    return callerKey(this.redis, this.options.prefix, id);
   }
 
   private async takeFor({ subject: { id, quota }, requests }: Batch): Promise<void> {
-    const { bans, prefix } = this.options;
+    const { bans } = this.options;
     const { banAfter, banSeconds, banMaxSeconds } = bans;
     const args = [quota.perMinute, quota.perDay, banAfter, banSeconds * 1000, banMaxSeconds * 1000];
     for (const { cost, kind } of requests) args.push(kind === 'counted' ? cost : FREE_COSTS[kind]);
     try {
-      const { state, now } = await this.found(this.redis.rateLimitTake(prefix + id, ...args));
+      const { state, now } = await this.found(this.redis.rateLimitTake(this.keyOf(id), ...args));
       for (const { cost, kind, resolve } of requests) {
         const verdict = take(state, quota, cost, kind, bans, now);
         resolve(limitStatusOf(verdict, state, quota, cost, kind, now));

@@ -17,7 +17,7 @@ export interface Criteria {
   /** Tests of single rows: `walked` costs least by row, `searched` may be served by an index. */
   readonly tests: readonly { readonly column?: Column; readonly walked: Condition; readonly searched: Condition }[];
   /** Only rows with these ids: so few that they are read before anything else is looked at. */
-  readonly ids?: Condition;
+  readonly ids?: { readonly count: number; readonly test: Condition };
   /** Whether only the planner knows which index serves the tests: by the values. */
   readonly isPlannedByValues: boolean;
 }
@@ -45,7 +45,10 @@ function add<Row>(found: Found, table: Table<Row>, filter: Filter, value: unknow
   const id = columnOf(table, table.idField);
   switch (filter.kind) {
     case 'ids':
-      found.ids = (values) => `${id} = any(${values.add(value, '::bigint[]')})`;
+      found.ids = {
+        count: [value].flat().length,
+        test: (values) => `${id} = any(${values.add(value, '::bigint[]')})`,
+      };
       break;
     case 'equal':
       found.equal.push({ column: filter.column, values: [...new Set(Array.isArray(value) ? value : [value])] });

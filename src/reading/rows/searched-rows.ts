@@ -19,7 +19,7 @@ export function searchedRows<Row>(
 ): string {
   const { name, joins } = table;
   const searched = criteria.tests.map(({ searched }) => searched(values));
-  const first = criteria.ids ? [criteria.ids(values)] : joins ? [] : searched;
+  const first = criteria.ids ? [criteria.ids.test(values)] : joins ? [] : searched;
   const others = [
     ...(column ? [`${column.sql} in (select parent.id from ${rows} as parent(id))`] : []),
     ...equalTo(criteria, values),
@@ -50,7 +50,7 @@ export function numberedRows<Row>(
   const columns = testedColumns(table, criteria, page.order);
   const rows = sliceOf(table, criteria, { order: within.order }, columns, values, parents.column);
   return `select parent.id as parent, ${columnOf(table, table.idField)} as id, row_number() over (partition by parent.id${sorted(table, page)}) as number
-from ${parents.rows} as parent(id) cross join lateral (${rows} offset 0) as ${table.name}${where(bounds)}`;
+from ${parents.rows} as parent(id) cross join lateral (${rows}) as ${table.name}${where(bounds)}`;
 }
 
 function boundsOf<Row>(table: Table<Row>, { order, low, high }: Slice, values: Values): string[] {

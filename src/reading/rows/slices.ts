@@ -60,7 +60,11 @@ export function testsOf(keys: readonly string[], { low, high }: Edges): string[]
 }
 
 /** Compares two rows of as many values. */
-export function compare(columns: readonly string[], operator: '<' | '<=' | '>', values: readonly string[]): string {
+export function compare(
+  columns: readonly string[],
+  operator: '<' | '<=' | '>' | '>=',
+  values: readonly string[],
+): string {
   const row = (list: readonly string[]) => (list.length === 1 ? list.join() : `(${list.join(', ')})`);
   return `${row(columns)} ${operator} ${row(values)}`;
 }

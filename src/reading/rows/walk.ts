@@ -7,8 +7,9 @@ import type { Values } from './statement-values';
 export interface Walk extends Slice {
   /** Whether the largest rows come first. */
   readonly isReverse: boolean;
-  /** Maximum number of rows; all if undefined. */
-  readonly limit?: number;
+  readonly limit: number;
+  /** Tests that the rows pass besides. */
+  readonly passing?: readonly string[];
   /** Whether the rows may come in any order. */
   readonly isUnordered?: boolean;
 }
@@ -44,7 +45,8 @@ const LEAST: { readonly [kind in Column['kind']]?: string } = {
  * rows it filters, nor a longer one whose rows it sorts. So
  * - equal columns are bounds as the others are: as constants, they would make the order that of other indexes too;
  * - the bound is one of whole rows, of which the planner expects many;
- * - the bound where a walk ends is tested after the limit: PostgreSQL reads on beyond it if its first column is equal.
+ * - where a walk ends is tested after the limit, but for the first column: PostgreSQL reads on beyond a bound of whole rows
+ *   as long as its first column is equal.
  * @param columns of the table, or if there is only one of the {@link intervalsOf | intervals}, any.
  * @param parent the column that equals `parent.id`, if there are parents.
  */
@@ -61,22 +63,34 @@ export function walkOf<Row>(
   const { sources, leading, starts } = equalTo(criteria, values, parent);
   const { low, high } = edgesOf(criteria, walk, column, values, sources);
   const all = [...leading, ...keys];
+  const { isReverse } = walk;
+  const [from, to] = isReverse ? [high, low] : [low, high];
   const least = leading.length ? [...(column ? [LEAST[column.kind] ?? ''] : []), '0'] : undefined;
-  const [end, first, last] = walk.isReverse ? [low, least, high] : [high, low ?? least, undefined];
-
-  const tests = [
-    ...(first ? [compare(all, '>', [...starts, ...first])] : []),
-    ...(last ? [compare(all, '<', [...starts, ...last])] : leading.length ? [compare(leading, '<=', starts)] : []),
+  const afterLeast = least ? [compare(all, '>', [...starts, ...least])] : [];
+  const first = (operator: '<=' | '>=') =>
+    leading.length ? [compare(leading.slice(0, 1), operator, starts.slice(0, 1))] : [];
+  const tests = isReverse
+    ? [
+        ...(from ? [compare(all, '<', [...starts, ...from])] : leading.length ? [compare(leading, '<=', starts)] : []),
+        ...(leading.length > 1 ? first('>=') : afterLeast),
+      ]
+    : [...(from ? [compare(all, '>', [...starts, ...from])] : afterLeast), ...first('<=')];
+  const { passing } = walk;
+  const limit = ` limit ${walk.limit}`;
+  const order = (by: readonly string[]) => ` order by ${by.map((key) => key + (isReverse ? ' desc' : '')).join(', ')}`;
+  const read = (what: string) => `select ${what} from ${name}${where(tests)}${order(all)}`;
+  const ending = [
+    ...leading.slice(1).map((each, i) => `${each} = ${starts[i + 1]}`),
+    ...testsOf(keys, isReverse ? { low: to } : { high: to }),
   ];
-  const limit = walk.limit === undefined ? ' offset 0' : ` limit ${walk.limit}`;
-  const ordered = (by: readonly string[]) =>
-    ` order by ${by.map((key) => key + (walk.isReverse ? ' desc' : '')).join(', ')}${limit}`;
-  const read = (what: string) => `select ${what} from ${name}${where(tests)}${ordered(all)}`;
-  const ending = where(testsOf(keys, walk.isReverse ? { low: end } : { high: end }));
-  const rows = end ? `select ${columns} from (${read(`${name}.*`)}) as ${name}${ending}` : read(columns);
+  const rows = passing
+    ? `select ${columns} from (${read(`${name}.*`)} offset 0) as ${name}${table.joins ?? ''}${where([...ending, ...passing])}${table.joins ? order(keys) : ''}${limit}`
+    : ending.length
+      ? `select ${columns} from (${read(`${name}.*`)}${limit}) as ${name}${where(ending)}`
+      : read(columns) + limit;
   if (!sources.length) return rows;
   const merged = `select ${name}.* from ${sources.join(' cross join ')} cross join lateral (${rows}) as ${name}`;
-  return merged + (walk.isUnordered ? limit : ordered(keys));
+  return merged + (walk.isUnordered ? '' : order(keys)) + limit;
 }
 
 /** Reads all rows of a slice, in any order, by the same intervals. */
@@ -92,7 +106,8 @@ export function sliceOf<Row>(
   const { sources, leading, starts } = equalTo(criteria, values, parent);
   const bounds = testsOf(keys, edgesOf(criteria, slice, column, values, sources));
   const tests = [...leading.map((each, i) => `${each} = ${starts[i]}`), ...bounds];
-  const rows = `select ${columns} from ${table.name}${where(tests)}`;
+  // Behind `offset 0` it is planned by itself: joined with the sources, the planner tests columns that an index has.
+  const rows = `select ${columns} from ${table.name}${where(tests)} offset 0`;
   if (!sources.length) return rows;
   return `select ${table.name}.* from ${sources.join(' cross join ')} cross join lateral (${rows}) as ${table.name}`;
 }

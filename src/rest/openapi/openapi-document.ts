@@ -34,7 +34,7 @@ export function openApiDocument(operations: readonly PreparedOperation[]): OpenA
     },
     servers: [{ url: '/', description: 'This server, local or in production', 'x-internal': false }],
     security: [{}, { apiKey: [] }, { bearer: [] }],
-    tags: Object.values(TAGS),
+    tags: [...new Set(Object.values(TAGS))],
     paths: pathsOf(operations),
     components: {
       schemas: { ...schemasOf(operations), ...ERROR_SCHEMAS },

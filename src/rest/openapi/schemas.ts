@@ -27,12 +27,12 @@ export function schemasOf(operations: readonly PreparedOperation[]): Schemas {
   return schemas;
 }
 
-function addPayload(schemas: Schemas, { name, type, fields, isPage }: Payload): void {
+function addPayload(schemas: Schemas, { name, type, fields, isPage, isList, maxItems }: Payload): void {
   addObject(schemas, type, fields);
-  if (!isPage) return;
+  if (!isList) return;
   schemas[name] = {
-    ...arrayOf(type.name),
-    description: 'A page of the list; the next one is in `Link`.',
+    ...arrayOf(type.name, maxItems),
+    description: isPage ? 'A page of the list; the next one is in `Link`.' : 'The whole list.',
     example: [objectExample(type, fields)],
   };
 }

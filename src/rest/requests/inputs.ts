@@ -50,7 +50,7 @@ export interface Inputs {
 }
 
 /** The parameters for the arguments of a list, in their order. */
-const PARAMETERS = { first: 'limit', after: 'cursor', orderBy: 'sort' };
+const PARAMETERS = { first: 'limit', after: 'cursor', orderBy: 'sort', days: 'days' };
 /** The parameters for fields of a filter: REST repeats a parameter, whose name is singular. */
 const FILTERS: Readonly<Record<string, string>> = {
   ids: 'id',

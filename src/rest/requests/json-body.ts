@@ -24,8 +24,8 @@ export function acceptExactJsonBodies(app: FastifyInstance): void {
 function accept(app: FastifyInstance, types: readonly string[], parse: FastifyBodyParser<string>): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser([...types], { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
-    // A DELETE has no body here, but some clients send a Content-Type all the same.
-    if (request.method === 'DELETE') return done(null, undefined);
+    // These have no body here, but some clients send a Content-Type all the same.
+    if (request.method === 'DELETE' || request.method === 'OPTIONS') return done(null, undefined);
     return parse(request, textOf(request, bytes), done);
   });
 }

@@ -22,7 +22,7 @@ export type TagOf = (row: object) => string;
 /** How resources of a type are tagged: their row is written as the body of a read is. */
 export function tagsOf(type: GraphQLObjectType): TagOf {
   const fields = valuesOf(type).map(({ name, type: of }) => ({ name, leaf: getNamedType(of) }));
-  const write = writerOf({ fields: valuesOf(type), isPage: false });
+  const write = writerOf({ fields: valuesOf(type), isList: false });
   return (row) => {
     const values = row as Readonly<Record<string, unknown>>;
     const result = fields.map(({ name, leaf }) => {

@@ -9,9 +9,9 @@ export type Writer = (value: unknown) => string;
  * The writer for a payload: nulls are left out, and identifiers, which are strings in GraphQL, become JSON integers,
  * exact beyond 2^53.
  */
-export function writerOf({ fields, isPage }: Pick<Payload, 'fields' | 'isPage'>): Writer {
+export function writerOf({ fields, isList }: Pick<Payload, 'fields' | 'isList'>): Writer {
   const write = objectWriter(fields);
-  return isPage ? listWriter(write) : write;
+  return isList ? listWriter(write) : write;
 }
 
 function objectWriter(fields: readonly GraphQLField<unknown, unknown>[]): Writer {

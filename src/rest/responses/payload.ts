@@ -3,20 +3,27 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
   getNamedType,
+  getNullableType,
   isLeafType,
+  isListType,
   isObjectType,
 } from 'graphql';
+import { ruleOf } from '../../graphql/directives/json-schema';
 import type { Operation } from '../rest-operation';
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** What an operation returns: an object, or a page of them. */
+/** What an operation returns: an object, a page of them, or a list. */
 export interface Payload {
   /** The name of its schema: `Pet`, `Pets`. */
   readonly name: string;
   readonly type: GraphQLObjectType;
   readonly fields: readonly Field[];
   readonly isPage: boolean;
+  /** Whether it is written as an array: a page, or a list as it is. */
+  readonly isList: boolean;
+  /** The most items of a list that is no page. */
+  readonly maxItems?: number;
 }
 
 /** @throws Error if the root field returns no object, or a named field does not exist. */
@@ -30,12 +37,15 @@ export function payloadOf(root: Field, { payload: names, ok }: Operation): Paylo
     return field;
   });
   const fields = named ?? valuesOf(type);
+  const isList = nodes !== undefined || isListType(getNullableType(root.type));
   // What is not returned is not read, but GraphQL requires a field.
   return {
-    name: nodes ? capitalised(root.name) : type.name,
+    name: isList ? capitalised(root.name) : type.name,
     type,
     fields: ok === 204 ? fields.slice(0, 1) : fields,
     isPage: nodes !== undefined,
+    isList,
+    ...(!nodes && isList && { maxItems: Math.max(...root.args.map((argument) => ruleOf(argument).maximum ?? 0)) }),
   };
 }
 

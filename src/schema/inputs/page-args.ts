@@ -6,6 +6,18 @@ import { Rules } from '../../graphql/directives/json-schema';
 import { CategorySortField, InventorySortField, OrderSortField, PetSortField, SortDirection } from '../enum-types';
 import { CategoryFilter, InventoryFilter, OrderFilter, PetFilter } from './filters';
 
+@ArgsType()
+export class ForwardPageArgs {
+  @Field(() => Int, {
+    nullable: true,
+    description: `Page size, 1 to ${PAGE_SIZE.maximum}; ${DEFAULT_PAGE} by default.`,
+  })
+  first?: number | null;
+
+  @Field(() => String, { nullable: true, description: 'Only items after this cursor.' })
+  after?: string | null;
+}
+
 @Rules({ first: PAGE_SIZE, last: PAGE_SIZE })
 @ArgsType()
 export class PageArgs {

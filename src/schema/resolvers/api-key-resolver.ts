@@ -1,4 +1,4 @@
-import { Arg, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { listKeys } from '../../access/api-key-list';
 import { type ApiKeyService, GRACE } from '../../access/api-key-service';
 import { quotaOf, type StoredKey } from '../../access/caller';
@@ -11,6 +11,7 @@ import type { Context } from '../../graphql/executor/context';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import type { Store } from '../../rate-limit/stores/store';
 import { ApiKeyUpdate, NewApiKey } from '../inputs/api-keys';
+import { ForwardPageArgs } from '../inputs/page-args';
 import { type AnyId, DateTime, Id, keyIdOf } from '../scalars';
 import { ApiKey, CreatedApiKey } from '../types/api-key';
 import { ApiKeyConnection } from '../types/connection-types';
@@ -27,14 +28,24 @@ export class ApiKeyResolver {
   @Paged('first')
   @Errors('BAD_USER_INPUT')
   @Query(() => ApiKeyConnection, { name: 'apiKeys', description: 'All API keys, newest first, one page at a time.' })
-  list(
-    @Arg('first', () => Int, { nullable: true, description: 'Page size, 1 to 100; 20 by default.' })
-    first: number | null | undefined,
-    @Arg('after', () => String, { nullable: true, description: 'Only items after this cursor.' })
-    after: string | null | undefined,
+  list(@Args(() => ForwardPageArgs) { first, after }: ForwardPageArgs, @Ctx() { session }: Context) {
+    return listKeys(session, first, after);
+  }
+
+  @Counted()
+  @Requires('ADMIN')
+  @Errors('BAD_USER_INPUT')
+  @Query(() => ApiKey, {
+    name: 'apiKey',
+    nullable: true,
+    description: 'The API key with this id; null if there is none.',
+  })
+  async one(
+    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: AnyId,
     @Ctx() { session }: Context,
   ) {
-    return listKeys(session, first, after);
+    const keyId = keyIdOf(id);
+    return (await this.keys.find(session, [keyId])).get(keyId);
   }
 
   @Counted()

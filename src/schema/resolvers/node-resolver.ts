@@ -1,27 +1,20 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
-import type { Session } from '../../database/database';
+import { Sized } from '../../cost/cost-directives';
 import { MAX_PAGE } from '../../domain/connection';
 import { badInput } from '../../domain/domain-error';
 import { Errors } from '../../errors/errors-directive';
 import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { SelectedByType } from '../../graphql/executor/selected';
-import type { Selection } from '../../reading/selection';
 import { NodeId, type NodeType } from '../node-id';
 import { type AnyId, Id } from '../scalars';
-import { Node, type TypedRow } from '../types/node';
-
-/** Finds rows of one type, by id. */
-interface Finder {
-  find(session: Session, ids: readonly bigint[], selection: Selection): Promise<ReadonlyMap<bigint, object>>;
-}
-
-type SelectionOf = (type: NodeType) => Selection;
+import type { SelectionOf, TypedRows } from '../typed-rows';
+import { Node } from '../types/node';
 
 @Resolver(() => Node)
 export class NodeResolver {
-  constructor(private readonly finders: Readonly<Record<NodeType, Finder>>) {}
+  constructor(private readonly rows: TypedRows) {}
 
   @Counted()
   @Requires('READ')
@@ -32,13 +25,14 @@ export class NodeResolver {
     @Ctx() { session }: Context,
     @SelectedByType() selectionOf: SelectionOf,
   ) {
-    const [found] = await this.find(session, [nodeIdIn(id, 'id')], selectionOf);
+    const [found] = await this.rows.find(session, [nodeIdIn(id, 'id')], selectionOf);
     return found;
   }
 
   @Counted()
   @Requires('READ')
   @Errors('BAD_USER_INPUT')
+  @Sized('ids')
   @Query(() => [Node], {
     nullable: 'items',
     description: 'The objects with these `nodeId`s, in the same order; null in place of those that do not exist.',
@@ -51,32 +45,13 @@ export class NodeResolver {
   ) {
     if (ids.length > MAX_PAGE) throw badInput({ path: 'ids', message: `must have at most ${MAX_PAGE} items` });
     const nodeIds = ids.map((id, index) => nodeIdIn(id, `ids.${index}`));
-    return this.find(session, nodeIds, selectionOf);
+    return this.rows.find(session, nodeIds, selectionOf);
   }
 
   @FieldResolver()
   nodeId(@Root() row: { id?: bigint; petId?: bigint }, @Info() { parentType }: GraphQLResolveInfo): string {
     return new NodeId(parentType.name as NodeType, (row.id ?? row.petId) as bigint).toString();
   }
-
-  /** Reads each type with one statement. */
-  private async find(session: Session, nodeIds: readonly NodeId[], selectionOf: SelectionOf) {
-    const types = [...new Set(nodeIds.map(({ type }) => type))];
-    const reads = types.map(async (type) => {
-      const ids = nodeIds.flatMap((nodeId) => (nodeId.type === type ? nodeId.id : []));
-      return [type, await this.finders[type].find(session, [...new Set(ids)], selectionOf(type))] as const;
-    });
-    const found = new Map(await Promise.all(reads));
-    return nodeIds.map(({ type, id }) => {
-      const row = found.get(type)?.get(id);
-      return row && typed(row, type);
-    });
-  }
-}
-
-/** Rows are plain objects: the executor has to be told their types. */
-function typed(row: object, type: NodeType): TypedRow {
-  return Object.assign(row, { __typename: type });
 }
 
 function nodeIdIn(id: AnyId, path: string): NodeId {

@@ -1,4 +1,5 @@
 import { Ctx, Query, Resolver } from 'type-graphql';
+import { Errors } from '../../errors/errors-directive';
 import type { Context } from '../../graphql/executor/context';
 import type { LimitStatus } from '../../rate-limit/limit-status';
 import { Viewer } from '../types/api-key';
@@ -17,7 +18,8 @@ export class ViewerResolver {
     };
   }
 
-  @Query(() => Viewer, { description: 'The caller: its plan, scopes and API key. Uses no quota.' })
+  @Errors('BAD_USER_INPUT')
+  @Query(() => Viewer, { description: 'The caller: its plan, scopes, API key and usage. Uses no quota.' })
   async viewer(@Ctx() context: Context): Promise<object> {
     const { plan, scopes, apiKey = null } = context.request.caller;
     return { plan, scopes: [...scopes], apiKey, rateLimit: await this.rateLimit(context) };

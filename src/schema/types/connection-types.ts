@@ -27,7 +27,7 @@ export class PageInfo {
 function connectionOf<Node extends object>(NodeType: ClassType<Node>, name: string, plural: string) {
   @ObjectType(`${name}Edge`, { simpleResolvers: true, description: `An item of a page of ${plural}, with its cursor.` })
   class Edge {
-    @Field(() => NodeType, { description: `The ${name} itself.` })
+    @Field(() => NodeType, { description: 'The item itself.' })
     node!: Node;
 
     @Field(() => String, {

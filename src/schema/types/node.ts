@@ -8,7 +8,8 @@ export interface TypedRow {
 }
 
 @InterfaceType({
-  description: 'What `node` and `nodes` find again: anything with an identifier of its own across all types.',
+  description:
+    'An object with an identifier that is unique across all types, by which `node` and `nodes` find it again.',
   resolveType: ({ __typename }: TypedRow) => __typename,
 })
 export abstract class Node {

@@ -30,7 +30,7 @@ export class RateLimitWindow {
 }
 
 @JsonSchema({ example: { plan: 'FREE', windows: [MINUTE, DAY] } })
-@ObjectType({ simpleResolvers: true, description: "The caller's plan and remaining quota. Querying it is free." })
+@ObjectType({ simpleResolvers: true, description: "The caller's plan and remaining quota. Uses no quota." })
 export class RateLimit {
   @Field(() => Plan, { description: 'The plan whose quota applies.' })
   plan!: Plan;
@@ -43,6 +43,6 @@ export class RateLimit {
   @Field(() => [RateLimitWindow], { description: 'Both windows, after this operation.' })
   windows!: RateLimitWindow[];
 
-  @Field(() => DateTime, { nullable: true, description: "When the caller's ban ends, if it is banned." })
+  @Field(() => DateTime, { nullable: true, description: "When the caller's ban ends; null if it is not banned." })
   bannedUntil!: Date | null;
 }

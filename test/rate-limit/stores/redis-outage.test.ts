@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PLANS } from '../../../src/rate-limit/plans';
 import { FallbackStore } from '../../../src/rate-limit/stores/fallback-store';
 import { MemoryStore } from '../../../src/rate-limit/stores/memory-store';
-import { connectRedis, faultOf } from '../../../src/rate-limit/stores/redis-client';
 import { RedisStore } from '../../../src/rate-limit/stores/redis-store';
+import { connectRedis, faultOf } from '../../../src/redis/redis-client';
 import { REDIS_BINARY, RedisServer } from '../../helper/redis-server';
 import { BANS } from '../scenarios';
 

@@ -1,0 +1,70 @@
+import type { Link } from './contents';
+import { escaped } from './escaped';
+import type { Library, ShownGuide } from './library';
+
+/** The parts of `guide.html` that are filled in, by the names of their comments. */
+export type Parts = Readonly<
+  Record<'title' | 'description' | 'head' | 'navigation' | 'content' | 'outline' | 'neighbours', string>
+>;
+
+/** The template with its parts. */
+export function filled(template: string, parts: Parts): string {
+  return template.replace(/<!-- (\w+) -->/g, (comment, name: string) => parts[name as keyof Parts] ?? comment);
+}
+
+/** The navigation, with the page that is shown marked. */
+export function navigation({ groups }: Library, current: string): string {
+  const link = ({ title, href }: Link) =>
+    `<li><a href="${href}"${href === current ? ' aria-current="page"' : ''}>${escaped(title)}</a></li>`;
+  return groups
+    .map(({ title, entries }) => `<h2>${escaped(title)}</h2>\n<ul>${entries.map(link).join('\n')}</ul>`)
+    .join('\n');
+}
+
+/** The parts of a guide's page. */
+export function guideParts(library: Library, guide: ShownGuide): Parts {
+  return {
+    title: escaped(guide.title),
+    description: escaped(guide.summary),
+    head: '',
+    navigation: navigation(library, guide.href),
+    content: guide.parsed().html(),
+    outline: outline(guide),
+    neighbours: neighbours(guide),
+  };
+}
+
+/** The parts of the page that introduces all guides. */
+export function overviewParts(library: Library): Parts {
+  const card = (entry: Link) => {
+    const summary = entry.summary ? `<span>${escaped(entry.summary)}</span>` : '';
+    return `<li><a href="${entry.href}"><strong>${escaped(entry.title)}</strong>${summary}</a></li>`;
+  };
+  const groups = library.groups.map(
+    ({ title, entries }) => `<h2>${escaped(title)}</h2>\n<ul class="overview">${entries.map(card).join('\n')}</ul>`,
+  );
+  return {
+    title: 'Documentation',
+    description: 'Guides and references of the petstore gateway.',
+    head: '',
+    navigation: navigation(library, '/docs'),
+    content: `<h1>Documentation</h1>\n<p>Guides for those who call the petstore and for those who run it, and the references of both interfaces.</p>\n${groups.join('\n')}`,
+    outline: '',
+    neighbours: '',
+  };
+}
+
+function outline({ parsed }: ShownGuide): string {
+  const shown = parsed().sections.filter(({ level }) => level === 2 || level === 3);
+  if (shown.length < 2) return '';
+  const entries = shown.map(
+    ({ id, text, level }) => `<li class="level-${level}"><a href="#${id}">${escaped(text)}</a></li>`,
+  );
+  return `<nav class="outline" aria-label="On this page"><h2>On this page</h2><ul>${entries.join('\n')}</ul></nav>`;
+}
+
+function neighbours({ previous, next }: ShownGuide): string {
+  const link = (to: Link | undefined, rel: string, says: string) =>
+    to ? `<a rel="${rel}" href="${to.href}"><span>${says}</span> ${escaped(to.title)}</a>` : '<span></span>';
+  return `<nav class="neighbours" aria-label="Neighbouring pages">${link(previous, 'prev', 'Previous')}${link(next, 'next', 'Next')}</nav>`;
+}

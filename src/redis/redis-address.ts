@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+
+/** What a REDIS_URL names: one server, the Sentinels that watch a master, or nodes of a cluster. */
+export type RedisForm = keyof typeof FORMS;
+
+export interface RedisHost {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface RedisAddress {
+  readonly form: RedisForm;
+  /** Of a cluster, those asked for all others. */
+  readonly hosts: readonly RedisHost[];
+  /** The name that the Sentinels know the master by; `undefined` in the other forms. */
+  readonly master: string | undefined;
+  /** Always 0 in a cluster. */
+  readonly db: number;
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly sentinelUsername: string | undefined;
+  readonly sentinelPassword: string | undefined;
+  /** Set for `rediss`: the certificates of the files that are named, for every connection, those to Sentinels included. */
+  readonly tls: { readonly ca?: Buffer; readonly cert?: Buffer; readonly key?: Buffer } | undefined;
+}
+
+const FORMS = {
+  server: 'redis://[user:password@]host[:port][/database]',
+  sentinel: 'redis+sentinel://[user:password@]host[:port],host[:port]/master-name[/database]',
+  cluster: 'redis+cluster://[user:password@]host[:port],host[:port]',
+} as const;
+
+const PARTS =
+  /^redis(?<tls>s?)(?:\+(?<form>sentinel|cluster))?:\/\/(?:(?<credentials>[^@/?#]*)@)?(?<hosts>[^@/?#]+)(?:\/(?<path>[^@?#]*))?(?:\?(?<query>[^#]*))?$/;
+const STARTS = /^rediss?(\+(?<form>sentinel|cluster))?:\/\//;
+const HOST = /^(?:\[(?<v6>[0-9a-fA-F:.]+)\]|(?<name>[A-Za-z0-9._-]+))(?::(?<port>[0-9]{1,5}))?$/;
+const PORTS: Record<RedisForm, number> = { server: 6379, sentinel: 26379, cluster: 6379 };
+/** The names that PostgreSQL's URLs have for the same. */
+const TLS_FILES = { sslrootcert: 'ca', sslcert: 'cert', sslkey: 'key' } as const;
+
+/**
+ * Reads a REDIS_URL, and the certificates it names.
+ * @throws Error that says what it must be. It repeats nothing of the URL but the names of parameters and files, since
+ * any other part may belong to a password that was not encoded.
+ */
+export function parseRedisAddress(url: string): RedisAddress {
+  const start = STARTS.exec(url);
+  if (!start)
+    throw new Error('must be a URL that starts with redis://, rediss://, redis+sentinel:// or redis+cluster://');
+  const form = (start.groups?.form ?? 'server') as RedisForm;
+  const fail = (what: string): never => {
+    throw new Error(`must be of the form ${FORMS[form]}: ${what}`);
+  };
+  const parts = PARTS.exec(url)?.groups ?? fail('user and password must be percent-encoded, and a host is needed');
+  const { tls = '', credentials = '', path = '', query = '' } = parts;
+  const [username, password] = decoded(credentials) ?? fail('user and password must be percent-encoded');
+  const hosts = (parts.hosts ?? '').split(',').map((host) => hostOf(host, PORTS[form]) ?? fail('a host is not one'));
+  if (form === 'server' && hosts.length > 1) fail('several hosts need redis+sentinel:// or redis+cluster://');
+  const segments = path.split('/');
+  const master = form === 'sentinel' ? segments.shift() : undefined;
+  if (master !== undefined && !/^[A-Za-z0-9._-]+$/.test(master)) fail('the name of the master is missing');
+  const [db = '', ...rest] = segments;
+  if (rest.length || !/^[0-9]{0,5}$/.test(db)) fail('the database is a number');
+  if (form === 'cluster' && Number(db) > 0) fail('a cluster has no databases to choose from');
+  const parameters = parametersOf(query, form, tls !== '', fail);
+  return {
+    form,
+    hosts,
+    master,
+    db: Number(db),
+    username,
+    password,
+    sentinelUsername: parameters.get('sentinel_username') ?? undefined,
+    sentinelPassword: parameters.get('sentinel_password') ?? undefined,
+    tls: tls ? certificatesOf(parameters) : undefined,
+  };
+}
+
+/** How a Redis is named in logs: without user and password. */
+export function placeOfRedis({ hosts, master, db }: RedisAddress): string {
+  const names = hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`);
+  return [names.join(','), ...(master ? [master] : []), ...(db ? [db] : [])].join('/');
+}
+
+/** User and password; `undefined` if they are not percent-encoded. */
+function decoded(credentials: string): [user: string | undefined, password: string | undefined] | undefined {
+  const [user = '', ...rest] = credentials.split(':');
+  try {
+    return [decodeURIComponent(user) || undefined, decodeURIComponent(rest.join(':')) || undefined];
+  } catch {
+    return undefined;
+  }
+}
+
+function hostOf(text: string, defaultPort: number): RedisHost | undefined {
+  const { v6, name, port } = HOST.exec(text)?.groups ?? {};
+  const host = v6 ?? name;
+  const number = port === undefined ? defaultPort : Number(port);
+  return host !== undefined && number > 0 && number < 65_536 ? { host, port: number } : undefined;
+}
+
+function parametersOf(query: string, form: RedisForm, isTls: boolean, fail: (what: string) => never): URLSearchParams {
+  // A form's plus sign would be a space, which the rest of the URL does not know.
+  const parameters = new URLSearchParams(query.replaceAll('+', '%2B'));
+  const known = [
+    ...(isTls ? Object.keys(TLS_FILES) : []),
+    ...(form === 'sentinel' ? ['sentinel_username', 'sentinel_password'] : []),
+  ];
+  const isKnown = [...parameters.keys()].every((name) => known.includes(name));
+  if (!isKnown) fail(`after the question mark it knows ${known.join(', ') || 'nothing without TLS (rediss)'}`);
+  if (parameters.has('sslcert') !== parameters.has('sslkey')) fail('sslcert and sslkey need each other');
+  return parameters;
+}
+
+function certificatesOf(parameters: URLSearchParams): NonNullable<RedisAddress['tls']> {
+  const files = Object.entries(TLS_FILES).flatMap(([parameter, option]) => {
+    const file = parameters.get(parameter);
+    return file ? [[option, read(parameter, file)]] : [];
+  });
+  return Object.fromEntries(files);
+}
+
+function read(parameter: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(`must name a file that can be read as ${parameter}: ${JSON.stringify(file)} (${code})`);
+  }
+}

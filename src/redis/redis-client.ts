@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { type Cluster, Redis } from 'ioredis';
+import { clusterClient } from './cluster-client';
+import { parseRedisAddress } from './redis-address';
+import { clientOptions } from './redis-options';
+
+/** A client of one server, found through Sentinels or not, or of a cluster. */
+export type RedisClient = Redis | Cluster;
+
+const faults = new WeakMap<RedisClient, Error>();
+
+/** Why a client is not connected; `undefined` while it is. */
+export function faultOf(redis: RedisClient): Error | undefined {
+  return faults.get(redis);
+}
+
+/**
+ * A Redis client that never keeps a request waiting: a command that cannot be sent now fails now, so that the caller
+ * can fall back; one in flight when the connection broke is not resent, since it has been counted elsewhere. It
+ * reconnects for as long as it exists, to the master that the Sentinels name, or to the nodes that a cluster names.
+ * @param name the connection's name in Redis.
+ * @param patienceMs how long to wait for the first connection; the client is returned either way.
+ */
+export async function connectRedis(url: string, name = 'rate-limit', patienceMs = 2000): Promise<RedisClient> {
+  const address = parseRedisAddress(url);
+  const redis = address.form === 'cluster' ? clusterClient(address, name) : new Redis(clientOptions(address, name));
+  return connected(redis, patienceMs);
+}
+
+/** Passes on what `send` sends in one write for each server: a write to a socket costs more than what leads to it. */
+export function inOneWrite(redis: RedisClient, send: () => void): void {
+  if (redis instanceof Redis) {
+    const { stream } = redis;
+    stream?.cork();
+    send();
+    stream?.uncork();
+    return;
+  }
+  const streams = redis.nodes('master').map(({ stream }) => stream);
+  for (const stream of streams) stream?.cork();
+  send();
+  for (const stream of streams) stream?.uncork();
+}
+
+/** The client, once it is connected or `patienceMs` have passed. */
+export async function connected<Client extends RedisClient>(redis: Client, patienceMs: number): Promise<Client> {
+  // Each failure reaches the command it concerns, but not the reason why there is no connection.
+  redis.on('error', (error) => faults.set(redis, error.lastNodeError ?? error));
+  redis.on('ready', () => faults.delete(redis));
+  redis.on('close', () => faults.has(redis) || faults.set(redis, new Error('the connection was closed')));
+  await once(redis, 'ready', { signal: AbortSignal.timeout(patienceMs) }).catch(() => undefined);
+  return redis;
+}

@@ -1,0 +1,38 @@
+import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
+import { DEFAULT_PAGE } from '../../domain/connection';
+import { PAGE_SIZE } from '../../domain/input-rules';
+import { Rules } from '../../graphql/directives/json-schema';
+import { DAYS } from '../../usage/usage-service';
+import { ApiKey } from './api-key';
+import { BANS, REFUSED, REQUESTS } from './usage-day';
+
+@Rules({ days: DAYS, first: PAGE_SIZE })
+@ArgsType()
+export class TopCallersArgs {
+  @Field(() => Int, {
+    defaultValue: 1,
+    description: `The number of days, today included: ${DAYS.minimum} to ${DAYS.maximum}.`,
+  })
+  days!: number;
+
+  @Field(() => Int, {
+    defaultValue: DEFAULT_PAGE,
+    description: `The number of callers, ${PAGE_SIZE.minimum} to ${PAGE_SIZE.maximum}.`,
+  })
+  first!: number;
+}
+
+@ObjectType({ simpleResolvers: true, description: 'What a caller used on several days together.' })
+export class CallerUsage {
+  @Field(() => ApiKey, { nullable: true, description: 'The API key; null for all anonymous callers together.' })
+  apiKey!: ApiKey | null;
+
+  @Field(() => Int, { description: REQUESTS })
+  requests!: number;
+
+  @Field(() => Int, { description: REFUSED })
+  refused!: number;
+
+  @Field(() => Int, { description: BANS })
+  bans!: number;
+}

@@ -1,0 +1,56 @@
+import type { Change } from '../../src/database/changes';
+import { RedisRelay } from '../../src/events/redis-relay';
+import { PLANS } from '../../src/rate-limit/plans';
+import { FallbackStore } from '../../src/rate-limit/stores/fallback-store';
+import { MemoryStore } from '../../src/rate-limit/stores/memory-store';
+import { RedisStore } from '../../src/rate-limit/stores/redis-store';
+import { connectToPublish } from '../../src/redis/publishing-client';
+import { connectRedis } from '../../src/redis/redis-client';
+import { BANS } from '../rate-limit/scenarios';
+
+/** What of one gateway uses Redis: its limits and its events. */
+export class Instance {
+  /** The changes that other instances announced. */
+  readonly heard: Change[] = [];
+
+  private constructor(
+    readonly store: FallbackStore,
+    readonly relay: RedisRelay,
+  ) {}
+
+  static async start(url: string): Promise<Instance> {
+    const shared = new RedisStore(await connectRedis(url, 'rate-limit', 10_000), { bans: BANS, now: Date.now });
+    const memory = new MemoryStore({ bans: BANS, now: Date.now });
+    const store = new FallbackStore(shared, memory, { trials: url.includes('+cluster') ? 64 : 1 });
+    await store.start(() => true);
+    const clients = [await connectToPublish(url, 'events', 10_000), await connectToPublish(url, 'events', 10_000)];
+    const [publisher, subscriber] = clients as [(typeof clients)[number], (typeof clients)[number]];
+    const notify = (change: Change) => void instance.heard.push(change);
+    const relay = new RedisRelay(publisher, subscriber, { notify, isHeard: () => true, onState: () => undefined });
+    const instance = new Instance(store, relay);
+    await relay.start();
+    return instance;
+  }
+
+  /** Whether limits and events are shared. */
+  get isShared(): boolean {
+    return this.store.state === 'redis' && this.relay.state === 'connected';
+  }
+
+  /** Whether a request of a Free caller is allowed, and how many it has left this minute. */
+  async take(id: string): Promise<{ isAllowed: boolean; left: number }> {
+    const { verdict, windows } = await this.store.take({ id, quota: PLANS.FREE }, 1, 'counted');
+    return { isAllowed: verdict === 'allowed', left: windows[0].remaining };
+  }
+
+  async close(): Promise<void> {
+    this.relay.close();
+    await this.store.close();
+  }
+}
+
+/** Sends `count` requests of a caller at once, through all instances in turn. @returns how many were allowed. */
+export async function allowed(instances: readonly Instance[], id: string, count: number): Promise<number> {
+  const taken = Array.from({ length: count }, (_, i) => (instances[i % instances.length] as Instance).take(id));
+  return (await Promise.all(taken)).filter(({ isAllowed }) => isAllowed).length;
+}

@@ -1,0 +1,30 @@
+import { Installation } from '../helper/installation';
+import { GatewayProcess } from '../helper/process';
+import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
+import { RULES, userWith } from './documented-user';
+
+const onOwnServer = REDIS_BINARY ? describe : describe.skip;
+
+onOwnServer('a gateway does not start, and says why in one line, with a Redis user without', () => {
+  const installation = new Installation({});
+  afterAll(() => installation.remove());
+
+  test.each<[string, RegExp, string]>([
+    ['permission to count', /^\+(eval|evalsha)$/, 'NOPERM'],
+    ['permission to write', /^\+hset$/, "ERR The user executing the script can't run this command or subcommand"],
+    ['permission to publish', /^\+publish$/, 'NOPERM'],
+    ['the keys', /^~ratelimit/, 'NOPERM'],
+    ['the channel', /^&/, 'NOPERM'],
+  ])('%s', async (_what, without, reason) => {
+    const user = userWith(RULES.filter((rule) => !without.test(rule)));
+    const redis = await RedisServer.start(REDIS_BINARY ?? '', user);
+    const { code, stdout, stderr } = await new GatewayProcess({
+      PORT: '0',
+      DATA_DIR: installation.data,
+      REDIS_URL: `redis://petstore:secret@${redis.host}`,
+    }).ended;
+    await redis.remove();
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(new RegExp(`^petstore-gateway: REDIS_URL: ${reason}[^\n]*\n$`));
+  });
+});

@@ -1,0 +1,252 @@
+import type { UsageDay } from '../../src/usage/usage-service';
+import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../helper/gateway';
+import { StatementLog } from '../helper/statements';
+
+const DAY = 86_400_000;
+const NOON = Date.parse('2026-11-23T12:00:00Z');
+let clock = NOON;
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway({ ANONYMOUS_ACCESS: 'write' }, () => clock);
+});
+beforeEach(() => {
+  clock = NOON;
+});
+afterAll(() => gateway.close());
+
+type Headers = Record<string, string | undefined>;
+const ANONYMOUS: Headers = { 'x-api-key': undefined };
+
+const agreed = (perMinute: number) =>
+  gateway.createKey({ name: 'agreed', plan: 'ENTERPRISE', perMinute, perDay: 1_000_000 });
+
+async function usageOf(headers: Headers, days = 1, of = gateway): Promise<UsageDay[]> {
+  const { data } = await of.graphql<{ viewer: { usage: UsageDay[] } }>(
+    'query ($days: Int!) { viewer { usage(days: $days) { date requests refused bans } } }',
+    { days },
+    headers,
+  );
+  return data.viewer.usage;
+}
+
+const today = async (key: TestKey, of = gateway) => (await usageOf(key.headers, 1, of))[0];
+
+async function ask(key: TestKey, times = 1, of = gateway): Promise<number> {
+  let status = 0;
+  for (let i = 0; i < times; i++)
+    status = (await of.app.inject({ url: '/pets?limit=1', headers: key.headers })).statusCode;
+  return status;
+}
+
+describe('what counts', () => {
+  test('a request is a REST call, or a counted root field of an operation', async () => {
+    const key = await agreed(100);
+    await ask(key, 2);
+    await gateway.graphql('{ a: pets { nodes { id } } b: pets { nodes { id } } viewer { plan } }', {}, key.headers);
+    expect(await today(key)).toEqual({ date: '2026-11-23', requests: 4, refused: 0, bans: 0 });
+  });
+
+  test('what fails before any field runs is one request, as for the quota', async () => {
+    const key = await agreed(100);
+    const { headers } = key;
+    await gateway.app.inject({ url: '/nowhere', headers });
+    await gateway.graphql('{ pets { colour } }', {}, headers);
+    const told = await gateway.app.inject({ url: '/rate_limit', headers });
+    expect(told.json().windows[0].remaining).toBe(98);
+    expect(await today(key)).toMatchObject({ requests: 2 });
+  });
+
+  test('what is free of quota does not', async () => {
+    const key = await agreed(100);
+    const { headers } = key;
+    for (const url of ['/rate_limit', '/usage', '/openapi.json', '/schema.graphql', '/livez', '/'])
+      await gateway.app.inject({ url, headers });
+    for (const query of ['{ viewer { plan usage { requests } } rateLimit { cost } }', '{ __typename }'])
+      await gateway.graphql(query, {}, headers);
+    expect(await today(key)).toMatchObject({ requests: 0, refused: 0 });
+  });
+
+  test('a refused operation is one refusal, whatever it would have cost, and a ban is counted when it begins', async () => {
+    const key = await agreed(5);
+    await ask(key, 5);
+    await gateway.graphql('{ a: pets { nodes { id } } b: pets { nodes { id } } }', {}, key.headers);
+    expect(await today(key)).toMatchObject({ requests: 5, refused: 1, bans: 0 });
+    expect(await ask(key, 19)).toBe(429);
+    expect(await today(key)).toMatchObject({ requests: 5, refused: 20, bans: 1 });
+    await ask(key, 3);
+    expect(await today(key)).toMatchObject({ requests: 5, refused: 23, bans: 1 });
+  });
+
+  test('days begin at midnight in UTC; those without use are there too, the newest last', async () => {
+    const key = await agreed(100);
+    await ask(key, 3);
+    clock = Date.parse('2026-11-25T23:59:59.999Z');
+    await ask(key, 2);
+    clock += 1;
+    await ask(key);
+    const none = { refused: 0, bans: 0 };
+    expect(await usageOf(key.headers, 5)).toEqual([
+      { date: '2026-11-22', requests: 0, ...none },
+      { date: '2026-11-23', requests: 3, ...none },
+      { date: '2026-11-24', requests: 0, ...none },
+      { date: '2026-11-25', requests: 2, ...none },
+      { date: '2026-11-26', requests: 1, ...none },
+    ]);
+    expect(await usageOf(key.headers, 400)).toHaveLength(400);
+  });
+});
+
+describe('sums', () => {
+  test('are exact over instances that count at the same time, and over their restarts', async () => {
+    const key = await agreed(1_000_000);
+    const [one, two] = await Promise.all([gateway.another({}, () => clock), gateway.another({}, () => clock)]);
+    await Promise.all([one, two, gateway].flatMap((of) => Array.from({ length: 10 }, () => ask(key, 10, of))));
+    await Promise.all([one.close(), two.close()]);
+    expect(await today(key)).toMatchObject({ requests: 300 });
+    const later = await gateway.another({}, () => clock);
+    await ask(key, 7, later);
+    await later.close();
+    expect(await today(key)).toMatchObject({ requests: 307 });
+  });
+
+  test('never lose or repeat a request while they are saved', async () => {
+    const key = await agreed(1_000_000);
+    const top = () => gateway.data('{ topCallers(first: 1) { requests } }');
+    for (let sent = 1; sent <= 20; sent++) {
+      await ask(key);
+      const [usage] = await Promise.all([today(key), top(), top()]);
+      expect(usage).toMatchObject({ requests: sent });
+    }
+  });
+
+  test('need no statement per request', async () => {
+    const key = await agreed(1_000_000);
+    await ask(key);
+    const log = StatementLog.of(gateway.database);
+    await ask(key, 50);
+    log.stop();
+    expect(log.texts.filter((text) => /usage/i.test(text)).length).toBeLessThanOrEqual(3);
+  });
+
+  test('are kept for 400 days', async () => {
+    const key = await agreed(1_000_000);
+    const saved = async () => {
+      await gateway.data('{ topCallers { requests } }');
+      return (await usageOf(key.headers, 400))[0]?.requests;
+    };
+    const start = clock;
+    await ask(key);
+    clock = start + 399 * DAY;
+    await ask(key);
+    expect(await saved()).toBe(1);
+    clock = start + 401 * DAY;
+    await ask(key);
+    await saved();
+    clock = start + 399 * DAY;
+    expect(await saved()).toBe(0);
+  });
+});
+
+describe('who sees what', () => {
+  test('a key sees its own usage, and holders of ADMIN that of all keys, by one statement for a list', async () => {
+    const keys = await Promise.all([agreed(100), agreed(100), agreed(100)]);
+    for (const [i, key] of keys.entries()) await ask(key, i + 1);
+    const own = await gateway.graphql('{ viewer { apiKey { usage(days: 1) { requests } } } }', {}, keys[1]?.headers);
+    expect(own.data).toEqual({ viewer: { apiKey: { usage: [{ requests: 2 }] } } });
+
+    const log = StatementLog.of(gateway.database);
+    const { apiKeys } = await gateway.data('{ apiKeys(first: 50) { nodes { id usage(days: 1) { requests } } } }');
+    log.stop();
+    const byId = new Map(apiKeys.nodes.map(({ id, usage }) => [String(id), usage?.[0]?.requests]));
+    expect(keys.map(({ id }) => byId.get(id))).toEqual([1, 2, 3]);
+    expect(log.texts.filter((text) => /from usage_flushes|usage_days as usage/.test(text))).toHaveLength(1);
+  });
+
+  test('nobody sees the usage of anonymous callers but holders of ADMIN, as one sum', async () => {
+    const sum = async () => {
+      const { topCallers } = await gateway.data('{ topCallers(first: 100) { apiKey { id } requests refused } }');
+      return topCallers.map((each) => each).find(({ apiKey }) => apiKey === null)?.requests ?? 0;
+    };
+    const before = Number(await sum());
+    for (const remoteAddress of ['192.0.2.1', '192.0.2.2', '2001:db8::1'])
+      await gateway.app.inject({ url: '/pets', headers: ANONYMOUS, remoteAddress });
+    expect(Number(await sum())).toBe(before + 3);
+    expect(await usageOf(ANONYMOUS, 30)).toEqual([]);
+    const rest = await gateway.app.inject({ url: '/usage', headers: ANONYMOUS });
+    expect([rest.statusCode, rest.json()]).toEqual([200, []]);
+  });
+
+  test('the top callers come in order, and need the scope ADMIN', async () => {
+    clock = NOON + 900 * DAY;
+    const [a, b, c] = await Promise.all([agreed(500), agreed(500), agreed(500)]);
+    await ask(a, 20);
+    await ask(b, 30);
+    await ask(c, 10);
+    clock += DAY;
+    await ask(c, 15);
+    const top = async (args: string) => {
+      const { topCallers } = await gateway.data(`{ topCallers(${args}) { apiKey { id name } requests } }`);
+      return topCallers.map(({ apiKey, requests }) => [apiKey?.id, requests]);
+    };
+    const { id: admin } = { id: ADMIN_KEY.split('_')[1] };
+    const others = (rows: unknown[][]) => rows.filter(([id]) => id !== admin);
+    expect(others(await top('days: 2'))).toEqual([
+      [b.id, 30],
+      [c.id, 25],
+      [a.id, 20],
+    ]);
+    expect(others(await top('days: 1'))).toEqual([[c.id, 15]]);
+    expect(await top('days: 2, first: 1')).toEqual([[b.id, 30]]);
+    const { errors } = await gateway.graphql('{ topCallers { requests } }', {}, a.headers);
+    expect(errors[0]?.extensions?.code).toBe('FORBIDDEN');
+  });
+});
+
+describe('GET /usage', () => {
+  test('has the days of the caller, thirty unless it says otherwise', async () => {
+    const key = await agreed(100);
+    await ask(key, 4);
+    const get = async (url: string) => (await gateway.app.inject({ url, headers: key.headers })).json();
+    expect(await get('/usage?days=2')).toEqual([
+      { date: '2026-11-22', requests: 0, refused: 0, bans: 0 },
+      { date: '2026-11-23', requests: 4, refused: 0, bans: 0 },
+    ]);
+    expect(await get('/usage')).toHaveLength(30);
+    expect(await get('/usage?days=400')).toHaveLength(400);
+  });
+
+  test('is answered during a ban', async () => {
+    const key = await agreed(1);
+    expect(await ask(key, 22)).toBe(429);
+    const { statusCode, body } = await gateway.app.inject({ url: '/usage?days=1', headers: key.headers });
+    expect([statusCode, JSON.parse(body)]).toEqual([200, [{ date: '2026-11-23', requests: 1, refused: 21, bans: 1 }]]);
+  });
+
+  test.each(['0', '401', '-1', '1.5', 'week', ''])('refuses %j days', async (days) => {
+    const { statusCode, body } = await gateway.app.inject({ url: `/usage?days=${days}` });
+    expect([statusCode, JSON.parse(body)]).toMatchObject([
+      400,
+      { code: 'BAD_USER_INPUT', details: [{ path: 'days', message: 'must be an integer from 1 to 400' }] },
+    ]);
+  });
+});
+
+test.each([
+  '{ viewer { usage(days: 0) { requests } } }',
+  '{ viewer { apiKey { usage(days: 401) { requests } } } }',
+  '{ topCallers(days: 401, first: 1) { requests } }',
+  '{ apiKeys { nodes { usage(days: -1) { requests } } } }',
+])('days out of bounds are refused: %s', async (query) => {
+  const { errors } = await gateway.graphql(query);
+  expect(errors[0]?.extensions).toMatchObject({
+    code: 'BAD_USER_INPUT',
+    details: [{ path: 'days', message: 'must be an integer from 1 to 400' }],
+  });
+});
+
+test('the number of top callers is bounded', async () => {
+  for (const first of [0, 101]) {
+    const { errors } = await gateway.graphql(`{ topCallers(first: ${first}) { requests } }`);
+    expect(errors[0]?.message).toBe('first: must be an integer from 1 to 100');
+  }
+});
