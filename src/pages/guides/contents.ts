@@ -24,7 +24,7 @@ const GROUPS: readonly (readonly [group: string, entries: readonly (string | Lin
       'configuration',
     ],
   ],
-  ['In production', ['operations', 'scaling', 'compatibility']],
+  ['In production', ['operations', 'scaling', 'postgresql', 'compatibility']],
   ['The project', ['architecture', 'decisions', 'changelog', 'contributing', 'security', 'benchmarks']],
 ];
 const OTHERS = 'More';
