@@ -34,11 +34,21 @@ const RECORD =
  * that Prisma's CLI can continue from there. A failed migration is recorded, and stops this and every later start. The
  * lock and the settings are scoped to a transaction, so a pooler may use a different connection for each. Prisma's CLI
  * would need an engine that it downloads, is not in the image, and cannot migrate the embedded database.
+ * @param names those to apply; all of them by default.
  * @throws Error with a one-line message that names the migration.
  */
-export async function migrate(connection: MigrationConnection, directory = MIGRATIONS_DIRECTORY): Promise<void> {
-  const migrations = migrationsIn(directory);
+export async function migrate(
+  connection: MigrationConnection,
+  directory = MIGRATIONS_DIRECTORY,
+  names?: readonly string[],
+): Promise<void> {
+  const migrations = migrationsIn(directory).filter(({ name }) => names?.includes(name) ?? true);
   while (await applyNext(connection, migrations));
+}
+
+/** The names of all migrations, in order. */
+export function migrationNames(): string[] {
+  return migrationsIn(MIGRATIONS_DIRECTORY).map(({ name }) => name);
 }
 
 type Migration = ReturnType<typeof migrationsIn>[number];

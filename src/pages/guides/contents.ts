@@ -21,7 +21,7 @@ const GROUPS: readonly (readonly [group: string, entries: readonly (string | Lin
       'configuration',
     ],
   ],
-  ['In production', ['operations', 'scaling', 'compatibility']],
+  ['In production', ['operations', 'scaling', 'backup', 'compatibility']],
   ['The project', ['architecture', 'decisions', 'changelog', 'contributing', 'security', 'benchmarks']],
 ];
 const OTHERS = 'More';
