@@ -1,14 +1,16 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Client } from 'pg';
-import { connectionTo, placeOf } from '../database/connections/connection-settings';
+import type { Client } from 'pg';
 import { openCluster } from '../database/embedded/cluster';
 import { CLUSTER, makeDataDirectory } from '../database/embedded/data-directory';
 import { lockDirectory } from '../database/embedded/directory-lock';
 import { DiskSpace } from '../database/embedded/disk-space';
 import { reasonOf } from '../database/failures';
 import type { MigrationConnection } from '../database/migrations';
+import { Server } from '../postgres/database-server';
 import { copyLive } from './live-copy';
+
+const CONNECT_MS = 10_000;
 
 /** A connection to a whole database, of which nothing is changed by opening it. */
 export interface Connection extends MigrationConnection {
@@ -18,12 +20,17 @@ export interface Connection extends MigrationConnection {
 
 /** @throws Error with a one-line message that says where, without the password in `url`. */
 export async function connectTo(url: string): Promise<Connection> {
-  const description = `PostgreSQL at ${placeOf(url)}`;
-  const client = new Client({ ...connectionTo(url), connectionTimeoutMillis: 10_000 });
-  // Each failure reaches the statement it concerns; without a listener the event would crash the process.
-  client.on('error', () => undefined);
+  const server = new Server(url);
+  const description = `PostgreSQL at ${server.place}`;
+  const opened = async () => {
+    if (server.hosts.length > 1) await server.locate();
+    const client = new server.Client({ connectionTimeoutMillis: CONNECT_MS });
+    // Each failure reaches the statement it concerns; without a listener the event would crash the process.
+    return client.on('error', () => undefined).connect();
+  };
+  let client: Client;
   try {
-    await client.connect();
+    client = await opened();
   } catch (error) {
     throw new Error(`${description} cannot be reached: ${reasonOf(error)}`, { cause: error });
   }

@@ -22,7 +22,6 @@ export async function loadAll(
   let header: Header | undefined;
   let footer: Footer | undefined;
   let done = 0;
-  await connection.script(EXACT);
   try {
     for await (const part of parts) {
       if ('header' in part) {
@@ -61,7 +60,7 @@ async function prepare(connection: MigrationConnection, { format, version, migra
     if (row) throw new Error(`the database is not empty: ${name} has rows. Restore into an empty one`);
   }
   await migrate(connection, undefined, migrations);
-  await connection.script('begin');
+  await connection.script(`begin; ${EXACT}`);
 }
 
 function tableNamed(header: Header | undefined, name: string): Table {

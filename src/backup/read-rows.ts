@@ -9,7 +9,7 @@ const BATCH_ROWS = 5_000;
 
 /** Reads everything as of one moment: in one transaction that sees nothing of what others commit meanwhile. */
 export async function* readAll(connection: MigrationConnection, source: string): AsyncGenerator<Part> {
-  await connection.script(`${EXACT}; begin isolation level repeatable read read only`);
+  await connection.script(`begin isolation level repeatable read read only; ${EXACT}`);
   try {
     const found = await tablesOf(connection);
     const tables = found.map(({ name, columns }): Table => ({ name, columns }));
