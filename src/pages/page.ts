@@ -26,9 +26,9 @@ export const OWN: Policy = {
 /** GraphiQL's fonts are in its style sheet. */
 const GRAPHIQL: Policy = { ...OWN, 'font-src': ['data:'] };
 
-/** Sandbox is a script and a frame from Apollo; its requests are sent by our page, to this server. */
+/** Sandbox is a script and a frame from Apollo; its requests are sent by our page, to this server. GraphiQL may stand in for it. */
 const SANDBOX: Policy = {
-  ...OWN,
+  ...GRAPHIQL,
   'script-src': ["'self'", 'https://embeddable-sandbox.cdn.apollographql.com'],
   'frame-src': ['https://sandbox.embed.apollographql.com'],
 };
@@ -63,6 +63,8 @@ export interface Pages {
   readonly start: Page;
   readonly graphiql: Page;
   readonly sandbox: Page;
+  /** Where holders of ADMIN keys manage keys. */
+  readonly admin: Page;
   /** What to do about each error. */
   readonly errors: Page;
 }
@@ -77,6 +79,7 @@ export function readPages(): Pages {
     start: page('start.html', OWN),
     graphiql: page('graphiql.html', GRAPHIQL),
     sandbox: page('sandbox.html', SANDBOX),
+    admin: page('admin.html', OWN),
     errors: { ...errors, html: errors.html.replace('<!-- errors -->', errorsAsHtml) },
   };
 }
