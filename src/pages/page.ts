@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify';
 import { Assets } from './assets';
-import { errorsAsHtml } from './error-reference';
 
 /** What a page may load, by directive of the Content-Security-Policy; anything else is not allowed. */
 export type Policy = Readonly<Record<string, readonly string[]>>;
@@ -65,21 +64,17 @@ export interface Pages {
   readonly sandbox: Page;
   /** Where holders of ADMIN keys manage keys. */
   readonly admin: Page;
-  /** What to do about each error. */
-  readonly errors: Page;
 }
 
 /** Reads all pages, once. @throws Error if a file is missing. */
 export function readPages(): Pages {
   const assets = new Assets();
   const page = (name: string, policy: Policy): Page => ({ html: assets.page(name), headers: pageHeaders(policy) });
-  const errors = page('errors.html', OWN);
   return {
     assets,
     start: page('start.html', OWN),
     graphiql: page('graphiql.html', GRAPHIQL),
     sandbox: page('sandbox.html', SANDBOX),
     admin: page('admin.html', OWN),
-    errors: { ...errors, html: errors.html.replace('<!-- errors -->', errorsAsHtml) },
   };
 }
