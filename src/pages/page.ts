@@ -25,9 +25,9 @@ export const OWN: Policy = {
 /** GraphiQL's fonts are in its style sheet. */
 const GRAPHIQL: Policy = { ...OWN, 'font-src': ['data:'] };
 
-/** Sandbox is a script and a frame from Apollo; its requests are sent by our page, to this server. */
+/** Sandbox is a script and a frame from Apollo; its requests are sent by our page, to this server. GraphiQL may stand in for it. */
 const SANDBOX: Policy = {
-  ...OWN,
+  ...GRAPHIQL,
   'script-src': ["'self'", 'https://embeddable-sandbox.cdn.apollographql.com'],
   'frame-src': ['https://sandbox.embed.apollographql.com'],
 };
@@ -62,6 +62,8 @@ export interface Pages {
   readonly start: Page;
   readonly graphiql: Page;
   readonly sandbox: Page;
+  /** Where holders of ADMIN keys manage keys. */
+  readonly admin: Page;
 }
 
 /** Reads all pages, once. @throws Error if a file is missing. */
@@ -73,5 +75,6 @@ export function readPages(): Pages {
     start: page('start.html', OWN),
     graphiql: page('graphiql.html', GRAPHIQL),
     sandbox: page('sandbox.html', SANDBOX),
+    admin: page('admin.html', OWN),
   };
 }

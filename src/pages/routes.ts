@@ -24,7 +24,7 @@ export async function pageRoutes(app: FastifyInstance, { pages, document, schema
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, metering: 'free', operation: 'pages' };
   });
-  const { assets, start, graphiql } = pages;
+  const { assets, start, graphiql, admin } = pages;
   const logo = assets.get('favicon.svg');
   const get = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => {
     app.route({ method: ['GET', 'HEAD'], url, handler });
@@ -32,6 +32,7 @@ export async function pageRoutes(app: FastifyInstance, { pages, document, schema
   };
 
   get('/', (_request, reply) => sendPage(reply, start));
+  get('/admin', (_request, reply) => sendPage(reply, admin));
   get('/graphiql', (_request, reply) => sendPage(reply, graphiql));
   // Browsers and Sandbox request these paths whatever a page says.
   for (const url of ['/favicon.svg', '/favicon.ico']) {

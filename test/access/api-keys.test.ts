@@ -310,3 +310,51 @@ interface Page {
   totalCount: number;
   pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; endCursor: string | null };
 }
+
+describe('keys are found', () => {
+  const found = async (args: string) => {
+    const { apiKeys } = await gateway.data<{ apiKeys: { totalCount: number; nodes: { name: string }[] } }>(
+      `{ apiKeys(first: 100, ${args}) { totalCount nodes { name } } }`,
+    );
+    expect(apiKeys.totalCount).toBe(apiKeys.nodes.length);
+    return apiKeys.nodes.map(({ name }) => name);
+  };
+
+  test('by a part of the name in any case, in which nothing is a wildcard, or the beginning of the id', async () => {
+    const key = await gateway.createKey({ name: 'Wild 100%_card\\ shop' });
+    await gateway.createKey({ name: 'Wild 100 cards' });
+    for (const text of ['wILD 100%', '%_C', '_card', 'D\\\\ S', key.id, key.id.slice(0, 9)])
+      expect(await found(`search: "${text}"`)).toEqual(['Wild 100%_card\\ shop']);
+    expect(await found('search: "wild 100"')).toEqual(['Wild 100 cards', 'Wild 100%_card\\ shop']);
+    expect(await found(`search: "${key.id.slice(1)}"`)).toEqual([]);
+  });
+
+  test('by whether they are still accepted', async () => {
+    const [revoked] = await Promise.all([
+      gateway.createKey({ name: 'ending: revoked' }),
+      gateway.createKey({ name: 'ending: expired', expiresAt: '2020-01-01T00:00:00Z' }),
+      gateway.createKey({ name: 'ending: later', expiresAt: '2090-01-01T00:00:00Z' }),
+      gateway.createKey({ name: 'ending: never' }),
+    ]);
+    await gateway.data('mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', { id: revoked.id });
+    expect((await found('search: "ending:", isActive: true')).sort()).toEqual(['ending: later', 'ending: never']);
+    expect((await found('search: "ending:", isActive: false')).sort()).toEqual(['ending: expired', 'ending: revoked']);
+    expect(await found('search: "ending:"')).toHaveLength(4);
+  });
+
+  test('with what is left of their quota', async () => {
+    const key = await gateway.createKey({ name: 'quota', plan: 'PRO' });
+    await gateway.app.inject({ url: '/pets', headers: key.headers });
+    const { apiKey } = await gateway.data(
+      'query ($id: ID!) { apiKey(id: $id) { rateLimit { plan windows { name limit remaining } } } }',
+      { id: key.id },
+    );
+    expect(apiKey?.rateLimit).toEqual({
+      plan: 'PRO',
+      windows: [
+        { name: 'minute', limit: 300, remaining: 299 },
+        { name: 'day', limit: 10_000, remaining: 9_999 },
+      ],
+    });
+  });
+});

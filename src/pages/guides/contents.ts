@@ -15,7 +15,7 @@ const GROUPS: readonly (readonly [group: string, entries: readonly (string | Lin
     ['graphql-clients', 'relay', 'federation', 'rest-clients', 'live-events', 'idempotency', 'error-handling'],
   ],
   ['The contract', ['deprecation', 'trusted-documents']],
-  ['Keys and limits', ['keys', 'limits', 'bounds']],
+  ['Keys and limits', ['keys', 'limits', 'usage', 'bounds']],
   [
     'Reference',
     [

@@ -31,12 +31,13 @@ export async function call(url, options = {}) {
 /**
  * Runs a GraphQL operation.
  * @param {string} query
+ * @param {object} [variables]
  */
-export function graphql(query) {
+export function graphql(query, variables) {
   return call('/graphql', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query }),
+    body: JSON.stringify({ query, variables }),
   });
 }
 

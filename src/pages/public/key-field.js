@@ -27,12 +27,15 @@ class KeyField extends HTMLElement {
       input.removeAttribute('aria-invalid');
       forget.hidden = !input.value;
       note.textContent = KEPT;
+      delete note.dataset.state;
     };
     form.addEventListener('submit', (event) => {
       event.preventDefault();
-      if (setKey(input.value)) return;
+      const fault = setKey(input.value);
+      if (!fault) return;
       input.setAttribute('aria-invalid', 'true');
-      note.textContent = 'A key looks like ps_ypcc3ce37j11_…: “ps_”, 12 characters, “_”, 32 characters.';
+      note.textContent = fault;
+      note.dataset.state = 'bad';
     });
     forget.addEventListener('click', () => setKey(''));
     keyChanges.addEventListener('change', show);

@@ -1,16 +1,22 @@
 // @ts-check
 import './key-field.js';
+import { copyButton } from './copy-button.js';
 import { answers, askViewer, call, graphql } from './gateway.js';
-import { keyChanges } from './key.js';
+import { currentKey, keyChanges } from './key.js';
+import { LANGUAGES, snippetOf } from './snippets.js';
+import { inWords, sumOf, usageChart } from './usage-chart.js';
 
 /** How often the quota is queried, in milliseconds; the query costs no quota. */
 const EVERY = 5000;
 
-/** @type {{ name: string, curl: string, send: () => Promise<Response> }[]} */
+/** Usage changes less often, in milliseconds. */
+const USAGE_EVERY = 60_000;
+
+/** @type {(import('./snippets.js').Example & { name: string, send: () => Promise<Response> })[]} */
 const REQUESTS = [
   ...['/pets?limit=3', '/store/inventory?limit=3', '/store/orders?limit=3'].map((path) => ({
     name: `GET ${path.split('?')[0]}`,
-    curl: `curl '${location.origin}${path}'`,
+    path,
     send: () => call(path),
   })),
   ...[
@@ -18,7 +24,8 @@ const REQUESTS = [
     ['GraphQL: viewer, free', '{ viewer { plan scopes rateLimit { windows { name remaining } } } }'],
   ].map(([name = '', query = '']) => ({
     name,
-    curl: `curl ${location.origin}/graphql -H 'content-type: application/json' \\\n  -d '${JSON.stringify({ query })}'`,
+    path: '/graphql',
+    query,
     send: () => graphql(query),
   })),
 ];
@@ -99,6 +106,11 @@ function described({ scopes, apiKey }) {
   return apiKey ? `key “${apiKey.name}”, ${may}` : `without a key, ${may}`;
 }
 
+async function showAll() {
+  await showViewer();
+  await showUsage();
+}
+
 async function showHealth() {
   const health = element('health');
   try {
@@ -112,9 +124,44 @@ async function showHealth() {
   }
 }
 
+let shown = REQUESTS[0];
+/** @type {import('./snippets.js').Language} */
+let language = 'curl';
+
+function showSnippet() {
+  if (shown) element('request').textContent = snippetOf(language, shown, currentKey() !== '');
+  for (const button of element('languages').querySelectorAll('button')) {
+    button.setAttribute('aria-pressed', String(button.textContent === language));
+  }
+}
+
+let usageShownAt = Number.NEGATIVE_INFINITY;
+
+/** Shows what the key of this tab has used. Costs no quota. */
+async function showUsage() {
+  if (document.hidden || Date.now() < Math.max(quietUntil, usageShownAt + USAGE_EVERY)) return;
+  usageShownAt = Date.now();
+  if (!currentKey()) return showDays([], 'Usage is kept per key: enter one to see what it has used.');
+  const response = await call('/usage').catch(() => undefined);
+  if (!response?.ok) return showDays([], '');
+  /** @type {import('./usage-chart.js').Day[]} */
+  const days = await response.json();
+  showDays(days, inWords(sumOf(days)));
+}
+
+/** @param {import('./usage-chart.js').Day[]} days @param {string} text */
+function showDays(days, text) {
+  element('usage-sum').textContent = text;
+  element('usage-chart').replaceChildren(...(days.length ? [usageChart(days)] : []));
+  element('usage-from').textContent = days[0]?.date ?? '';
+  element('usage-to').textContent = days.length ? 'today' : '';
+}
+
 /** @param {typeof REQUESTS[number]} request */
-async function run({ curl, send }) {
-  element('request').textContent = curl;
+async function run(request) {
+  shown = request;
+  showSnippet();
+  const { send } = request;
   const body = element('body');
   const status = element('status');
   const started = performance.now();
@@ -141,7 +188,18 @@ for (const request of REQUESTS) {
   item.append(button);
   element('requests').append(item);
 }
-element('request').textContent = REQUESTS[0]?.curl ?? '';
+for (const each of LANGUAGES) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = each;
+  button.addEventListener('click', () => {
+    language = each;
+    showSnippet();
+  });
+  element('languages').append(button);
+}
+element('copy').append(copyButton(() => element('request').textContent ?? ''));
+showSnippet();
 
 answers.addEventListener('standing', (event) => {
   windows = /** @type {CustomEvent<import('./gateway.js').Window[]>} */ (event).detail;
@@ -149,11 +207,13 @@ answers.addEventListener('standing', (event) => {
 });
 keyChanges.addEventListener('change', () => {
   quietUntil = 0;
-  showViewer();
+  usageShownAt = Number.NEGATIVE_INFINITY;
+  showSnippet();
+  showAll();
 });
-document.addEventListener('visibilitychange', showViewer);
-setInterval(showViewer, EVERY);
+document.addEventListener('visibilitychange', showAll);
+setInterval(showAll, EVERY);
 setInterval(showWindows, 1000);
 setInterval(showHealth, EVERY * 3);
-showViewer();
+showAll();
 showHealth();

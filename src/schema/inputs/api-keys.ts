@@ -1,14 +1,15 @@
-import { Field, InputType, Int } from 'type-graphql';
+import { ArgsType, Field, InputType, Int } from 'type-graphql';
 import {
   API_KEY_UPDATE,
   type ApiKeyUpdate as ApiKeyUpdateShape,
   NEW_API_KEY,
   type NewApiKey as NewApiKeyShape,
 } from '../../access/api-key-service';
-import { NAME } from '../../domain/input-rules';
+import { NAME, NAME_FILTER } from '../../domain/input-rules';
 import { Rules } from '../../graphql/directives/json-schema';
 import { Plan, Scope } from '../enum-types';
 import { DateTime } from '../scalars';
+import { ForwardPageArgs } from './page-args';
 
 @Rules(NEW_API_KEY)
 @InputType({ description: 'A key to create.' })
@@ -66,4 +67,20 @@ export class ApiKeyUpdate implements ApiKeyUpdateShape {
 
   @Field(() => DateTime, { nullable: true, description: 'When it expires; null means never.' })
   expiresAt?: Date | null;
+}
+
+@Rules({ search: NAME_FILTER })
+@ArgsType()
+export class ApiKeyPageArgs extends ForwardPageArgs {
+  @Field(() => String, {
+    nullable: true,
+    description: 'Only keys whose name contains this text, in any case, or whose id begins with it.',
+  })
+  search?: string | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Only keys that are neither revoked nor expired; if false, only the others.',
+  })
+  isActive?: boolean | null;
 }

@@ -10,11 +10,12 @@ import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import type { Store } from '../../rate-limit/stores/store';
-import { ApiKeyUpdate, NewApiKey } from '../inputs/api-keys';
-import { ForwardPageArgs } from '../inputs/page-args';
+import { ApiKeyPageArgs, ApiKeyUpdate, NewApiKey } from '../inputs/api-keys';
 import { type AnyId, DateTime, Id, keyIdOf } from '../scalars';
 import { ApiKey, CreatedApiKey } from '../types/api-key';
 import { ApiKeyConnection } from '../types/connection-types';
+import { RateLimit } from '../types/rate-limit';
+import { rateLimitOf } from './viewer-resolver';
 
 @Resolver(() => ApiKey)
 export class ApiKeyResolver {
@@ -27,9 +28,9 @@ export class ApiKeyResolver {
   @Requires('ADMIN')
   @Paged('first')
   @Errors('BAD_USER_INPUT')
-  @Query(() => ApiKeyConnection, { name: 'apiKeys', description: 'All API keys, newest first, one page at a time.' })
-  list(@Args(() => ForwardPageArgs) { first, after }: ForwardPageArgs, @Ctx() { session }: Context) {
-    return listKeys(session, first, after);
+  @Query(() => ApiKeyConnection, { name: 'apiKeys', description: 'API keys, newest first, one page at a time.' })
+  list(@Args(() => ApiKeyPageArgs) args: ApiKeyPageArgs, @Ctx() { session }: Context) {
+    return listKeys(session, args);
   }
 
   @Counted()
@@ -120,6 +121,11 @@ export class ApiKeyResolver {
     const address = subjectOfAddress(caller);
     if (address === 'unknown') throw badInput({ path: 'caller', message: 'must be a key id or an IP address' });
     return this.limits.liftBan(address);
+  }
+
+  @FieldResolver(() => RateLimit, { description: "What is left of the key's quota." })
+  async rateLimit(@Root() key: StoredKey, @Ctx() { charge }: Context): Promise<RateLimit> {
+    return rateLimitOf(await this.limits.peek({ id: key.id, quota: quotaOf(key) }), key.plan, charge.cost);
   }
 
   @FieldResolver(() => DateTime, {

@@ -2,6 +2,7 @@ import { Ctx, Query, Resolver } from 'type-graphql';
 import { Errors } from '../../errors/errors-directive';
 import type { Context } from '../../graphql/executor/context';
 import type { LimitStatus } from '../../rate-limit/limit-status';
+import type { Plan } from '../../rate-limit/plans';
 import { Viewer } from '../types/api-key';
 import { RateLimit } from '../types/rate-limit';
 
@@ -9,13 +10,7 @@ import { RateLimit } from '../types/rate-limit';
 export class ViewerResolver {
   @Query(() => RateLimit, { description: "The caller's plan and remaining quota. Uses no quota." })
   async rateLimit(@Ctx() { request, charge }: Context): Promise<RateLimit> {
-    const limitStatus = await charge.settle();
-    return {
-      plan: request.caller.plan,
-      cost: charge.cost,
-      windows: windowsOf(limitStatus),
-      bannedUntil: limitStatus.bannedUntil === undefined ? null : new Date(limitStatus.bannedUntil),
-    };
+    return rateLimitOf(await charge.settle(), request.caller.plan, charge.cost);
   }
 
   @Errors('BAD_USER_INPUT')
@@ -24,6 +19,17 @@ export class ViewerResolver {
     const { plan, scopes, apiKey = null } = context.request.caller;
     return { plan, scopes: [...scopes], apiKey, rateLimit: await this.rateLimit(context) };
   }
+}
+
+/** @param cost what the operation that asks costs. */
+export function rateLimitOf(limitStatus: LimitStatus, plan: Plan, cost: number): RateLimit {
+  const { bannedUntil } = limitStatus;
+  return {
+    plan,
+    cost,
+    windows: windowsOf(limitStatus),
+    bannedUntil: bannedUntil === undefined ? null : new Date(bannedUntil),
+  };
 }
 
 function windowsOf({ windows }: LimitStatus): RateLimit['windows'] {

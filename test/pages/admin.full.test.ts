@@ -1,0 +1,187 @@
+import type { Browser, Page } from 'playwright-core';
+import { browserTest, launchBrowser, type Observed, openPage, violations } from '../helper/browser';
+import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../helper/gateway';
+
+let gateway: Gateway;
+let url: string;
+let browser: Browser;
+let opened: Observed[] = [];
+let acme: TestKey;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  url = await gateway.listen();
+  for (let i = 0; i < 24; i++) await gateway.createKey({ name: `Shop ${i}` });
+  acme = await gateway.createKey({ name: 'Acme <b>& Sons</b>', plan: 'ENTERPRISE', perMinute: 5, perDay: 100 });
+  for (let i = 0; i < 25; i++) await gateway.app.inject({ url: '/pets', headers: acme.headers });
+});
+afterEach(async () => {
+  await Promise.all(opened.map(({ page }) => page.context().close()));
+  opened = [];
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway.close();
+});
+
+const inBrowser = (name: string, run: () => Promise<void>) => {
+  browserTest(name, async () => {
+    browser ??= await launchBrowser();
+    await run();
+  });
+};
+
+async function open(options: object = {}, key = ADMIN_KEY): Promise<Observed> {
+  const observed = await openPage(browser, url, options);
+  opened.push(observed);
+  const { page } = observed;
+  await page.goto(`${url}/admin`);
+  await page.getByLabel('API key', { exact: true }).fill(key);
+  await page.getByRole('button', { name: 'Use' }).click();
+  return observed;
+}
+
+const keys = (page: Page) => page.getByRole('list', { name: 'Keys' }).getByRole('listitem');
+const keyNamed = (page: Page, name: string) => keys(page).filter({ hasText: name });
+
+async function search(page: Page, text: string): Promise<void> {
+  await page.getByLabel('Search by name or id').fill(text);
+}
+
+async function apiKey(id: string) {
+  const { apiKey } = await gateway.data('query ($id: ID!) { apiKey(id: $id) { name plan revokedAt bannedUntil } }', {
+    id,
+  });
+  return apiKey;
+}
+
+describe('/admin', () => {
+  inBrowser('shows keys page by page, and finds them by name and id', async () => {
+    const admin = await open();
+    const { page } = admin;
+    await keyNamed(page, 'Acme').waitFor();
+    expect(await keys(page).count()).toBe(20);
+    expect(await page.locator('#total').textContent()).toBe('26 keys');
+    await page.getByRole('button', { name: 'Older' }).click();
+    await keyNamed(page, 'Shop 0').waitFor();
+    expect(await keys(page).count()).toBe(6);
+    await page.getByRole('button', { name: 'Newer' }).click();
+    await keyNamed(page, 'Acme').waitFor();
+    await search(page, 'sHOP 2');
+    await page.getByText('5 keys', { exact: true }).waitFor();
+    await search(page, acme.id.slice(0, 8));
+    await page.getByText('1 key', { exact: true }).waitFor();
+    expect(await keyNamed(page, 'Acme <b>& Sons</b>').count()).toBe(1);
+    await search(page, 'nobody');
+    await page.getByText('No keys match.').waitFor();
+    expect([admin.complaints, admin.outside]).toEqual([[], []]);
+  });
+
+  inBrowser('shows what a key has used and has left, and lifts its ban', async () => {
+    const { page, complaints } = await open();
+    await search(page, 'Acme');
+    const key = keyNamed(page, 'Acme');
+    await key.getByText('banned until').waitFor();
+    expect(await key.getByRole('img').getAttribute('aria-label')).toBe('Last 30 days: 5 requests, 20 refused, 1 ban');
+    expect(await key.getByRole('meter', { name: 'Left this minute' }).getAttribute('aria-valuenow')).toBe('0');
+    await page.getByRole('listitem').filter({ hasText: 'Acme <b>& Sons</b>5 requests, 20 refused, 1 ban' }).waitFor();
+    await key.getByRole('button', { name: 'Lift ban' }).click();
+    await page.getByText('The ban of “Acme <b>& Sons</b>” is lifted.').waitFor();
+    await key.getByText('banned until').waitFor({ state: 'detached' });
+    expect((await apiKey(acme.id))?.bannedUntil).toBeNull();
+    expect(complaints).toEqual([]);
+  });
+
+  inBrowser('creates a key, whose secret it shows once, and changes, rotates and revokes it', async () => {
+    const { page, complaints } = await open();
+    const dialog = page.getByRole('dialog');
+    const field = (name: string) => dialog.getByLabel(name);
+    await page.getByRole('button', { name: 'Create a key…' }).click();
+    await field('Name').fill('Brand new');
+    await field('Plan').selectOption('ENTERPRISE');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText('Per minute: must be given for the plan ENTERPRISE').waitFor();
+    await field('Plan').selectOption('PRO');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    const secret = String(await dialog.locator('#secret').textContent());
+    expect(secret).toMatch(/^ps_[0-9a-z]{12}_[0-9A-Za-z]{32}$/);
+    const use = async (whole: string) =>
+      (await gateway.app.inject({ url: '/pets', headers: { 'x-api-key': whole } })).statusCode;
+    expect(await use(secret)).toBe(200);
+    await dialog.getByRole('button', { name: 'I have kept it' }).click();
+    await keyNamed(page, 'Brand new').waitFor();
+    expect((await page.content()).includes(secret)).toBe(false);
+
+    await page.getByRole('button', { name: 'Change Brand new' }).click();
+    await field('Name').fill('Renamed');
+    await field('Plan').selectOption('BUSINESS');
+    await page.keyboard.press('Enter');
+    await keyNamed(page, 'Renamed').getByText('BUSINESS').waitFor();
+
+    await page.getByRole('button', { name: 'Rotate Renamed' }).click();
+    await field('The old secret still works for').selectOption('0');
+    await dialog.getByRole('button', { name: 'Rotate' }).click();
+    const next = String(await dialog.locator('#secret').textContent());
+    expect([await use(secret), await use(next)]).toEqual([401, 200]);
+    await dialog.getByRole('button', { name: 'I have kept it' }).click();
+
+    const id = String(secret.split('_')[1]);
+    await page.getByRole('button', { name: 'Revoke Renamed' }).click();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect((await apiKey(id))?.revokedAt).toBeNull();
+    await page.getByRole('button', { name: 'Revoke Renamed' }).click();
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await keyNamed(page, 'Renamed').waitFor({ state: 'detached' });
+    expect(await use(next)).toBe(401);
+    await page.getByLabel('Which keys').selectOption('Revoked or expired');
+    await keyNamed(page, 'Renamed').getByText('revoked').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  inBrowser('lifts the ban of an address, and says if there was none', async () => {
+    const remoteAddress = '192.0.2.77';
+    for (let i = 0; i < 80; i++)
+      await gateway.app.inject({ url: '/pets', headers: { 'x-api-key': undefined }, remoteAddress });
+    const { page } = await open();
+    const lift = async (caller: string) => {
+      await page.getByRole('button', { name: 'Lift a ban…' }).click();
+      await page.getByRole('dialog').getByLabel('Address or key id').fill(caller);
+      await page.keyboard.press('Enter');
+    };
+    await lift(remoteAddress);
+    await page.getByText('The ban of 192.0.2.77 is lifted.').waitFor();
+    await lift(remoteAddress);
+    await page.getByText('192.0.2.77 was not banned.').waitFor();
+    await lift('nowhere');
+    await page.getByText('caller: must be a key id or an IP address').waitFor();
+  });
+
+  inBrowser('shows nothing to others, and says what is missing', async () => {
+    const pro = await gateway.createKey({ name: 'Reader', plan: 'PRO', scopes: ['READ'] });
+    const { page } = await open({}, pro.whole);
+    await page.getByText('The key “Reader” does not have the scope ADMIN.').waitFor();
+    expect(await keys(page).count()).toBe(0);
+    await page.getByRole('button', { name: 'Forget' }).click();
+    await page.getByText('Enter a key with the scope ADMIN').waitFor();
+    await page.getByLabel('API key', { exact: true }).fill(ADMIN_KEY.slice(0, -1));
+    await page.keyboard.press('Enter');
+    await page.getByText('Its secret has 31 characters instead of 32.').waitFor();
+  });
+
+  inBrowser('keeps the rules of accessibility, on a desk and on a phone, in light and dark', async () => {
+    const found: string[] = [];
+    for (const colorScheme of ['light', 'dark'])
+      for (const viewport of [
+        { width: 1280, height: 800 },
+        { width: 390, height: 844 },
+      ]) {
+        const { page } = await open({ colorScheme, viewport, bypassCSP: true });
+        await keyNamed(page, 'Acme').waitFor();
+        found.push(...(await violations(page)));
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
+        await page.getByRole('button', { name: 'Create a key…' }).click();
+        found.push(...(await violations(page)));
+      }
+    expect(found).toEqual([]);
+  });
+});
