@@ -1,6 +1,18 @@
 import { resolve } from 'node:path';
 import type { AnonymousAccess } from './access/caller';
-import { apiKey, flag, integer, oneOf, origins, proxies, redis, text, url, urls } from './config/parsers';
+import {
+  apiKey,
+  flag,
+  integer,
+  oneOf,
+  origins,
+  postgres,
+  postgresServers,
+  proxies,
+  redis,
+  text,
+  url,
+} from './config/parsers';
 
 /** One environment variable: how it is read, and its default. */
 interface Setting<T> {
@@ -20,14 +32,14 @@ const SETTINGS = {
   HOST: setting(text, '127.0.0.1'),
   /** Worker processes. More than one require DATABASE_URL and REDIS_URL. */
   WEB_CONCURRENCY: setting(integer(1, 256), 1),
-  /** `postgresql://` URL; without it the embedded PostgreSQL in DATA_DIR is used. */
-  DATABASE_URL: setting<string | undefined>(url('postgresql:', 'postgres:'), undefined),
-  /** Maximum number of connections to PostgreSQL, per worker. */
+  /** `postgresql://` URL, several hosts of which one takes writes included; without it the embedded PostgreSQL in DATA_DIR is used. */
+  DATABASE_URL: setting<string | undefined>(postgres, undefined),
+  /** Maximum number of connections to PostgreSQL for requests, per worker; two more cancel statements and probe. */
   DATABASE_POOL_SIZE: setting(integer(1, 1000), 10),
   /** Maximum number of statements waiting for a connection; any more are refused at once. */
   DATABASE_QUEUE: setting(integer(1, 100_000), 1000),
   /** `postgresql://` URLs of streaming replicas of DATABASE_URL, comma-separated. Queries read from them. */
-  DATABASE_REPLICA_URLS: setting<string[] | undefined>(urls('postgresql:', 'postgres:'), undefined),
+  DATABASE_REPLICA_URLS: setting<string[] | undefined>(postgresServers, undefined),
   /** Maximum lag of a replica that is read from, and how long after a write its caller reads from the primary. */
   REPLICA_MAX_LAG_MS: setting(integer(100, 600_000), 5000),
   /** Directory of the embedded PostgreSQL, for its owner alone. */

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorsAsMarkdown } from './pages/error-reference';
+import { errorsAsMarkdown } from './pages/reference/error-reference';
 import { printedSchema } from './schema/printed-schema';
 
 const PROJECT = join(__dirname, '..');

@@ -17,6 +17,21 @@ describe('schema.graphql', () => {
     expect(COMMITTED).toBe(printedSchema());
   });
 
+  test('begins with what can be asked for, and ends with the directives', () => {
+    const definitions = [...COMMITTED.matchAll(/^(schema|directive|\w+ (?:Query|Mutation|Subscription|\w+)\b)/gm)].map(
+      ([all]) => all,
+    );
+    const [first, ...others] = definitions.filter((each) => each !== 'directive');
+    expect([first, ...others.slice(0, 4)]).toEqual([
+      'schema',
+      'type Query',
+      'type Mutation',
+      'type Subscription',
+      'type Pet',
+    ]);
+    expect(definitions.indexOf('directive')).toBe(1 + others.length);
+  });
+
   test('describes everything in it', () => {
     expect(undescribed(COMMITTED)).toEqual([]);
   });

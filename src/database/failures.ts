@@ -19,7 +19,9 @@ const CODES = {
   /** The database is unreachable, down, or no longer accepts this service. */
   unavailable:
     '08 28 3D 53 57 58 P2024 P2037 P1000 P1001 P1002 P1003 P1010 P1011 P1017 ' +
-    'DatabaseNotReachable ConnectionClosed TooManyConnections ' +
+    'DatabaseNotReachable ConnectionClosed TooManyConnections TlsConnectionError ' +
+    'EPROTO CERT_HAS_EXPIRED CERT_NOT_YET_VALID ERR_TLS_CERT_ALTNAME_INVALID DEPTH_ZERO_SELF_SIGNED_CERT ' +
+    'SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT_LOCALLY ' +
     'ECONNREFUSED ECONNRESET EPIPE ENOTFOUND EAI_AGAIN ETIMEDOUT EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN EADDRNOTAVAIL ENOENT',
 };
 
@@ -33,7 +35,7 @@ const BY_CODE = new Map(
 
 /** node-postgres messages that have no code. */
 const LOST_CONNECTION =
-  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|server closed the connection|cannot use a pool after calling end|not queryable|query read timeout/i;
+  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|server closed the connection|cannot use a pool after calling end|not queryable|query read timeout|SSL connection/i;
 
 /** Classifies an error of Prisma or a driver; `undefined` if it is none of these failures. */
 export function failureOf(error: unknown): Failure | undefined {

@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify';
 import { Assets } from './assets';
-import { errorsAsHtml } from './error-reference';
 
 /** What a page may load, by directive of the Content-Security-Policy; anything else is not allowed. */
 export type Policy = Readonly<Record<string, readonly string[]>>;
@@ -63,20 +62,16 @@ export interface Pages {
   readonly start: Page;
   readonly graphiql: Page;
   readonly sandbox: Page;
-  /** What to do about each error. */
-  readonly errors: Page;
 }
 
 /** Reads all pages, once. @throws Error if a file is missing. */
 export function readPages(): Pages {
   const assets = new Assets();
   const page = (name: string, policy: Policy): Page => ({ html: assets.page(name), headers: pageHeaders(policy) });
-  const errors = page('errors.html', OWN);
   return {
     assets,
     start: page('start.html', OWN),
     graphiql: page('graphiql.html', GRAPHIQL),
     sandbox: page('sandbox.html', SANDBOX),
-    errors: { ...errors, html: errors.html.replace('<!-- errors -->', errorsAsHtml) },
   };
 }

@@ -2,15 +2,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
 import { answerOtherMethods } from '../rest/other-methods';
-import { docs } from './docs';
 import { guideRoutes } from './guides/guide-routes';
 import { type Pages, sendPage } from './page';
+import { referenceRoutes } from './reference/reference-routes';
 import { sendAsset } from './send-asset';
 
 export interface PageOptions {
   readonly pages: Pages;
   /** What `/docs/rest` shows. */
   readonly document: OpenAPIV3.Document;
+  /** What `/docs/graphql` shows. */
   readonly schema: GraphQLSchema;
 }
 
@@ -23,7 +24,7 @@ export async function pageRoutes(app: FastifyInstance, { pages, document, schema
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, metering: 'free', operation: 'pages' };
   });
-  const { assets, start, graphiql, errors } = pages;
+  const { assets, start, graphiql } = pages;
   const logo = assets.get('favicon.svg');
   const get = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => {
     app.route({ method: ['GET', 'HEAD'], url, handler });
@@ -32,7 +33,6 @@ export async function pageRoutes(app: FastifyInstance, { pages, document, schema
 
   get('/', (_request, reply) => sendPage(reply, start));
   get('/graphiql', (_request, reply) => sendPage(reply, graphiql));
-  get('/docs/errors', (_request, reply) => sendPage(reply, errors));
   // Browsers and Sandbox request these paths whatever a page says.
   for (const url of ['/favicon.svg', '/favicon.ico']) {
     get(url, (request, reply) => sendAsset(request, reply, logo, A_DAY));
@@ -42,5 +42,5 @@ export async function pageRoutes(app: FastifyInstance, { pages, document, schema
     return sendAsset(request, reply, assets.find(name), FOR_GOOD);
   });
   await app.register(guideRoutes, { assets, document, schema });
-  await app.register(docs, { document, logo: logo.body });
+  await app.register(referenceRoutes, { assets, document, schema });
 }

@@ -58,6 +58,14 @@ function checkRetryAfter(status: number, { retryAfter }: Told): void {
   else expect(Number.isInteger(retryAfter) && Number(retryAfter) >= 1).toBe(true);
 }
 
+/** A refusal links to the description of its code, whatever the interface; nothing else does. */
+export function checkHelp(status: number, headers: Record<string, string>, body: string): void {
+  const codes = new Set([...body.matchAll(/"code":"(\w+)"/g)].map(([, code]) => code));
+  const [code] = status >= 400 && codes.size === 1 ? codes : [];
+  const help = (headers.link ?? '').split(', ').filter((link) => link.endsWith('rel="help"'));
+  expect([status, help]).toEqual([status, code ? [`</docs/errors#${code.toLowerCase()}>; rel="help"`] : []]);
+}
+
 const INTERNAL = /node_modules|\.[jt]s\b|at \S+:\d+|prisma|select |ECONN|10\.0\.0\.5|stack|secret/i;
 
 /** An error has the shape of its interface, and reveals no internals. */

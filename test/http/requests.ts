@@ -292,7 +292,7 @@ export const REQUESTS: readonly Request[] = [
   { name: 'OPTIONS that is not a preflight', method: 'OPTIONS', path: '/pets', status: 204 },
   { name: 'OPTIONS of GraphQL, not a preflight', method: 'OPTIONS', path: '/graphql', status: 204 },
   { name: 'OPTIONS of an unknown path, not a preflight', method: 'OPTIONS', path: '/nothing', status: 204 },
-  { name: 'the documentation', path: '/docs', status: 200 },
+  { name: 'the documentation', path: '/docs/rest', status: 200 },
   { name: 'the OpenAPI document', path: '/openapi.json', status: 200 },
   { name: 'the OpenAPI document in YAML', path: '/openapi.yaml', status: 200 },
   { name: 'liveness', path: '/livez', status: 200 },

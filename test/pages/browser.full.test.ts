@@ -160,7 +160,6 @@ describe('the start page', () => {
     for (const path of [
       '/graphql',
       '/graphiql',
-      '/docs',
       '/docs/errors',
       '/schema.graphql',
       '/openapi.json',
@@ -295,26 +294,6 @@ describe('Sandbox', () => {
   });
 });
 
-describe('the REST documentation', () => {
-  inBrowser('tries an operation with the authorised key', async () => {
-    const docs = await open('/docs/rest');
-    const { page } = docs;
-    await page.getByRole('button', { name: 'Authorize' }).first().click();
-    await page
-      .getByLabel(/^Value:|auth-api-key|apiKey/)
-      .first()
-      .fill(pro.whole);
-    await page.getByRole('button', { name: 'Apply credentials' }).first().click();
-    await page.getByRole('button', { name: 'Close' }).first().click();
-    await page.locator('#operations-Pets-listPets button').first().click();
-    await page.getByRole('button', { name: 'Execute' }).click();
-    const response = page.locator('#operations-Pets-listPets .live-responses-table');
-    await response.getByText('x-ratelimit-limit: 300').waitFor();
-    expect(await response.textContent()).toContain('"Rex"');
-    expectNoComplaints(docs);
-  });
-});
-
 describe('the errors', () => {
   inBrowser('fit on a phone in the dark, and each can be linked to', async () => {
     const phone = { viewport: { width: 360, height: 740 }, isMobile: true, colorScheme: 'dark' };
@@ -322,7 +301,7 @@ describe('the errors', () => {
     const { page } = errors;
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
     expect(await page.evaluate('getComputedStyle(document.body).color')).toBe('rgb(236, 235, 231)');
-    const entry = page.locator('#INSUFFICIENT_STOCK');
+    const entry = page.locator('#insufficient_stock');
     expect(await entry.boundingBox()).toMatchObject({ y: expect.any(Number) });
     expect((await entry.boundingBox())?.y).toBeLessThan(740);
     expect(await entry.textContent()).toContain('What to do:');

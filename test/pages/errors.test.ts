@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_CODES, ERRORS } from '../../src/errors/error-codes';
-import { errorsAsMarkdown } from '../../src/pages/error-reference';
+import { errorsAsMarkdown } from '../../src/pages/reference/error-reference';
 import { printedSchema } from '../../src/schema/printed-schema';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { send } from '../rest/client';
@@ -16,12 +16,14 @@ describe('/docs/errors', () => {
   test('has each code under its status, with why it comes and what to do', async () => {
     const { status, headers, text } = await send(gateway, 'GET /docs/errors');
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-    expect([...text.matchAll(/<article [^>]*id="(\w+)">/g)].map(([, code]) => code)).toEqual(ERROR_CODES);
-    expect(text).toContain('<h2>409 Conflict</h2>');
+    expect([...text.matchAll(/<article [^>]*id="(\w+)">/g)].map(([, id]) => id)).toEqual(
+      ERROR_CODES.map((code) => code.toLowerCase()),
+    );
+    expect(text).toContain('>409 Conflict</h2>');
     for (const code of ERROR_CODES) {
-      const [, article = ''] = text.split(`id="${code}"`);
+      const [, article = ''] = text.split(`<article class="entry" id="${code.toLowerCase()}"`);
       const shown = article.slice(0, article.indexOf('</article>')).replace(/<\/?(code|strong)>/g, '');
-      expect(shown).toContain(`<p>${shownIn(ERRORS[code].why)}</p>`);
+      expect(shown).toContain(`<p id="${code}">${shownIn(ERRORS[code].why)}</p>`);
       expect(shown).toContain(`<p>What to do: ${shownIn(ERRORS[code].fix)}</p>`);
       expect(shown).toContain(`“${shownIn(ERRORS[code].message)}”`);
     }
@@ -36,7 +38,7 @@ describe('/docs/errors', () => {
   });
 
   test('is linked from the other pages', async () => {
-    for (const page of ['/', '/docs'])
+    for (const page of ['/', '/docs/rest', '/docs/graphql'])
       expect((await send(gateway, `GET ${page}`)).text).toMatch(/<a [^>]*href="\/docs\/errors"/);
   });
 });
@@ -90,7 +92,7 @@ describe('/schema.graphql', () => {
   });
 
   test('is linked from the pages', async () => {
-    for (const page of ['/', '/docs', '/docs/errors'])
+    for (const page of ['/', '/docs/rest', '/docs/graphql', '/docs/errors'])
       expect((await send(gateway, `GET ${page}`)).text).toMatch(/<a [^>]*href="\/schema.graphql"/);
   });
 });

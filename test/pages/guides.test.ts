@@ -84,7 +84,7 @@ test('the search knows every section, every operation of both interfaces, and ev
   expect(find('Guide', 'Exploring')).toMatchObject({ href: '/docs/getting-started#exploring' });
   expect(find('REST', 'POST /store/orders')).toMatchObject({ text: expect.stringContaining('order') });
   expect(find('GraphQL', 'placeOrder')).toMatchObject({ within: 'Mutation' });
-  expect(find('Error', 'RATE_LIMITED')).toMatchObject({ href: '/docs/errors#RATE_LIMITED', within: '429' });
+  expect(find('Error', 'RATE_LIMITED')).toMatchObject({ href: '/docs/errors#rate_limited', within: '429' });
   const headings = FILES.filter((file) => file !== 'errors.md').flatMap(
     (file) =>
       readFileSync(join(DOCS, file), 'utf8')

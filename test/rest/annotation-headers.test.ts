@@ -25,9 +25,9 @@ describe('GET /pets/{petId} is deprecated', () => {
     expect(headers.deprecation).toBe(`@${Date.UTC(2026, 10, 1) / 1000}`);
     expect(headers.sunset).toBe('Mon, 01 Nov 2027 00:00:00 GMT');
     const id = /\/pets\/(\w+)/.exec(on)?.[1];
-    expect(headers.link?.split(', ')).toEqual([
+    expect(headers.link?.split(', ').slice(0, 2)).toEqual([
       `</pets?id=${id}>; rel="successor-version"`,
-      '</docs/rest#/Pets/getPet>; rel="deprecation"; type="text/html"',
+      '</docs/rest#getPet>; rel="deprecation"; type="text/html"',
     ]);
   });
 

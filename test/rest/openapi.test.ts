@@ -255,6 +255,7 @@ describe('headers', () => {
             'X-Request-Id',
           ]),
         ]);
+        if (Number(status) >= 400) expect(Object.keys(response.headers ?? {})).toContain('Link');
         if (Number(status) >= 400) expect(jsonSchema(response).allOf?.[0]).toEqual(description.schema('Error'));
       }
     }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
-import type { PoolLoad, Statement } from '../database';
+import type { PoolLoad, Statement, Written } from '../database';
 import { diskFull, failureOf } from '../failures';
 import { PrismaClient } from '../generated/client';
 import { migrate } from '../migrations';
@@ -93,11 +93,13 @@ export class EmbeddedDatabase extends PrismaDatabase {
     statement: Statement,
     values: readonly unknown[],
     kind: StatementKind,
+    written?: Written<Row>,
   ): Promise<Row[]> {
     const leave = await this.queue.enter(work);
     try {
       if (kind === 'write') await this.prepareToWrite();
       const { rows } = await this.engine.query<Row>(statement.text, [...values], TYPES);
+      written?.(rows);
       return rows;
     } catch (error) {
       throw this.explained(error);

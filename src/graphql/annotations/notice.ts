@@ -1,3 +1,4 @@
+import { deprecationLink } from '../../errors/help';
 import type { Annotation } from './annotations';
 
 /** What a client is told about the deprecated and unstable elements that it uses. */
@@ -17,9 +18,6 @@ interface DeprecationNotice {
   readonly replacement?: string;
 }
 
-/** Where to read what is deprecated and what to use instead. */
-const DOCUMENTATION = '</graphiql>; rel="deprecation"; type="text/html"';
-
 /** The notice for these annotations, if any. Headers combine them: the earliest dates, the least stable level. */
 export function noticeOf(annotations: readonly Annotation[]): Notice | undefined {
   if (!annotations.length) return undefined;
@@ -33,7 +31,7 @@ export function noticeOf(annotations: readonly Annotation[]): Notice | undefined
     headers: {
       ...(level && { 'x-stability': level }),
       ...dateHeaders(earliest(deprecated.map(({ since }) => since)), earliest(deprecated.map(({ sunset }) => sunset))),
-      ...(deprecated.length > 0 && { link: DOCUMENTATION }),
+      ...(deprecated.length > 0 && { link: deprecationLink(deprecated) }),
     },
     ...(deprecated.length > 0 && {
       extensions: {

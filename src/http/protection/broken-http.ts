@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '../../errors/error-codes';
+import { helpLink } from '../../errors/help';
 import { refusalOf } from '../../errors/limit-problem';
 import { ProblemError } from '../../errors/problem';
 import { subjectOfAddress } from '../../rate-limit/client-address';
@@ -45,6 +46,7 @@ function write(socket: Socket, problem: ProblemError, headers: Record<string, st
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(body),
     'X-Request-Id': requestId,
+    Link: helpLink(problem.code),
     ...Object.fromEntries(PROTECTIVE_HEADERS),
     Vary: VARY,
     ...headers,

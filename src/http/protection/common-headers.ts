@@ -4,6 +4,7 @@ import { problemOfStatus } from '../../errors/limit-problem';
 import type { LimitStatus } from '../../rate-limit/limit-status';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
 import { errorAnswer } from '../error-handling';
+import { linkToHelp } from './help-link';
 import { protect } from './protective-headers';
 
 /** `Retry-After` in seconds for a 503, and for a GraphQL response that contains one. */
@@ -50,6 +51,7 @@ export function completeResponses(app: FastifyInstance, now: () => number, mayBe
     protect(reply, mayBeTls);
     const isUnavailable = reply.statusCode === 503 || reply.request.observation?.isUnavailable;
     if (isUnavailable && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);
+    if (reply.statusCode >= 400) linkToHelp(reply, payload);
     if (reply.statusCode === 401) reply.header('www-authenticate', CHALLENGE);
     return payload;
   }

@@ -18,6 +18,11 @@ const GROUPS: readonly (readonly [group: string, entries: readonly (string | Lin
     'Reference',
     [
       { title: 'REST', href: '/docs/rest', summary: 'Every operation of the REST interface, to try out.' },
+      {
+        title: 'GraphQL',
+        href: '/docs/graphql',
+        summary: 'Every operation and type of the schema, with scopes, errors and costs.',
+      },
       { title: 'Errors', href: '/docs/errors', summary: 'Every error code: why it comes, and what to do.' },
       'configuration',
     ],

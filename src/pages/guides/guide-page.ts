@@ -4,7 +4,7 @@ import type { Library, ShownGuide } from './library';
 
 /** The parts of `guide.html` that are filled in, by the names of their comments. */
 export type Parts = Readonly<
-  Record<'title' | 'description' | 'navigation' | 'content' | 'outline' | 'neighbours', string>
+  Record<'title' | 'description' | 'head' | 'navigation' | 'content' | 'outline' | 'neighbours', string>
 >;
 
 /** The template with its parts. */
@@ -26,6 +26,7 @@ export function guideParts(library: Library, guide: ShownGuide): Parts {
   return {
     title: escaped(guide.title),
     description: escaped(guide.summary),
+    head: '',
     navigation: navigation(library, guide.href),
     content: guide.parsed().html(),
     outline: outline(guide),
@@ -45,6 +46,7 @@ export function overviewParts(library: Library): Parts {
   return {
     title: 'Documentation',
     description: 'Guides and references of the petstore gateway.',
+    head: '',
     navigation: navigation(library, '/docs'),
     content: `<h1>Documentation</h1>\n<p>Guides for those who call the petstore and for those who run it, and the references of both interfaces.</p>\n${groups.join('\n')}`,
     outline: '',

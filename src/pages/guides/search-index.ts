@@ -1,6 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
 import { ERROR_CODES, ERRORS } from '../../errors/error-codes';
+import { helpOf } from '../../errors/help';
 import type { Library } from './library';
 
 /** One place that the search finds. The browser indexes all of them when the search is first opened. */
@@ -44,7 +45,7 @@ function inRest({ paths }: OpenAPIV3.Document): Found[] {
         title: `${method.toUpperCase()} ${path}`,
         within: tag,
         text: `${summary} ${description}`.trim(),
-        href: `/docs/rest#/${tag}/${operationId}`,
+        href: `/docs/rest#${operationId}`,
       };
     }),
   );
@@ -58,7 +59,7 @@ function inGraphql(schema: GraphQLSchema): Found[] {
       title: name,
       within: String(root?.name),
       text: description ?? '',
-      href: '/graphiql',
+      href: `/docs/graphql#${root?.name}.${name}`,
     })),
   );
 }
@@ -66,6 +67,6 @@ function inGraphql(schema: GraphQLSchema): Found[] {
 function inErrors(): Found[] {
   return ERROR_CODES.map((code) => {
     const { status, why, fix } = ERRORS[code];
-    return { kind: 'Error', title: code, within: String(status), text: `${why} ${fix}`, href: `/docs/errors#${code}` };
+    return { kind: 'Error', title: code, within: String(status), text: `${why} ${fix}`, href: helpOf(code) };
   });
 }

@@ -57,7 +57,7 @@ function errorResponse(codes: readonly ErrorCode[], annotations: readonly Header
   const extra = codes[0] && EXTRA_HEADERS[ERRORS[codes[0]].status];
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].why}`).join('\n\n'),
-    headers: headersOf(...(extra ? [extra] : []), ...annotations),
+    headers: headersOf('Link', ...(extra ? [extra] : []), ...annotations),
     content: contentOf(codes),
   };
 }
@@ -73,7 +73,7 @@ function otherError(): Response {
   const texts = HTTP_ERRORS.map((code) => `\`${code}\` (${ERRORS[code].status}): ${ERRORS[code].why}`);
   return {
     description: ['Errors of HTTP itself, before it is known what the request is for.', ...texts].join('\n\n'),
-    headers: headersOf(),
+    headers: headersOf('Link'),
     content: contentOf(HTTP_ERRORS),
   };
 }

@@ -53,7 +53,7 @@ export const HEADERS = {
     '"h5EdGu1QmHe4OkjsU292jNzSLfE"',
   ),
   Link: optional(
-    'The next page of a list, if there is one, with `rel="next"` (RFC 8288); the replacement of a deprecated operation with `rel="successor-version"`',
+    'The next page of a list, if there is one, with `rel="next"` (RFC 8288); the replacement of a deprecated operation with `rel="successor-version"`; what to do about an error with `rel="help"`',
     { ...TEXT, maxLength: 65_536 },
     '</pets?limit=2&cursor=NGU5Y2ZkM2MyIDI>; rel="next"',
   ),

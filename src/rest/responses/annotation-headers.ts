@@ -14,8 +14,8 @@ export type AnnotationHeaders = (
 ) => Headers | undefined;
 
 /** The URL of an operation's documentation. */
-export function documentationOf({ tag, id }: PreparedOperation): string {
-  return `/docs/rest#/${tag}/${id}`;
+export function documentationOf({ id }: PreparedOperation): string {
+  return `/docs/rest#${id}`;
 }
 
 const EXPERIMENTAL = { 'x-stability': 'experimental' };

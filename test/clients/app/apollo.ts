@@ -168,7 +168,7 @@ await new Promise((resolve) => setTimeout(resolve, 200)); // the subscription it
 /** What somebody else does, until it shows. */
 async function elsewhere(method: string, path: string, body: object | undefined, shows: () => unknown) {
   const headers = { 'content-type': 'application/json', 'x-api-key': key };
-  const response = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  const response = await plainFetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
   while (!shows()) await new Promise((resolve) => setTimeout(resolve, 20));
   return response;
 }

@@ -196,7 +196,7 @@ describe('free of quota', () => {
     ['OPTIONS', rest('/pets', { method: 'OPTIONS' })],
     ['the OpenAPI document', rest('/openapi.json')],
     ['the OpenAPI document, as YAML', rest('/openapi.yaml')],
-    ['the documentation', rest('/docs')],
+    ['the documentation', rest('/docs/rest')],
     ['Sandbox', rest('/graphql', { headers: { accept: 'text/html' } })],
     ['the start page', rest('/')],
     ['GraphiQL', rest('/graphiql')],

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { type Gateway, startGateway } from '../../helper/gateway';
 import { toldBy } from '../../helper/standing';
 import { exchange, parseResponse } from '../../helper/wire';
-import { checkBody, checkHeaders } from '../answers';
+import { checkBody, checkHeaders, checkHelp } from '../answers';
 import { fields, REQUESTS, type Request } from '../requests';
 
 let gateway: Gateway;
@@ -35,6 +35,7 @@ describe('the headers are on the response to', () => {
     expect(status).toBe(request.status);
     checkHeaders(status, headers, { isChange: !['GET', 'HEAD'].includes(request.method ?? 'GET') });
     checkBody(request, body);
+    if (request.method !== 'HEAD') checkHelp(status, headers, body);
   });
 
   test('any request over the limit, then of a banned caller: 429', async () => {
@@ -49,6 +50,7 @@ describe('the headers are on the response to', () => {
       const { status, headers, body } = await send(request, caller);
       expect([request.name, status]).toEqual([request.name, 429]);
       checkHeaders(429, headers);
+      if (request.method !== 'HEAD') checkHelp(429, headers, body);
       checkBody({ ...request, code: 'KEY_BANNED', status: 429 }, body);
     }
   });

@@ -1,0 +1,68 @@
+import { STATUS_CODES } from 'node:http';
+import { ERROR_CODES, ERRORS, type ErrorCode } from '../../errors/error-codes';
+import { anchorOf } from '../../errors/help';
+import { escaped } from '../guides/escaped';
+import { inline } from './html';
+import { type Entry, referenceHtml } from './reference-page';
+
+/** The codes by HTTP status: `409 Conflict`. */
+function byStatus(): Map<string, ErrorCode[]> {
+  const groups = new Map<string, ErrorCode[]>();
+  for (const code of ERROR_CODES) {
+    const title = `${ERRORS[code].status} ${STATUS_CODES[ERRORS[code].status]}`;
+    groups.set(title, [...(groups.get(title) ?? []), code]);
+  }
+  return groups;
+}
+
+/** `/docs/errors`: each code by its status. */
+export function errorReference(template: string): string {
+  const entry = (code: ErrorCode): Entry => {
+    const { why, fix, message } = ERRORS[code];
+    return {
+      id: anchorOf(code),
+      label: code,
+      title: `<code>${code}</code>`,
+      // Also an anchor as it is written.
+      body: `<p id="${code}">${inline(why)}</p>
+        <p><strong>What to do:</strong> ${inline(fix)}</p>
+        <p class="example">“${escaped(message)}”</p>`,
+    };
+  };
+  return referenceHtml(template, {
+    title: 'Errors',
+    description: 'Every error code of the petstore: why it comes, and what to do.',
+    introduction: LEAD,
+    example: 'stock, 409…',
+    parts: [...byStatus()].map(([title, codes]) => ({
+      id: `status-${title.slice(0, 3)}`,
+      title,
+      entries: codes.map(entry),
+    })),
+  });
+}
+
+const LEAD = `
+  <p>A code is the same in both interfaces: <code>code</code> of the <a href="/docs/rest#Error"><code>Error</code></a> object in
+    REST, <code>extensions.code</code> in GraphQL, where the enum <a href="/docs/graphql#ErrorCode"><code>ErrorCode</code></a> has
+    them all. Decide by it, never by the text of a message. <a href="/docs/error-handling">Handling errors</a> is the guide.</p>
+  <p>A refusal links to its code here: <code>Link: &lt;/docs/errors#insufficient_stock&gt;; rel="help"</code>.</p>`;
+
+const INTRODUCTION = `# Errors
+
+Every code, why it comes and what to do about it. A server has the same at \`/docs/errors\`; \`npm run schema\` writes this page.
+
+A code is the same in both interfaces: \`code\` of the \`Error\` object in REST, \`extensions.code\` in GraphQL, where the enum
+\`ErrorCode\` has them all. Decide by it, never by the text of a message. \`@errors\` in [schema.graphql](../schema.graphql) names the
+codes that a field gives by its own rules, and OpenAPI those of each operation and status.
+`;
+
+/** The contents of docs/errors.md. */
+export function errorsAsMarkdown(): string {
+  const entry = (code: ErrorCode) => {
+    const { why, fix, message } = ERRORS[code];
+    return `### ${code}\n\n${why}\n\n**What to do:** ${fix}\n\n> ${message.replace(/[<>]/g, '\\$&')}\n`;
+  };
+  const groups = [...byStatus()].map(([title, codes]) => `## ${title}\n\n${codes.map(entry).join('\n')}`);
+  return [INTRODUCTION, ...groups].join('\n');
+}

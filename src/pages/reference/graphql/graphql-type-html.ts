@@ -1,0 +1,101 @@
+import {
+  astFromValue,
+  type GraphQLArgument,
+  type GraphQLEnumValue,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLSchema,
+  type GraphQLType,
+  getNamedType,
+  isListType,
+  isNonNullType,
+  print,
+} from 'graphql';
+import { weightOf } from '../../../cost/cost-directives';
+import { annotationsOf } from '../../../graphql/annotations/annotations';
+import { escaped } from '../../guides/escaped';
+import { describedError } from '../errors-html';
+import { inline, mark, prose, type Row, rows } from '../html';
+
+export type Field = GraphQLField<unknown, unknown>;
+type Value = GraphQLArgument | GraphQLInputField;
+
+/** A type as in the schema language, with a link to its definition. */
+export function typeHtml(type: GraphQLType): string {
+  if (isNonNullType(type)) return `${typeHtml(type.ofType)}!`;
+  if (isListType(type)) return `[${typeHtml(type.ofType)}]`;
+  const { name } = getNamedType(type);
+  return `<a href="#${name}">${name}</a>`;
+}
+
+/** What is the same for all kinds of elements of a schema: what they are called, and how long they stay. */
+export class Elements {
+  private readonly annotations;
+
+  constructor(private readonly schema: GraphQLSchema) {
+    this.annotations = annotationsOf(schema);
+  }
+
+  /** Where a type or a code of an error is described. */
+  readonly describes = (code: string): string | undefined => {
+    const type = this.schema.getType(code);
+    return type ? `#${type.name}` : describedError(code);
+  };
+
+  /** A field of an object or interface, with its arguments. */
+  field(typeName: string, field: Field): Row {
+    const at = `${typeName}.${field.name}`;
+    const text = `${this.textOf(field)}${rows(field.args.map((argument) => this.argument(at, argument)))}`;
+    return { id: at, name: field.name, type: typeHtml(field.type), text, marks: this.marks(field, weightOf(field, 1)) };
+  }
+
+  argument(field: string, argument: GraphQLArgument): Row {
+    return { ...this.value(argument), id: `${field}(${argument.name}:)` };
+  }
+
+  inputField(typeName: string, field: GraphQLInputField): Row {
+    return { ...this.value(field), id: `${typeName}.${field.name}` };
+  }
+
+  enumValue(typeName: string, value: GraphQLEnumValue): Row {
+    const id = `${typeName}.${value.name}`;
+    return { id, name: value.name, type: '', text: this.textOf(value), marks: this.marks(value) };
+  }
+
+  private value(value: Value): Row {
+    const { name, type, defaultValue } = value;
+    const given = defaultValue === undefined ? undefined : astFromValue(defaultValue, type);
+    const shown = given ? ` = <code>${escaped(print(given))}</code>` : '';
+    return {
+      name,
+      type: `${typeHtml(type)}${shown}`,
+      text: this.textOf(value),
+      marks: this.marks(value, weightOf(value, 0)),
+    };
+  }
+
+  /** Deprecation, stability and, if it is not that of other elements, the cost. */
+  marks(element: unknown, cost?: number): string[] {
+    const { stability, deprecation } = this.annotations.get(element) ?? {};
+    return [
+      ...(deprecation ? ['deprecated'] : []),
+      ...(stability ? [stability] : []),
+      ...(cost !== undefined && cost > 1 ? [`cost ${cost}`] : []),
+    ];
+  }
+
+  /** The description, and what replaces a deprecated element. */
+  textOf(element: { readonly description?: string | null }): string {
+    const own = String(element.description ?? '').replace(/\n\n(?:Scope|Errors|Stability): .*$/, '');
+    const { deprecation } = this.annotations.get(element) ?? {};
+    if (!deprecation) return prose(own, this.describes);
+    const { reason, sunset, replacement } = deprecation;
+    const instead = replacement && ` Use <a href="#${encodeURI(replacement)}"><code>${replacement}</code></a>.`;
+    const until = sunset && ` Available until ${sunset.toISOString().slice(0, 10)}.`;
+    return `${prose(own, this.describes)}<p>Deprecated: ${inline(reason, this.describes)}${until ?? ''}${instead ?? ''}</p>`;
+  }
+
+  marksHtml(element: unknown): string {
+    return this.marks(element).map(mark).join('');
+  }
+}
