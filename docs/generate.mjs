@@ -28,7 +28,11 @@ const GROUPS = [
     /^(PORT|HOST|WEB_CONCURRENCY|NODE_ENV|LOG_LEVEL|SHUTDOWN_DELAY_MS|WATCHDOG_MS|METRICS_PORT)$/,
     'More in [operations](operations.md) and [scaling](scaling.md).',
   ],
-  ['Data', /^(DATABASE_|REPLICA_|DATA_DIR|REDIS_|BACKUP_)/, 'More in [scaling](scaling.md).'],
+  [
+    'Data',
+    /^(DATABASE_|REPLICA_|DATA_DIR|REDIS_|BACKUP_)/,
+    'More in [PostgreSQL](postgresql.md), [Redis](redis.md) and [scaling](scaling.md).',
+  ],
   [
     'Callers',
     /^(ANONYMOUS_ACCESS|ADMIN_API_KEY|TRUST_PROXY|CORS_ORIGINS|BAN_)/,

@@ -63,7 +63,9 @@ export class Reader {
    */
   async type({ commands, output }: Step): Promise<string> {
     let typed = commands;
-    for (const [documented, actual] of this.here) typed = typed.replaceAll(documented, actual);
+    // A key before its id, which is part of it.
+    const longestFirst = [...this.here].sort(([a], [b]) => b.length - a.length);
+    for (const [documented, actual] of longestFirst) typed = typed.replaceAll(documented, actual);
     for (const [line] of typed.matchAll(/^export .*$/gm)) this.exports += `${line}\n`;
     const script = `set -o pipefail\n${this.exports}${typed}`;
     const { stdout } = await run('bash', ['-c', script], { env: this.environment });
