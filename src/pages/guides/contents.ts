@@ -10,11 +10,9 @@ const PROJECT = join(__dirname, '..', '..', '..');
  */
 const GROUPS: readonly (readonly [group: string, entries: readonly (string | Link)[]])[] = [
   ['Begin', ['getting-started']],
-  [
-    'Clients',
-    ['graphql-clients', 'relay', 'federation', 'rest-clients', 'live-events', 'idempotency', 'error-handling'],
-  ],
-  ['The contract', ['deprecation', 'trusted-documents']],
+  ['GraphQL clients', ['graphql-clients', 'relay', 'live-events', 'trusted-documents', 'federation']],
+  ['REST clients', ['rest-clients']],
+  ['Any client', ['idempotency', 'error-handling', 'deprecation']],
   ['Keys and limits', ['keys', 'limits', 'usage', 'bounds']],
   [
     'Reference',
@@ -29,8 +27,8 @@ const GROUPS: readonly (readonly [group: string, entries: readonly (string | Lin
       'configuration',
     ],
   ],
-  ['In production', ['operations', 'scaling', 'backup', 'postgresql', 'compatibility']],
-  ['The project', ['architecture', 'decisions', 'changelog', 'contributing', 'security', 'benchmarks']],
+  ['In production', ['operations', 'scaling', 'postgresql', 'redis', 'backup', 'compatibility']],
+  ['The project', ['architecture', 'decisions', 'releases', 'changelog', 'contributing', 'security', 'benchmarks']],
 ];
 const OTHERS = 'More';
 
@@ -71,11 +69,13 @@ export interface Group {
 /** All guides by group. @throws Error if one of the table is missing. */
 export function readContents(): readonly Group[] {
   const named = new Set(GROUPS.flatMap(([, entries]) => entries));
-  const others = readdirSync(join(PROJECT, 'docs'))
+  const present = readdirSync(join(PROJECT, 'docs'))
     .filter((file) => file.endsWith('.md'))
-    .map((file) => file.slice(0, -'.md'.length))
-    .filter((name) => !named.has(name) && !SHOWN_OTHERWISE.includes(name));
+    .map((file) => file.slice(0, -'.md'.length));
+  const others = present.filter((name) => !named.has(name) && !SHOWN_OTHERWISE.includes(name));
+  const isThere = (entry: string | Link) => typeof entry !== 'string' || entry in ELSEWHERE || present.includes(entry);
   return [...GROUPS, [OTHERS, others] as const]
+    .map(([title, entries]) => [title, entries.filter(isThere)] as const)
     .filter(([, entries]) => entries.length)
     .map(([title, entries]) => ({
       title,

@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Gateway, startGateway } from './helper/gateway';
+import { PROJECT } from './helper/command';
+import { blocksOf, PAGES, Reader, stepsOf, textOf } from './helper/documented';
+import { ADMIN_KEY, type Gateway, startGateway } from './helper/gateway';
 
-const PROJECT = join(__dirname, '..');
-const page = (name: string) => readFileSync(join(PROJECT, 'docs', name), 'utf8');
-const DOCS = readdirSync(join(PROJECT, 'docs')).filter((name) => name.endsWith('.md'));
-const EVERYTHING = [readFileSync(join(PROJECT, 'README.md'), 'utf8'), ...DOCS.map(page)].join('\n');
+const EVERYTHING = PAGES.map(textOf).join('\n');
 
 /** The gateway's clock: it stands still at `at`, and runs on from `start`. */
 const clock = { at: Date.now(), start: 0 };
@@ -21,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 test('the client of docs/limits.md waits as long as it is told to, and is then served', async () => {
-  const [, code = ''] = /```js\n([\s\S]*?)```/.exec(page('limits.md')) ?? [];
+  const [code = ''] = blocksOf('docs/limits.md', 'js');
   expect(code).toContain('retry-after');
   const url = await gateway.listen();
   let left = 0;
@@ -48,8 +47,8 @@ test('the client of docs/limits.md waits as long as it is told to, and is then s
 });
 
 test('every script named in the documentation and CONTRIBUTING exists', () => {
-  const contributing = readFileSync(join(__dirname, '..', 'CONTRIBUTING.md'), 'utf8');
-  const { scripts } = JSON.parse(readFileSync(join(__dirname, '..', 'package.json'), 'utf8'));
+  const contributing = readFileSync(join(PROJECT, 'CONTRIBUTING.md'), 'utf8');
+  const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
   const named = [...`${EVERYTHING}${contributing}`.matchAll(/npm run (?:--silent )?([a-z:]+)/g)].map(
     ([, name]) => name,
   );
@@ -57,10 +56,14 @@ test('every script named in the documentation and CONTRIBUTING exists', () => {
   expect(named.filter((name) => !scripts[name ?? ''])).toEqual([]);
 });
 
+test('what the guides have from elsewhere is up to date: the settings, the diagrams', async () => {
+  await promisify(execFile)(process.execPath, [join(PROJECT, 'docs', 'generate.mjs'), '--check']);
+});
+
 test('every variable that the process reads is in docs/configuration.md and in .env.example', () => {
-  const config = readFileSync(join(__dirname, '..', 'src', 'config.ts'), 'utf8');
-  const example = readFileSync(join(__dirname, '..', '.env.example'), 'utf8');
-  const settings = page('configuration.md') + page('bounds.md');
+  const config = readFileSync(join(PROJECT, 'src', 'config.ts'), 'utf8');
+  const example = readFileSync(join(PROJECT, '.env.example'), 'utf8');
+  const settings = textOf('docs/configuration.md');
   const names = [...config.matchAll(/^ {2}([A-Z_]+): setting/gm)].map(([, name]) => name ?? '');
   expect(names.length).toBeGreaterThan(10);
   expect(names.filter((name) => !settings.includes(`\`${name}\``))).toEqual([]);
@@ -72,7 +75,30 @@ test('the TypeScript in the documentation is that of clients which the suite run
   const clients = ['apollo.ts', 'relay.ts', 'rest.ts', 'router.ts', 'hey-api.ts']
     .map((name) => readFileSync(join(app, name), 'utf8'))
     .join('\n');
-  const shown = [...EVERYTHING.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code);
+  const shown = PAGES.flatMap((page) => blocksOf(page, 'ts'));
   expect(shown.length).toBeGreaterThan(2);
   expect(shown.filter((code) => !clients.includes(code))).toEqual([]);
+});
+
+/** The pages whose commands are run here, but for those in blocks of `sh no-run`. */
+const RUN = ['getting-started', 'keys', 'limits', 'idempotency', 'error-handling', 'deprecation'];
+
+describe('what readers are told to type', () => {
+  test.each(RUN)('docs/%s.md has the output that it shows', async (name) => {
+    const shop = await startGateway({ ANONYMOUS_ACCESS: 'write' }, () => clock.at);
+    try {
+      // The first page begins with an empty store; the others have what it leaves.
+      if (name !== 'getting-started') {
+        await shop.data('mutation { createCategory(input: { name: "Dogs" }) { id } }');
+        await shop.data('mutation { createPet(input: { name: "Rex", categoryId: 1 }) { id } }');
+        await shop.data('mutation { setInventory(petId: 1, input: { quantity: 3 }) { quantity } }');
+      }
+      const steps = stepsOf(`docs/${name}.md`);
+      expect(steps.length).toBeGreaterThan(0);
+      const reader = new Reader(await shop.listen(), ADMIN_KEY);
+      for (const step of steps) expect([step.commands, await reader.type(step)]).toEqual([step.commands, step.output]);
+    } finally {
+      await shop.close();
+    }
+  });
 });

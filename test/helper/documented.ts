@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { command, PROJECT } from './command';
+
+const run = promisify(execFile);
+
+/** The pages of the documentation, relative to the project. */
+export const PAGES = ['README.md', ...readdirSync(join(PROJECT, 'docs')).map((name) => `docs/${name}`)].filter((name) =>
+  name.endsWith('.md'),
+);
+
+export const textOf = (page: string): string => readFileSync(join(PROJECT, page), 'utf8');
+
+/** The blocks of code in a language, which may have a remark: `sh no-run`. */
+export function blocksOf(page: string, language: string): string[] {
+  const blocks = [...textOf(page).matchAll(/^```(.*)\n([\s\S]*?)^```/gm)];
+  return blocks.filter(([, info]) => info === language).map(([, , code = '']) => code);
+}
+
+/** Commands of a page, and their output as the page shows it. */
+export interface Step {
+  readonly commands: string;
+  /** `…` stands for anything, and nothing if the page shows none. */
+  readonly output: string;
+}
+
+/** What a page tells its readers to type, in blocks of `sh`: commands, each followed by its output in comments. */
+export function stepsOf(page: string): Step[] {
+  return blocksOf(page, 'sh').flatMap((block) =>
+    [...block.matchAll(/((?:^(?!#).*\n)+)((?:^#.*\n)*)/gm)]
+      .map(([, commands = '', output = '']) => ({
+        commands: commands.trim(),
+        output: output.replace(/^# ?/gm, '').trim(),
+      }))
+      .filter(({ commands }) => commands),
+  );
+}
+
+/** What differs from run to run: keys, times, ids of keys; `…` for all else. */
+const VARIES = /(…|ps_\w{12}_\w{32}|\d{4}-\d\d-\d\dT[\d:.]+Z|\b(?=[a-z]*\d)[0-9a-z]{12}\b)/;
+
+/** A reader who types what a page says, at a server of their own. */
+export class Reader {
+  /** What the page has, and what it is here. */
+  private readonly here = new Map<string, string>();
+  private exports = '';
+  private readonly environment: NodeJS.ProcessEnv;
+
+  constructor(url: string, adminKey: string) {
+    const { host } = new URL(url);
+    for (const documented of ['localhost:4000', '127.0.0.1:4000']) this.here.set(documented, host);
+    this.here.set('ps_n2oeuxvrbt7c_EFLqI88w8DOTVOrczL9Dls8eJfllu1ll', adminKey);
+    this.here.set('npm run --silent keys --', command('keys').join(' '));
+    this.environment = { PETSTORE_URL: url, PATH: process.env.PATH };
+  }
+
+  /**
+   * Types the commands.
+   * @returns the output that the page shows, if it is that but for white space and what varies; else what came
+   * @throws Error if a command fails
+   */
+  async type({ commands, output }: Step): Promise<string> {
+    let typed = commands;
+    // A key before its id, which is part of it.
+    const longestFirst = [...this.here].sort(([a], [b]) => b.length - a.length);
+    for (const [documented, actual] of longestFirst) typed = typed.replaceAll(documented, actual);
+    for (const [line] of typed.matchAll(/^export .*$/gm)) this.exports += `${line}\n`;
+    const script = `set -o pipefail\n${this.exports}${typed}`;
+    const { stdout } = await run('bash', ['-c', script], { env: this.environment });
+    return !output || this.matches(output, stdout) ? output : stdout;
+  }
+
+  /** Whether output is what the page shows. What varies is remembered, for later commands. */
+  private matches(shown: string, actual: string): boolean {
+    const parts = shown.split(VARIES);
+    const varying = parts.filter((_, index) => index % 2);
+    const pattern = parts.map((part, index) => (index % 2 ? wildcard(part) : literal(part.replace(/\s/g, ''))));
+    const match = new RegExp(`^${pattern.join('')}$`).exec(actual.replace(/\s/g, ''));
+    for (const [index, part] of varying.entries())
+      if (match && part !== '…') this.here.set(part, String(match[index + 1]));
+    return match !== null;
+  }
+}
+
+function wildcard(shown: string): string {
+  return shown === '…' ? '(.*?)' : `([\\w:.-]{${shown.length}})`;
+}
+
+function literal(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
