@@ -22,14 +22,16 @@ const common = {
 };
 
 const full = { ...common, displayName: 'full', testMatch: ['**/*.full.test.ts'] };
+const faults = { ...common, displayName: 'faults', testMatch: ['**/*.faults.test.ts'] };
 
 /** @type {import('jest').Config} */
 module.exports = {
   projects: [
     { ...common, displayName: 'unit', testMatch: ['**/*.unit.test.ts'] },
-    { ...common, displayName: 'gateway', testMatch: ['**/!(*.unit|*.process|*.full).test.ts'] },
+    { ...common, displayName: 'gateway', testMatch: ['**/!(*.unit|*.process|*.full|*.faults).test.ts'] },
     { ...common, displayName: 'process', testMatch: ['**/*.process.test.ts'] },
     ...(process.env.TEST_FULL ? [full] : []),
+    ...(process.env.TEST_FAULTS ? [faults] : []),
   ],
   reporters: ['default', '<rootDir>/test/helper/reporter.cjs'],
   // One more than cores, since tests also wait, but not where outages are timed. Each takes about a gigabyte.

@@ -1,6 +1,18 @@
 import { resolve } from 'node:path';
 import type { AnonymousAccess } from './access/caller';
-import { apiKey, flag, integer, oneOf, origins, proxies, redis, text, url, urls } from './config/parsers';
+import {
+  apiKey,
+  flag,
+  integer,
+  oneOf,
+  origins,
+  postgres,
+  postgresServers,
+  proxies,
+  redis,
+  text,
+  url,
+} from './config/parsers';
 
 /** One environment variable: how it is read, and its default. */
 interface Setting<T> {
@@ -20,14 +32,14 @@ const SETTINGS = {
   HOST: setting(text, '127.0.0.1'),
   /** Worker processes. More than one require DATABASE_URL and REDIS_URL. */
   WEB_CONCURRENCY: setting(integer(1, 256), 1),
-  /** `postgresql://` URL; without it the embedded PostgreSQL in DATA_DIR is used. */
-  DATABASE_URL: setting<string | undefined>(url('postgresql:', 'postgres:'), undefined),
-  /** Maximum number of connections to PostgreSQL, per worker. */
+  /** `postgresql://` URL, several hosts of which one takes writes included; without it the embedded PostgreSQL in DATA_DIR is used. */
+  DATABASE_URL: setting<string | undefined>(postgres, undefined),
+  /** Maximum number of connections to PostgreSQL for requests, per worker; two more cancel statements and probe. */
   DATABASE_POOL_SIZE: setting(integer(1, 1000), 10),
   /** Maximum number of statements waiting for a connection; any more are refused at once. */
   DATABASE_QUEUE: setting(integer(1, 100_000), 1000),
   /** `postgresql://` URLs of streaming replicas of DATABASE_URL, comma-separated. Queries read from them. */
-  DATABASE_REPLICA_URLS: setting<string[] | undefined>(urls('postgresql:', 'postgres:'), undefined),
+  DATABASE_REPLICA_URLS: setting<string[] | undefined>(postgresServers, undefined),
   /** Maximum lag of a replica that is read from, and how long after a write its caller reads from the primary. */
   REPLICA_MAX_LAG_MS: setting(integer(100, 600_000), 5000),
   /** Directory of the embedded PostgreSQL, for its owner alone. */
@@ -96,6 +108,8 @@ const SETTINGS = {
   MAX_EVENT_LOOP_LAG_MS: setting(integer(10, 60_000), 500),
   /** How long to keep serving after SIGTERM with readiness off, so that load balancers notice before connections are refused. */
   SHUTDOWN_DELAY_MS: setting(integer(0, 600_000), 500),
+  /** How long the event loop may stand still before the process ends, with exit code 70, for a supervisor to start it again; 0: for ever. */
+  WATCHDOG_MS: setting(integer(0, 3_600_000), 30_000),
   /** Separate port for /metrics, open to anyone who reaches it; without it /metrics is on PORT, for local requests and admin keys. */
   METRICS_PORT: setting<number | undefined>(integer(0, 65535), undefined),
   /** OpenTelemetry collector (OTLP over HTTP) that traces are sent to; without it there are none. */

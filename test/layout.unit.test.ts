@@ -20,6 +20,7 @@ const FLOORS = [
   ['samples', 'domain', 'rate-limit', 'events'],
   ['reading'],
   ['database', 'redis'],
+  ['postgres'],
 ];
 
 /** Imported by process entry points only. */
@@ -73,7 +74,7 @@ test('the process that only supervises workers loads almost nothing', () => {
     }
   };
   for (const path of ['config', 'environment', 'processes/ending', 'processes/primary']) walk(`src/${path}`);
-  expect([...packages].sort()).toEqual(['birpc', 'pino', 'prom-client']);
+  expect([...packages].sort()).toEqual(['birpc', 'pg-connection-string', 'pino', 'prom-client']);
 });
 
 describe('the rules find', () => {

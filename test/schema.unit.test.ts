@@ -17,19 +17,34 @@ describe('schema.graphql', () => {
     expect(COMMITTED).toBe(printedSchema());
   });
 
+  test('begins with what can be asked for, and ends with the directives', () => {
+    const definitions = [...COMMITTED.matchAll(/^(schema|directive|\w+ (?:Query|Mutation|Subscription|\w+)\b)/gm)].map(
+      ([all]) => all,
+    );
+    const [first, ...others] = definitions.filter((each) => each !== 'directive');
+    expect([first, ...others.slice(0, 4)]).toEqual([
+      'schema',
+      'type Query',
+      'type Mutation',
+      'type Subscription',
+      'type Pet',
+    ]);
+    expect(definitions.indexOf('directive')).toBe(1 + others.length);
+  });
+
   test('describes everything in it', () => {
     expect(undescribed(COMMITTED)).toEqual([]);
   });
 
   test('is checked for anything without a description', () => {
     const sdl = `
-      """A query.""" type Query { bare("""An argument.""" a: Int, b: Int): E """A field.""" fine: Int }
+      type Query { bare("""An argument.""" a: Int, b: Int): E """A field.""" fine: Int }
       """A choice.""" enum E { """One.""" A B }
       input I { """A field.""" a: Int b: Int }
       scalar Unit
       """A mark.""" directive @mark(level: Int) on FIELD_DEFINITION
     `;
-    const expected = ['Query.bare', 'Query.bare(b)', 'E.B', 'I', 'I.b', 'Unit', '@mark(level)'];
+    const expected = ['Query', 'Query.bare', 'Query.bare(b)', 'E.B', 'I', 'I.b', 'Unit', '@mark(level)'];
     expect(undescribed(sdl).sort()).toEqual(expected.sort());
   });
 });
@@ -40,7 +55,7 @@ function undescribed(sdl: string): string[] {
   const found: [name: string, description?: string | null][] = [];
   for (const type of Object.values(schema.getTypeMap())) {
     if (isIntrospectionType(type) || ['String', 'Int', 'Float', 'Boolean'].includes(type.name)) continue;
-    if (!isRoot(type.name)) found.push([type.name, type.description]);
+    found.push([type.name, type.description]);
     if (isEnumType(type)) {
       for (const { name, description } of type.getValues()) found.push([`${type.name}.${name}`, description]);
     }
@@ -58,9 +73,4 @@ function undescribed(sdl: string): string[] {
     for (const { name, description } of directive.args) found.push([`@${directive.name}(${name})`, description]);
   }
   return found.filter(([, description]) => !description?.trim()).map(([name]) => name);
-}
-
-/** The root types need no description: their fields are the contract. */
-function isRoot(name: string): boolean {
-  return ['Query', 'Mutation', 'Subscription'].includes(name);
 }

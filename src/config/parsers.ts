@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { parseKey } from '../access/secret';
+import { parseConnectionString } from '../postgres/connection-string';
 import { parseRedisAddress } from '../redis/redis-address';
 
 // Parsers for the values of variables. Each throws an Error that says what the value should be.
@@ -36,8 +37,15 @@ export function url(...protocols: string[]) {
   };
 }
 
-export function urls(...protocols: string[]) {
-  return (value: string): string[] => list(value).map(url(...protocols));
+/** The URL of a PostgreSQL server, or of several of which one takes writes. */
+export function postgres(value: string): string {
+  parseConnectionString(value);
+  return value;
+}
+
+/** The URLs of PostgreSQL servers, of one host each. */
+export function postgresServers(value: string): string[] {
+  return list(value).map(postgres);
 }
 
 export function redis(value: string): string {

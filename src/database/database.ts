@@ -9,6 +9,8 @@ export interface Statement {
   readonly text: string;
 }
 
+export type Written<Row> = (rows: readonly Row[]) => void;
+
 /**
  * Where a unit of work runs: directly on the database, or inside a transaction. Services take a session as their first
  * argument, so their callers decide what shares a transaction, and until when it runs.
@@ -24,9 +26,10 @@ export interface Session {
   query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]>;
   /**
    * Runs one prepared statement that writes.
+   * @param written called with the rows once they are written, even if nobody waits for them any more.
    * @throws Ended at the deadline, if nothing was written; OutcomeUnknown if that is not known; otherwise the driver's error.
    */
-  write<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
+  write<Row>(statement: Statement, values: readonly unknown[], written?: Written<Row>): Promise<Row[]>;
   /**
    * Runs `work` in one transaction (within a transaction: in a savepoint), which is rolled back if it throws.
    * Serialization failures and deadlocks are retried a few times, so `work` must have no other side effects.
@@ -59,6 +62,8 @@ export interface Database extends Session {
   sessionFor(work: Work): Session;
   /** Rejects if the database does not respond. */
   ping(): Promise<void>;
+  /** Whether it can be written to: a database that responds may be read-only, or its disk full. Rejects if it does not respond. */
+  canWrite(): Promise<boolean>;
   close(): Promise<void>;
 }
 

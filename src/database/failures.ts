@@ -13,10 +13,15 @@ const CODES = {
   transient: '40001 40P01 P2034',
   /** A statement or transaction exceeded its time limit. */
   timeout: '57014 55P03 P2028 P1008',
+  /** Nothing can be written: the server is a standby, for example, or its disk is full. Reads go on. */
+  'read-only': '25006',
+  'disk-full': '53100',
   /** The database is unreachable, down, or no longer accepts this service. */
   unavailable:
-    '08 28 3D 53 57 58 25006 P2024 P2037 P1000 P1001 P1002 P1003 P1010 P1011 P1017 ' +
-    'DatabaseNotReachable ConnectionClosed TooManyConnections ' +
+    '08 28 3D 53 57 58 P2024 P2037 P1000 P1001 P1002 P1003 P1010 P1011 P1017 ' +
+    'DatabaseNotReachable ConnectionClosed TooManyConnections TlsConnectionError ' +
+    'EPROTO CERT_HAS_EXPIRED CERT_NOT_YET_VALID ERR_TLS_CERT_ALTNAME_INVALID DEPTH_ZERO_SELF_SIGNED_CERT ' +
+    'SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT_LOCALLY ' +
     'ECONNREFUSED ECONNRESET EPIPE ENOTFOUND EAI_AGAIN ETIMEDOUT EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN EADDRNOTAVAIL ENOENT',
 };
 
@@ -30,7 +35,7 @@ const BY_CODE = new Map(
 
 /** node-postgres messages that have no code. */
 const LOST_CONNECTION =
-  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|server closed the connection|cannot use a pool after calling end|not queryable|query read timeout/i;
+  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|server closed the connection|cannot use a pool after calling end|not queryable|query read timeout|SSL connection/i;
 
 /** Classifies an error of Prisma or a driver; `undefined` if it is none of these failures. */
 export function failureOf(error: unknown): Failure | undefined {
@@ -41,6 +46,11 @@ export function failureOf(error: unknown): Failure | undefined {
     current = current.cause ?? meta?.driverAdapterError;
   }
   return undefined;
+}
+
+/** What a write is refused with before it fails for want of room. */
+export function diskFull(cause: unknown): Error {
+  return Object.assign(new Error('the disk is full', { cause }), { code: '53100' });
 }
 
 /**

@@ -34,11 +34,19 @@ const RECORD =
  * that Prisma's CLI can continue from there. A failed migration is recorded, and stops this and every later start. The
  * lock and the settings are scoped to a transaction, so a pooler may use a different connection for each. Prisma's CLI
  * would need an engine that it downloads, is not in the image, and cannot migrate the embedded database.
+ * On a read-only database it only checks that there is nothing to apply.
  * @throws Error with a one-line message that names the migration.
  */
 export async function migrate(connection: MigrationConnection, directory = MIGRATIONS_DIRECTORY): Promise<void> {
   const migrations = migrationsIn(directory);
-  while (await applyNext(connection, migrations));
+  const [state] = await connection.rows(
+    "select current_setting('transaction_read_only') = 'on' as read_only, to_regclass('_prisma_migrations') as ledger",
+  );
+  if (!state?.read_only) while (await applyNext(connection, migrations));
+  else {
+    const next = state.ledger === null ? migrations[0] : await pending(connection, migrations);
+    if (next) throw new Error(`Migration ${next.name} cannot be applied: the database is read-only`);
+  }
 }
 
 type Migration = ReturnType<typeof migrationsIn>[number];
@@ -59,10 +67,7 @@ async function applyNext(connection: MigrationConnection, migrations: Migration[
   let next: Migration | undefined;
   try {
     await alone(connection, async () => {
-      const applied = await connection.rows(
-        'select migration_name, checksum, finished_at from _prisma_migrations where rolled_back_at is null',
-      );
-      next = migrations.find((migration) => !isApplied(migration, applied));
+      next = await pending(connection, migrations);
       if (next) await apply(connection, next);
     });
     return next !== undefined;
@@ -73,6 +78,14 @@ async function applyNext(connection: MigrationConnection, migrations: Migration[
     await alone(connection, () => connection.rows(RECORD, failed)).catch(() => undefined);
     throw new Error(`Migration ${next.name} failed: ${reason}`, { cause: error });
   }
+}
+
+/** The first that is not applied. */
+async function pending(connection: MigrationConnection, migrations: Migration[]): Promise<Migration | undefined> {
+  const applied = await connection.rows(
+    'select migration_name, checksum, finished_at from _prisma_migrations where rolled_back_at is null',
+  );
+  return migrations.find((migration) => !isApplied(migration, applied));
 }
 
 /** Runs `work` in a transaction that excludes other instances and Prisma's CLI; creates the migrations table if needed. */

@@ -26,7 +26,7 @@ export function statement(text: string): Statement {
 }
 
 /** node-postgres does not keep what has no name; PostgreSQL then plans it for the values. */
-const UNNAMED = '';
+export const UNNAMED = '';
 
 /** The statement with a prefix. One that is planned anew for each run's values has no name to be prepared under. */
 export function statementFor(

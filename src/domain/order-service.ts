@@ -64,10 +64,13 @@ export class OrderService {
   async place(session: Session, input: OrderInput): Promise<OrderRow> {
     const { petId = null, quantity = null, shipDate = null, complete } = checkInput(NEW_ORDER, input);
     const order = { petId, quantity, shipDate, complete: complete ?? false };
-    const placed = await refusing(insertOrder(session, order), unknownPet(petId));
+    const write = insertOrder(session, order, ([placed]) => {
+      if (!placed) return;
+      session.changed({ topic: 'order', kind: 'CREATED', id: placed.id });
+      if (petId !== null && placed.reserved > 0) session.changed({ topic: 'inventory', kind: 'UPDATED', id: petId });
+    });
+    const placed = await refusing(write, unknownPet(petId));
     if (!placed) throw insufficientStock(order);
-    session.changed({ topic: 'order', kind: 'CREATED', id: placed.id });
-    if (petId !== null && placed.reserved > 0) session.changed({ topic: 'inventory', kind: 'UPDATED', id: petId });
     return placed;
   }
 

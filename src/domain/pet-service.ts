@@ -66,10 +66,10 @@ export class PetService {
    */
   async create(session: Session, input: NewPet): Promise<PetRow> {
     const { name, status, categoryId } = checkInput(NEW_PET, input);
-    const write = insertPet(session, { name, status: status ?? 'available', categoryId });
-    const pet = await refusing(write, unknownCategory(categoryId));
-    session.changed({ topic: 'pet', kind: 'CREATED', id: pet.id });
-    return pet;
+    const write = insertPet(session, { name, status: status ?? 'available', categoryId }, ([pet]) => {
+      if (pet) session.changed({ topic: 'pet', kind: 'CREATED', id: pet.id });
+    });
+    return refusing(write, unknownCategory(categoryId));
   }
 
   /**

@@ -46,6 +46,13 @@ const UNKNOWN: readonly ErrorDetail[] = [
   },
 ];
 
+/** Why nothing was written, while reads go on. The log has no line for each: `/readyz` reports it. */
+const UNWRITABLE = {
+  'read-only': 'Nothing can be written at the moment, since the database is read-only. Reads go on; try again later.',
+  'disk-full':
+    'Nothing can be written at the moment, since the disk of the database is full. Reads go on; try again later.',
+};
+
 /** Longer messages mostly repeat the caller's own input. */
 const MAX_MESSAGE = 500;
 
@@ -69,6 +76,7 @@ export function problemOf(error: unknown): Problem & { internal?: true } {
   if (error instanceof Ended) return { ...UNAVAILABLE, message: error.message };
   if (error instanceof OutcomeUnknown) return { ...UNAVAILABLE, details: UNKNOWN, internal: true };
   const failure = failureOf(error);
+  if (failure === 'read-only' || failure === 'disk-full') return { ...UNAVAILABLE, message: UNWRITABLE[failure] };
   if (failure === 'unavailable' || failure === 'timeout' || failure === 'transient')
     return { ...UNAVAILABLE, internal: true };
   return { ...INTERNAL, internal: true };

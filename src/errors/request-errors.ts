@@ -124,7 +124,7 @@ export const REQUEST_ERRORS = {
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
-    why: 'The service is busy or stopping, or its database is out of reach.',
+    why: 'The service is busy or stopping, or its database is out of reach. If only writes are refused, since its disk is full or it is read-only, the message says so.',
     fix: 'Wait as long as `Retry-After` says. A mutation may have run: retry it with the same `Idempotency-Key`.',
     message: 'The service is busy or its database is out of reach. Try again shortly.',
   },

@@ -5,6 +5,7 @@ import type { Exposition, Metrics } from '../http/observation/metrics';
 import { serveMetrics } from '../http/routes/metrics-server';
 import { banner, type Report } from './banner';
 import { stopOnSignals } from './ending';
+import { startWatchdog } from './watchdog';
 
 /** One process that does everything. */
 export async function serveAlone(config: Config): Promise<void> {
@@ -48,12 +49,12 @@ export async function openService(config: Config, exposition?: Exposition): Prom
   );
   return {
     metrics,
-    listen: async () => ({
-      address: await server.listen({ port: config.PORT, host: config.HOST }).catch(cannotListen),
-      data: database.description,
-      anonymousAccess,
-      newAdminKey,
-    }),
+    listen: async () => {
+      const address = await server.listen({ port: config.PORT, host: config.HOST }).catch(cannotListen);
+      // Only now: starting may take long, with many rows to migrate.
+      startWatchdog(config.WATCHDOG_MS);
+      return { address, data: database.description, anonymousAccess, newAdminKey };
+    },
     closePort: (delayMs = config.SHUTDOWN_DELAY_MS) => drain.closePort(delayMs),
     finish: async () => {
       await drain.finish();

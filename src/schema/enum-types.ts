@@ -14,11 +14,12 @@ export const CountRelation = { EQUAL: 'EQUAL', AT_LEAST: 'AT_LEAST' } as const;
 
 registerEnumType(PetStatus, {
   name: 'PetStatus',
-  description: 'The status of a pet; `available` unless given. Any status may follow any other.',
+  description:
+    'The status of a pet; `available` unless given. Any status may follow any other. What limits orders is stock, not the status.',
   valuesConfig: {
-    available: { description: 'Can be ordered; the default for new pets.' },
-    pending: { description: 'Spoken for.' },
-    sold: { description: 'Gone to a new home.' },
+    available: { description: 'For sale; the default for new pets.' },
+    pending: { description: 'Reserved for somebody.' },
+    sold: { description: 'Sold.' },
   },
 });
 registerEnumType(SortDirection, {

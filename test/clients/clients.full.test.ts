@@ -15,7 +15,12 @@ let gateway: Gateway;
 let url: string;
 /** A copy of the clients in app/, next to where their packages are installed. */
 let directory: string;
-let said: { types: string[]; schema: string[]; relay: { status: number; said: string; made: string[] } };
+let said: {
+  types: string[];
+  schema: string[];
+  found: string[];
+  relay: { status: number; said: string; made: string[] };
+};
 
 beforeAll(async () => {
   gateway = await startGateway();
@@ -39,6 +44,8 @@ afterAll(async () => {
 describe('as published,', () => {
   test('the schema breaks no rule of graphql-eslint, including those for Relay', () => {
     expect(said.schema).toEqual([]);
+    const found = said.found.map((finding) => finding.replace(/^@graphql-eslint\/(\S+) .*/s, '$1'));
+    expect(new Set(found)).toEqual(new Set(['naming-convention', 'require-description', 'relay-connection-types']));
   });
 
   test("Relay's compiler accepts the schema with its setting for nodeId, and refetches by node", () => {
@@ -84,7 +91,8 @@ test('openapi-fetch: pages by Link, an order placed once, errors by code', async
 });
 
 test('Apollo Client: one cache, pages merged, hashes for queries, errors by code, live events', async () => {
-  expect(await seenBy('apollo')).toEqual({
+  const limited = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 1, scopes: ['READ'] });
+  expect(await seenBy('apollo', { LIMITED_KEY: limited.whole })).toEqual({
     pages: [
       ['Rex', 'Bello'],
       ['Rex', 'Bello', 'Tom'],
@@ -92,11 +100,24 @@ test('Apollo Client: one cache, pages merged, hashes for queries, errors by code
     totalCount: 3,
     // A pet is one object in the cache: what a mutation or an event changes shows in the list.
     renamed: ['Renamed', 'Bello', 'Tom'],
-    change: 'UPDATED 2',
+    // What is created and deleted, here and elsewhere, shows in the lists, and in their totals.
+    created: [['Renamed', 'Bello', 'Tom', 'Luna'], 4],
+    deleted: [['Renamed', 'Bello', 'Tom'], 3],
     live: ['Renamed', 'Elsewhere', 'Tom'],
+    arrived: [['Renamed', 'Elsewhere', 'Tom', 'Nala'], 4, ['Tom', 'Nala']],
+    gone: [['Renamed', 'Elsewhere', 'Tom'], 3, ['Tom']],
     normalised: expect.arrayContaining(['Pet:1', 'Pet:2', 'Pet:3', 'InventoryItem:{"petId":"1"}']),
     orders: ['order of 1', 'INSUFFICIENT_STOCK', 'UNKNOWN_REFERENCE'],
-    refused: 'UNAUTHENTICATED',
+    // Some before GraphQL has seen the request.
+    refused: [
+      'UNAUTHENTICATED',
+      'BAD_USER_INPUT',
+      'GRAPHQL_VALIDATION_FAILED',
+      'PAYLOAD_TOO_LARGE',
+      'FORBIDDEN',
+      'RATE_LIMITED',
+      'KEY_BANNED',
+    ],
     // The text is sent once; the next page sends its hash only. Mutations use POST.
     sent: ['GET hash', 'POST text', 'GET hash', 'POST hash'],
   });

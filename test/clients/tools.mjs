@@ -37,8 +37,8 @@ const ACCEPTED = [
   'Field "nodeId" starts with the name of the parent type "Node"',
 ];
 
-/** Findings of graphql-eslint's recommended schema rules, and of its Relay rules. */
-async function schemaFaults() {
+/** Findings of graphql-eslint's recommended schema rules, and of its Relay rules. @param schema the name of its file. */
+async function schemaFaults(schema) {
   const { 'flat/schema-recommended': recommended, 'flat/schema-relay': relay } = graphqlEslint.configs;
   const [severity, naming] = recommended.rules['@graphql-eslint/naming-convention'];
   const eslint = new ESLint({
@@ -49,7 +49,7 @@ async function schemaFaults() {
       plugins: { '@graphql-eslint': graphqlEslint },
       languageOptions: {
         parser: graphqlEslint.parser,
-        parserOptions: { graphQLConfig: { schema: at('schema.graphql') } },
+        parserOptions: { graphQLConfig: { schema: at(schema) } },
       },
       rules: {
         ...recommended.rules,
@@ -68,19 +68,12 @@ async function schemaFaults() {
           {
             acceptedIdNames: ['id', 'petId', 'orderId'],
             exceptions: {
-              types: ['PageInfo', 'CreatedApiKey', 'RateLimit', 'RateLimitWindow', 'Viewer'],
+              types: ['PageInfo', 'CreatedApiKey', 'RateLimit', 'RateLimitWindow', 'Viewer', 'UsageDay', 'CallerUsage'],
               suffixes: ['Connection', 'Edge'],
             },
           },
         ],
-        '@graphql-eslint/require-description': [
-          'error',
-          {
-            types: true,
-            DirectiveDefinition: true,
-            ignoredSelectors: ['[name.value=/^(Query|Mutation|Subscription)$/]'],
-          },
-        ],
+        '@graphql-eslint/require-description': ['error', { types: true, rootField: true, DirectiveDefinition: true }],
         // API keys page forward only.
         '@graphql-eslint/relay-arguments': ['error', { includeBoth: false }],
         // Keys are no nodes, and some lists are not connections: scopes, windows.
@@ -91,7 +84,7 @@ async function schemaFaults() {
       },
     },
   });
-  const [result] = await eslint.lintFiles(['schema.graphql']);
+  const [result] = await eslint.lintFiles([schema]);
   const found = result.messages.filter(({ message }) => !ACCEPTED.includes(message));
   return found.map(({ ruleId, message, line }) => `${ruleId} ${line}: ${message}`);
 }
@@ -139,4 +132,11 @@ await createClient({
   plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'],
   logs: { level: 'silent' },
 });
-process.stdout.write(JSON.stringify({ types: typeFaults(), schema: await schemaFaults(), relay: relay() }));
+// A schema that breaks rules, to see that they are on: a name, a description, a page.
+const broken = read('schema.graphql')
+  .replace('  pets(', '  get_pets(')
+  .replace('"""A sort direction."""', '')
+  .replace('pageInfo: PageInfo!', 'page: PageInfo!');
+writeFileSync(at('broken.graphql'), broken);
+const [schema, found] = [await schemaFaults('schema.graphql'), await schemaFaults('broken.graphql')];
+process.stdout.write(JSON.stringify({ types: typeFaults(), schema, found, relay: relay() }));

@@ -34,7 +34,7 @@ beforeAll(async () => {
     await query(url.href, DUMP);
   } else {
     copyData(directory);
-    const engine = await startEngine(join(directory, 'postgres'));
+    const engine = await startEngine({ dataDir: join(directory, 'postgres') });
     await engine.exec('drop schema public cascade; create schema public;');
     await engine.exec(DUMP);
     await engine.close();

@@ -8,28 +8,46 @@ import { freePort } from './free-port';
 /** Directory of a PostgreSQL installation that tests may start and stop, if there is one. */
 const BINARIES = directories().find((path) => existsSync(join(path, 'initdb')));
 /** The server refuses to run as root: as root, it is run as the user created by its package. */
-const USER = userOfServer();
+export const SERVER_USER = userOfServer();
 
-export const CAN_START_POSTGRES = BINARIES !== undefined && USER !== undefined;
+export const CAN_START_POSTGRES = BINARIES !== undefined && SERVER_USER !== undefined;
 
 /** How to stop a server: fast shutdown, or immediate as in a crash, after which it must recover. */
 export type Stop = 'SIGINT' | 'SIGQUIT';
+
+type Settings = Readonly<Record<string, string>>;
 
 /** A PostgreSQL server of the test's own. */
 export class PostgresServer {
   private process: ChildProcess | undefined;
   private readonly directory = mkdtempSync(join(tmpdir(), 'postgres-'));
 
-  private constructor(private readonly port: number) {}
+  private constructor(
+    readonly port: number,
+    private readonly settings: Settings,
+  ) {
+    if (SERVER_USER?.uid !== undefined) chownSync(this.directory, SERVER_USER.uid, SERVER_USER.gid ?? SERVER_USER.uid);
+  }
 
-  static async start(): Promise<PostgresServer> {
-    const server = new PostgresServer(await freePort());
-    if (USER?.uid !== undefined) chownSync(server.directory, USER.uid, USER.gid ?? USER.uid);
-    const made = spawnServer('initdb', ['-D', server.data, '-U', 'postgres', '-A', 'trust', '--no-sync']);
-    const [code] = await once(made, 'exit');
-    if (code !== 0) throw new Error(`initdb ended with ${code}`);
+  /** @param settings beside those that make it the test's own. */
+  static async start(settings: Settings = {}): Promise<PostgresServer> {
+    const server = new PostgresServer(await freePort(), settings);
+    await run('initdb', ['-D', server.data, '-U', 'postgres', '-A', 'trust', '--no-sync']);
     await server.start();
     return server;
+  }
+
+  /** Starts a streaming replica of a server that accepts connections. */
+  static async follow(primary: PostgresServer): Promise<PostgresServer> {
+    const server = new PostgresServer(await freePort(), {});
+    await run('pg_basebackup', ['-D', server.data, '-d', primary.url, '-R', '-X', 'stream', '-c', 'fast', '--no-sync']);
+    await server.start();
+    return server;
+  }
+
+  /** Makes a replica a primary, and waits until it takes writes. */
+  async promote(): Promise<void> {
+    await run('pg_ctl', ['promote', '-D', this.data, '-w']);
   }
 
   /** The URL of the default database. */
@@ -44,6 +62,7 @@ export class PostgresServer {
       port: this.port,
       unix_socket_directories: '',
       fsync: 'off',
+      ...this.settings,
     };
     const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     this.process = spawnServer('postgres', ['-D', this.data, ...options]);
@@ -68,9 +87,14 @@ export class PostgresServer {
   }
 }
 
+async function run(program: string, args: string[]): Promise<void> {
+  const [code] = await once(spawnServer(program, args), 'exit');
+  if (code !== 0) throw new Error(`${program} ended with ${code}`);
+}
+
 function spawnServer(program: string, args: string[]): ChildProcess {
   const options: SpawnOptions = {
-    ...USER,
+    ...SERVER_USER,
     cwd: tmpdir(),
     stdio: 'ignore',
     env: { PATH: process.env.PATH, LC_ALL: 'C' },

@@ -19,7 +19,7 @@ export async function prepare(): Promise<void> {
   mkdirSync(CACHE, { recursive: true });
   for (const name of readdirSync(CACHE)) if (name.startsWith('data-')) rmSync(join(CACHE, name), { recursive: true });
   await (await EmbeddedDatabase.open(DIRECTORY)).close();
-  const engine = await startEngine(join(DIRECTORY, 'postgres'));
+  const engine = await startEngine({ dataDir: join(DIRECTORY, 'postgres') });
   const image = Buffer.from(await (await engine.dumpDataDir('none')).arrayBuffer());
   await engine.close();
   writeFileSync(`${IMAGE}.unfinished`, image);
@@ -28,7 +28,7 @@ export async function prepare(): Promise<void> {
 
 /** Starts a migrated, empty embedded database in memory. */
 export async function startMigrated(): Promise<PGlite> {
-  const engine = await startEngine(undefined, new Blob([new Uint8Array(readFileSync(IMAGE))]));
+  const engine = await startEngine({ loadDataDir: new Blob([new Uint8Array(readFileSync(IMAGE))]) });
   await migrateOn(engine);
   return engine;
 }

@@ -14,8 +14,8 @@ export class StatementLog {
       Object.assign(target, { query, write, prisma });
     });
     const logged =
-      (run: Database['query']) =>
-      <Row>(statement: Statement, ...rest: [readonly unknown[], boolean?]) => {
+      <Rest extends unknown[]>(run: (statement: Statement, ...rest: Rest) => Promise<unknown[]>) =>
+      <Row>(statement: Statement, ...rest: Rest) => {
         log.texts.push(statement.text);
         return run.call(database, statement, ...rest) as Promise<Row[]>;
       };

@@ -31,6 +31,13 @@ onOwnServers('a cluster of three masters and their replicas', () => {
     await until(async () => one.heard.length === 1 && other.heard.length === 1);
   });
 
+  test('a gateway has one connection to each master, and two for events', async () => {
+    const lists = await Promise.all(redis.nodes.map((node) => node.ask(['CLIENT', 'LIST'])));
+    const names = lists.join('\n').match(/(?<= name=)(rate-limit|events)(?= )/g) ?? [];
+    expect(names.filter((name) => name === 'events')).toHaveLength(instances.length * 2);
+    expect(names.filter((name) => name === 'rate-limit')).toHaveLength(instances.length * 3);
+  });
+
   test('whatever is kept of a caller is in one slot, and expires', async () => {
     const slot = await redis.ask(await redis.nodeOf('x'), 'CLUSTER', 'KEYSLOT', 'exact-0');
     expect(await redis.ask(await redis.nodeOf('x'), 'CLUSTER', 'KEYSLOT', 'wrote:{exact-0}')).toBe(slot);

@@ -111,6 +111,13 @@ if (REDIS_BINARY) {
     expect(await server.ask(['ACL', 'LOG'])).toBe('');
   });
 
+  test('a master that is cut off from its replicas, and must not write without them, does not stop the start either', async () => {
+    const master = await start('--min-replicas-to-write', '1');
+    const gateway = await startGateway({ REDIS_URL: master.url });
+    expect((await gateway.app.inject({ url: '/readyz' })).json().checks.limits).toBe('fallback');
+    await gateway.close();
+  });
+
   test('a replica that is read-only does not stop the start: limits are counted in memory until it is a master', async () => {
     const master = await start();
     const replica = await start('--replicaof', `127.0.0.1 ${master.port}`);

@@ -1,8 +1,8 @@
-import { type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import type { Cancellation } from '../../postgres/cancellation';
 import { currentUnit } from '../work/bounded-adapter';
 import { Deadline, type Work } from '../work/deadline';
 import { FairQueue } from '../work/fair-queue';
-import { settingsFor } from './connection-settings';
 import { hold, streamOf } from './held-connection';
 
 export interface PoolBounds {
@@ -18,11 +18,6 @@ export interface PoolBounds {
 
 type Callback = (error: Error | undefined, client: PoolClient | undefined, done: () => void) => void;
 
-/** How much longer than the gateway the server waits before it ends what the gateway should have ended. */
-const SLACK_MS = 1_000;
-
-const CANCEL = "select pg_cancel_backend(pid) from pg_stat_activity where pid = $1 and state = 'active'";
-
 /**
  * A pool whose connections are checked out on behalf of a piece of work, fairly among callers. When its deadline ends,
  * work that waits is dropped, and what runs is cancelled on the server. The connection is given back only when the fate
@@ -30,16 +25,15 @@ const CANCEL = "select pg_cancel_backend(pid) from pg_stat_activity where pid = 
  */
 export class BoundedPool extends Pool {
   private readonly queue: FairQueue;
-  /** The process of each connection on the server. */
-  private readonly backends = new WeakMap<ClientBase, number | undefined>();
 
-  /** @param control on which the server is asked to cancel statements. */
+  /** @param settings the SQL that is run first on a new connection. */
   constructor(
     config: PoolConfig,
+    settings: string,
     private readonly bounds: PoolBounds,
-    private readonly control: Pool,
+    private readonly cancellation: Cancellation,
   ) {
-    const { size, connectMs, requestTimeoutMs } = bounds;
+    const { size, connectMs } = bounds;
     super({
       ...config,
       max: size,
@@ -48,10 +42,9 @@ export class BoundedPool extends Pool {
         // Each failure reaches the statement it concerns; without a listener the event would crash the process.
         client.on('error', () => undefined);
         const silent = setTimeout(() => streamOf(client).destroy(), connectMs);
-        await client.query(settingsFor(requestTimeoutMs + SLACK_MS));
-        const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+        await client.query(settings);
+        await cancellation.opened(client);
         clearTimeout(silent);
-        this.backends.set(client, rows[0]?.pid);
       },
     });
     this.queue = new FairQueue(size, bounds.queue);
@@ -88,7 +81,7 @@ export class BoundedPool extends Pool {
       super.connect().then(
         (client) => {
           stop();
-          hold(client, deadline, { leave, cancel: () => this.cancel(client) });
+          hold(client, deadline, { leave, cancel: () => this.cancellation.cancel(client) });
           if (!deadline.reason) return resolve(client);
           client.release();
           reject(deadline.reason);
@@ -100,11 +93,5 @@ export class BoundedPool extends Pool {
         },
       );
     });
-  }
-
-  /** @returns whether something was running on the connection. */
-  private async cancel(client: PoolClient): Promise<boolean> {
-    const { rowCount } = await this.control.query(CANCEL, [this.backends.get(client)]);
-    return rowCount === 1;
   }
 }

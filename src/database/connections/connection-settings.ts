@@ -1,15 +1,6 @@
 import { Pool } from 'pg';
-
-/** Options for a connection to the server at a URL. */
-export function connectionTo(connectionString: string) {
-  return { connectionString, keepAlive: true, application_name: 'petstore-gateway' };
-}
-
-/** A server's display name: `db.example.org:5432/petstore`, without user and password. */
-export function placeOf(url: string): string {
-  const { host, pathname } = new URL(url);
-  return host + pathname;
-}
+import type { Server } from '../../postgres/database-server';
+import { TIME_ZONE } from '../../postgres/pooler';
 
 /**
  * Lists read few rows of large tables: compiling a statement costs more than running it, rows that are all sorted because
@@ -19,12 +10,18 @@ const PLANNER =
   'set jit to off; set enable_incremental_sort to off; set random_page_cost to 1.1; set max_parallel_workers_per_gather to 0';
 
 /**
- * The SQL that is run first on a new connection. Prisma writes and reads timestamps as if every session were in UTC,
- * whatever the server's time zone. After `ms` milliseconds the server ends a statement, and a transaction whose client is
- * silent, which would hold its locks.
+ * The server ends a connection whose client it cannot reach for about half a minute, so that those that a broken network
+ * has left behind do not add up there. It ignores this on Unix sockets.
+ */
+const KEEP_ALIVE =
+  'set tcp_keepalives_idle to 15; set tcp_keepalives_interval to 5; set tcp_keepalives_count to 3; set tcp_user_timeout to 30000';
+
+/**
+ * The SQL that is run first on a new connection. After `ms` milliseconds the server ends a statement, and a transaction
+ * whose client is silent, which would hold its locks.
  */
 export function settingsFor(ms: number): string {
-  return `set timezone to 'UTC'; ${PLANNER}; set statement_timeout to ${ms}; set idle_in_transaction_session_timeout to ${ms}`;
+  return `${TIME_ZONE}; ${PLANNER}; ${KEEP_ALIVE}; set statement_timeout to ${ms}; set idle_in_transaction_session_timeout to ${ms}`;
 }
 
 /**
@@ -32,8 +29,8 @@ export function settingsFor(ms: number): string {
  * one that is down or lags. It is kept, and replaced if it breaks or does not answer.
  * @param ms how long connecting, and each answer, may take.
  */
-export function ownConnection(url: string, ms: number): Pool {
+export function ownConnection({ Client }: Server, ms: number): Pool {
   const limits = { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: ms, query_timeout: ms };
   // The pool replaces a connection that breaks; without a listener the event would crash the process.
-  return new Pool({ ...connectionTo(url), ...limits }).on('error', () => undefined);
+  return new Pool({ Client, ...limits }).on('error', () => undefined);
 }

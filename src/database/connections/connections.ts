@@ -1,11 +1,16 @@
 import { type Pool, TypeOverrides } from 'pg';
-import type { PoolLoad, Statement } from '../database';
+import { RequestedCancellation } from '../../postgres/cancel-request';
+import { BackendCancellation } from '../../postgres/cancellation';
+import { type Server, TAKES_WRITES } from '../../postgres/database-server';
+import { TIME_ZONE, type TransactionPooler } from '../../postgres/pooler';
+import type { PoolLoad, Statement, Written } from '../database';
+import { UNNAMED } from '../statement';
 import { onBehalfOf } from '../work/bounded-adapter';
 import type { Work } from '../work/deadline';
 import type { StatementKind } from '../work/prisma-database';
 import { settled } from '../work/settled';
 import { BoundedPool, type PoolBounds } from './bounded-pool';
-import { connectionTo, ownConnection } from './connection-settings';
+import { ownConnection, settingsFor } from './connection-settings';
 import { runPrepared } from './prepared-query';
 import { retrying } from './retries';
 import { SharedConnections } from './shared-connections';
@@ -26,6 +31,9 @@ const READ_SHARE = 0.1;
 /** How long questions about the server and its statements may take, in milliseconds. */
 const CONTROL_MS = 1_000;
 
+/** How much longer than the gateway the server waits before it ends what the gateway should have ended. */
+const SLACK_MS = 1_000;
+
 const INT8 = 20;
 const DATE = 1082;
 
@@ -34,24 +42,36 @@ types.setTypeParser(INT8, BigInt);
 // In UTC, as Prisma and PGlite read it; node-postgres uses the process's time zone.
 types.setTypeParser(DATE, (text) => new Date(text));
 
-/** The connections to one server: those checked out one at a time, those shared by short reads, and one of its own. */
+/**
+ * The connections to one server: those checked out one at a time, those shared by short reads, which together are as many
+ * as `size` says, and two more: one to cancel statements, and one to ask whether it responds, which must not wait for that.
+ */
 export class Connections {
   readonly pool: BoundedPool;
   private readonly control: Pool;
+  private readonly probe: Pool;
   private readonly shared: SharedConnections;
+  private readonly keepsStatements: boolean;
 
-  constructor(url: string, { isTraced, ...bounds }: ConnectionsOptions) {
+  /**
+   * @param pooler what is in front of the server: behind it, nothing may be set for a session, so short reads, which need
+   * a limit of their own, share nothing there.
+   */
+  constructor(server: Server, { isTraced, ...bounds }: ConnectionsOptions, pooler?: TransactionPooler) {
     const { size, connectMs, requestTimeoutMs } = bounds;
-    const sharedSize = isTraced ? 0 : Math.min(MAX_SHARED, Math.floor(size * SHARE));
+    const sharedSize = isTraced || pooler ? 0 : Math.min(MAX_SHARED, Math.floor(size * SHARE));
     const readMs = Math.min(MAX_READ_MS, Math.ceil(requestTimeoutMs * READ_SHARE));
-    const config = { ...connectionTo(url), types };
-    this.control = ownConnection(url, CONTROL_MS);
-    const own = { ...bounds, size: size - sharedSize };
-    this.pool = new BoundedPool({ ...config, idleTimeoutMillis: 30_000 }, own, this.control);
-    this.shared = new SharedConnections(
-      { ...config, connectionTimeoutMillis: connectMs },
-      { size: sharedSize, readMs },
+    this.keepsStatements = pooler?.keepsStatements ?? true;
+    this.control = ownConnection(server, CONTROL_MS);
+    this.probe = ownConnection(server, CONTROL_MS);
+    this.pool = new BoundedPool(
+      { Client: server.Client, types, idleTimeoutMillis: 30_000 },
+      pooler ? TIME_ZONE : settingsFor(requestTimeoutMs + SLACK_MS),
+      { ...bounds, size: size - sharedSize },
+      pooler ? new RequestedCancellation(server) : new BackendCancellation(this.control),
     );
+    const config = { types, connectionTimeoutMillis: connectMs };
+    this.shared = new SharedConnections(server, config, { size: sharedSize, readMs });
   }
 
   get load(): PoolLoad {
@@ -61,7 +81,13 @@ export class Connections {
   }
 
   /** Runs one prepared statement. See {@link Session}. */
-  run<Row>(work: Work, statement: Statement, values: readonly unknown[], kind: StatementKind): Promise<Row[]> {
+  run<Row>(
+    work: Work,
+    statement: Statement,
+    values: readonly unknown[],
+    kind: StatementKind,
+    written?: Written<Row>,
+  ): Promise<Row[]> {
     const { deadline } = work;
     const exact = values.map(exactDate);
     if (kind === 'short-read') {
@@ -70,19 +96,26 @@ export class Connections {
       const rows = this.shared.query<Row>(statement, exact);
       if (rows) return rows;
     }
-    return retrying(deadline, () => this.runAlone<Row>(work, statement, exact, kind));
+    const kept = this.keepsStatements ? statement : { name: UNNAMED, text: statement.text };
+    return retrying(deadline, () => this.runAlone(work, kept, exact, kind, written));
   }
 
   /** Rejects if the server does not respond. */
   async ping(): Promise<void> {
-    await this.control.query('select 1');
+    await this.canWrite();
+  }
+
+  /** False on a standby, and where transactions are read-only by default. Rejects if the server does not respond. */
+  async canWrite(): Promise<boolean> {
+    const { rows } = await this.probe.query<{ yes: boolean }>(TAKES_WRITES);
+    return rows[0]?.yes === true;
   }
 
   async close(): Promise<void> {
     await this.shared.close();
     // If Prisma used the pool, it may have ended it already; otherwise idle connections would keep the process alive.
     if (!this.pool.ended) await this.pool.end();
-    await this.control.end();
+    await Promise.all([this.control.end(), this.probe.end()]);
   }
 
   /** Runs it on a connection of its own. */
@@ -91,9 +124,11 @@ export class Connections {
     statement: Statement,
     values: unknown[],
     kind: StatementKind,
+    written?: Written<Row>,
   ): Promise<Row[]> {
     const client = await onBehalfOf(work, () => this.pool.connect());
     const running = runPrepared<Row>(client, statement, values, (isSpent) => client.release(isSpent));
+    if (written) running.then(written, () => undefined);
     return settled(running, work.deadline, () => kind === 'write');
   }
 }

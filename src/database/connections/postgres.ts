@@ -1,6 +1,8 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { Client } from 'pg';
-import type { PoolLoad, Statement } from '../database';
+import { Server } from '../../postgres/database-server';
+import { Failover } from '../../postgres/failover';
+import { findPooler } from '../../postgres/pooler';
+import type { PoolLoad, Statement, Written } from '../database';
 import { reasonOf } from '../failures';
 import { PrismaClient } from '../generated/client';
 import { migrate } from '../migrations';
@@ -8,7 +10,6 @@ import { BoundedAdapter, type Unit } from '../work/bounded-adapter';
 import type { Work } from '../work/deadline';
 import { PrismaDatabase, type StatementKind } from '../work/prisma-database';
 import { settled } from '../work/settled';
-import { connectionTo, placeOf } from './connection-settings';
 import { Connections } from './connections';
 
 export interface PostgresOptions {
@@ -30,6 +31,7 @@ const MAX_CONNECT_MS = 5_000;
 export class PostgresDatabase extends PrismaDatabase {
   private constructor(
     private readonly connections: Connections,
+    private readonly failover: Failover | undefined,
     description: string,
     requestTimeoutMs: number,
   ) {
@@ -51,15 +53,21 @@ export class PostgresDatabase extends PrismaDatabase {
    */
   static async open(options: PostgresOptions): Promise<PostgresDatabase> {
     const { url, poolSize = 10, queue = 1000, requestTimeoutMs = 10_000, isTraced } = options;
-    const description = `PostgreSQL at ${placeOf(url)}`;
+    const server = new Server(url);
+    const description = `PostgreSQL at ${server.place}`;
     const connectMs = Math.min(MAX_CONNECT_MS, Math.ceil(requestTimeoutMs * CONNECT_SHARE));
     try {
-      await migrateAt(url);
+      if (server.hosts.length > 1) await server.locate();
+      await migrateAt(server);
+      const pooler = await findPooler(server);
+      const bounds = { size: poolSize, queue, requestTimeoutMs, connectMs, isTraced };
+      const connections = new Connections(server, bounds, pooler);
+      const failover = server.hosts.length > 1 ? new Failover(server, () => connections.canWrite()) : undefined;
+      const through = pooler ? ', through a pooler of transactions' : '';
+      return new PostgresDatabase(connections, failover, description + through, requestTimeoutMs);
     } catch (error) {
       throw new Error(`${description} cannot be opened: ${reasonOf(error)}`, { cause: error });
     }
-    const connections = new Connections(url, { size: poolSize, queue, requestTimeoutMs, connectMs, isTraced });
-    return new PostgresDatabase(connections, description, requestTimeoutMs);
   }
 
   get load(): PoolLoad {
@@ -71,8 +79,9 @@ export class PostgresDatabase extends PrismaDatabase {
     statement: Statement,
     values: readonly unknown[],
     kind: StatementKind,
+    written?: Written<Row>,
   ): Promise<Row[]> {
-    return this.connections.run(work, statement, values, kind);
+    return this.connections.run(work, statement, values, kind, written);
   }
 
   protected perform<T>(unit: Unit, run: () => Promise<T>): Promise<T> {
@@ -83,15 +92,20 @@ export class PostgresDatabase extends PrismaDatabase {
     return this.connections.ping();
   }
 
+  canWrite(): Promise<boolean> {
+    return this.connections.canWrite();
+  }
+
   async close(): Promise<void> {
+    this.failover?.stop();
     await this.prisma.$disconnect();
     await this.connections.close();
   }
 }
 
 /** Runs the migrations on their own connection, outside the pool. */
-async function migrateAt(url: string): Promise<void> {
-  const client = new Client({ ...connectionTo(url), connectionTimeoutMillis: MAX_CONNECT_MS });
+async function migrateAt(server: Server): Promise<void> {
+  const client = new server.Client({ connectionTimeoutMillis: MAX_CONNECT_MS });
   // Each failure reaches the statement it concerns; without a listener the event would crash the process.
   client.on('error', () => undefined);
   await client.connect();

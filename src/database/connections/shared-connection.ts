@@ -1,4 +1,4 @@
-import { Client, type ClientConfig } from 'pg';
+import type { Client } from 'pg';
 import type { Statement } from '../database';
 import { runPrepared } from './prepared-query';
 
@@ -19,11 +19,13 @@ export class SharedConnection {
   waiting = 0;
   /** When the server last responded, or, if nothing was outstanding, was last sent something. */
   private heardAt = 0;
-  private readonly client: Client;
   private readonly opened: Promise<void>;
 
-  constructor(config: ClientConfig, settings: string, onEnd: () => void) {
-    this.client = new Client(config);
+  constructor(
+    private readonly client: Client,
+    settings: string,
+    onEnd: () => void,
+  ) {
     // node-postgres rejects the waiting reads; without a listener the event would crash the process.
     this.client.on('error', () => this.retire());
     this.client.on('end', () => this.retire()).on('end', onEnd);

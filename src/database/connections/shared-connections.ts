@@ -1,4 +1,5 @@
 import type { ClientConfig } from 'pg';
+import type { Server } from '../../postgres/database-server';
 import type { Statement } from '../database';
 import { failureOf } from '../failures';
 import { settingsFor } from './connection-settings';
@@ -36,6 +37,7 @@ export class SharedConnections {
   private readonly apart = new Map<string, number>();
 
   constructor(
+    private readonly server: Server,
     private readonly config: ClientConfig,
     private readonly options: SharedConnectionsOptions,
   ) {}
@@ -83,7 +85,7 @@ export class SharedConnections {
   private open(): void {
     const { readMs } = this.options;
     const config = { ...this.config, pipeline: true, query_timeout: readMs + SILENCE_MS };
-    const connection = new SharedConnection(config, settingsFor(readMs), () => {
+    const connection = new SharedConnection(new this.server.Client(config), settingsFor(readMs), () => {
       this.connections.delete(connection);
       this.reopensAt = performance.now() + RECONNECT_MS;
     });

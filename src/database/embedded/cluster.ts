@@ -1,8 +1,10 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { PGlite } from '@electric-sql/pglite';
+import type { PGlite, PGliteOptions } from '@electric-sql/pglite';
 import { reasonOf } from '../failures';
 import { PRIVATE } from './data-directory';
+import type { DiskSpace } from './disk-space';
+import { guardedFiles } from './guarded-files';
 
 /** PGlite 0.4 is PostgreSQL 17; it cannot open a directory of another major version. */
 export const MAJOR_VERSION = '17';
@@ -11,7 +13,7 @@ export const MAJOR_VERSION = '17';
  * Starts the embedded PostgreSQL on the files in `directory`, and creates them if they do not exist.
  * @throws Error with a one-line message if they are from another PostgreSQL version or unreadable as a database.
  */
-export async function openCluster(directory: string): Promise<PGlite> {
+export async function openCluster(directory: string, space: DiskSpace): Promise<PGlite> {
   const version = versionOf(directory);
   if (version !== undefined && version !== MAJOR_VERSION) {
     throw new Error(
@@ -19,9 +21,10 @@ export async function openCluster(directory: string): Promise<PGlite> {
         'Move it away, or dump it with the version that created it.',
     );
   }
+  space.take();
   try {
     if (version === undefined) await createCluster(directory);
-    return await startEngine(directory);
+    return await startEngine({ fs: guardedFiles(directory, space) });
   } catch (error) {
     throw new Error(`${directory} cannot be opened as a database: ${reasonOf(error)}`, { cause: error });
   }
@@ -32,7 +35,8 @@ async function createCluster(directory: string): Promise<void> {
   const unfinished = `${directory}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished, { mode: PRIVATE });
-  const engine = await startEngine(unfinished);
+  // Its own files: PGlite would hand ours to the engine in memory that makes the cluster, too.
+  const engine = await startEngine({ dataDir: unfinished });
   await engine.close();
   renameSync(unfinished, directory);
   sync(dirname(directory));
@@ -58,16 +62,22 @@ function versionOf(directory: string): string | undefined {
 }
 
 /**
- * Starts PGlite with the extensions that the migrations need; in memory if no directory is given.
- * @param image the data directory to start from, as dumped by PGlite.
+ * Nobody but us makes checkpoints ({@link Checkpoints}): a server asks another process for one whenever the log since the last
+ * has half the size of `max_wal_size`, and PGlite, where there is no such process, hangs then (0.4.3: for good, after 540 MB
+ * with the default of 1 GB). The log before a checkpoint is removed: kept to be written over, it would stay as large as it
+ * has ever been.
  */
-export async function startEngine(directory?: string, image?: Blob): Promise<PGlite> {
+const LOG = ['-c', 'max_wal_size=1TB', '-c', 'wal_recycle=off'];
+
+/** Starts PGlite with the extensions that the migrations need; in memory if it is given no files. */
+export async function startEngine(options: Pick<PGliteOptions, 'dataDir' | 'fs' | 'loadDataDir'>): Promise<PGlite> {
   // Loaded only if it is used.
   const { PGlite }: typeof import('@electric-sql/pglite') = require('@electric-sql/pglite');
   const {
     pg_trgm,
   }: typeof import('@electric-sql/pglite/contrib/pg_trgm') = require('@electric-sql/pglite/contrib/pg_trgm');
-  const engine = await PGlite.create({ dataDir: directory, loadDataDir: image, extensions: { pg_trgm } });
+  const startParams = [...PGlite.defaultStartParams, ...LOG];
+  const engine = await PGlite.create({ ...options, startParams, extensions: { pg_trgm } });
   // Prisma writes and reads timestamps as if every session were in UTC; PGlite defaults to this process's time zone.
   await engine.exec("set timezone to 'UTC'");
   return engine;

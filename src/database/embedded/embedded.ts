@@ -1,17 +1,21 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
-import type { PoolLoad, Statement } from '../database';
+import type { PoolLoad, Statement, Written } from '../database';
+import { diskFull, failureOf } from '../failures';
 import { PrismaClient } from '../generated/client';
 import { migrate } from '../migrations';
 import { BoundedAdapter, type Unit } from '../work/bounded-adapter';
 import type { Work } from '../work/deadline';
 import { FairQueue } from '../work/fair-queue';
-import { PrismaDatabase } from '../work/prisma-database';
+import { PrismaDatabase, type StatementKind } from '../work/prisma-database';
 import { reported } from '../work/settled';
+import { Checkpoints } from './checkpoints';
 import { MAJOR_VERSION, openCluster } from './cluster';
 import { CLUSTER, makeDataDirectory } from './data-directory';
 import { lockDirectory } from './directory-lock';
+import { DiskSpace } from './disk-space';
 
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
@@ -31,11 +35,16 @@ export interface EmbeddedOptions {
 export class EmbeddedDatabase extends PrismaDatabase {
   /** Statements and transactions run one at a time. */
   private readonly queue: FairQueue;
+  private readonly checkpoints: Checkpoints;
+  /** Whether PostgreSQL refuses to write, since there is no room. */
+  private isFull = false;
 
+  /** @param space the room on its disk; `undefined` if it is in memory. */
   constructor(
     private readonly engine: PGlite,
     description: string,
     { requestTimeoutMs = 10_000, queue = 1000 }: EmbeddedOptions = {},
+    private readonly space?: DiskSpace,
     private readonly unlock: () => void = () => undefined,
   ) {
     // Prisma's own limits: ours, of which it knows nothing, end first.
@@ -48,20 +57,30 @@ export class EmbeddedDatabase extends PrismaDatabase {
       requestTimeoutMs,
     );
     this.queue = new FairQueue(1, queue);
+    this.checkpoints = new Checkpoints(engine);
   }
 
   /**
    * Opens `directory`, and creates it if needed.
-   * @throws Error with a one-line message if another process has it open or it is from another PostgreSQL version.
+   * @throws Error with a one-line message if another process has it open, it is from another PostgreSQL version, or its disk
+   * is full.
    */
   static async open(directory: string, options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
     makeDataDirectory(directory);
+    const space = new DiskSpace(directory);
+    space.require(!existsSync(join(directory, CLUSTER)));
     const unlock = lockDirectory(directory);
     let engine: PGlite | undefined;
     try {
-      engine = await openCluster(join(directory, CLUSTER));
+      engine = await openCluster(join(directory, CLUSTER), space);
       await migrateOn(engine);
-      return new EmbeddedDatabase(engine, `embedded PostgreSQL ${MAJOR_VERSION} in ${directory}`, options, unlock);
+      return new EmbeddedDatabase(
+        engine,
+        `embedded PostgreSQL ${MAJOR_VERSION} in ${directory}`,
+        options,
+        space,
+        unlock,
+      );
     } catch (error) {
       await engine?.close();
       unlock();
@@ -69,11 +88,21 @@ export class EmbeddedDatabase extends PrismaDatabase {
     }
   }
 
-  protected async run<Row>(work: Work, statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+  protected async run<Row>(
+    work: Work,
+    statement: Statement,
+    values: readonly unknown[],
+    kind: StatementKind,
+    written?: Written<Row>,
+  ): Promise<Row[]> {
     const leave = await this.queue.enter(work);
     try {
+      if (kind === 'write') await this.prepareToWrite();
       const { rows } = await this.engine.query<Row>(statement.text, [...values], TYPES);
+      written?.(rows);
       return rows;
+    } catch (error) {
+      throw this.explained(error);
     } finally {
       leave();
     }
@@ -83,12 +112,25 @@ export class EmbeddedDatabase extends PrismaDatabase {
   protected async perform<T>(unit: Unit, run: () => Promise<T>): Promise<T> {
     const leave = await this.queue.enter(unit);
     try {
+      await this.prepareToWrite();
       return await run();
     } catch (error) {
-      throw reported(error, unit.deadline, false);
+      throw reported(this.explained(error), unit.deadline, false);
     } finally {
       leave();
     }
+  }
+
+  /** Lets PostgreSQL refuse to write while there is no room, and from then on write again. Transactions may also only read. */
+  private async prepareToWrite(): Promise<void> {
+    this.checkpoints.isDue = true;
+    if (!this.space || this.space.isEnough() !== this.isFull) return;
+    await this.engine.exec(`set default_transaction_read_only to ${!this.isFull}`);
+    this.isFull = !this.isFull;
+  }
+
+  private explained(error: unknown): unknown {
+    return this.isFull && failureOf(error) === 'read-only' ? diskFull(error) : error;
   }
 
   get load(): PoolLoad {
@@ -99,7 +141,12 @@ export class EmbeddedDatabase extends PrismaDatabase {
     await this.engine.query('select 1');
   }
 
+  async canWrite(): Promise<boolean> {
+    return this.space?.isEnough() ?? true;
+  }
+
   async close(): Promise<void> {
+    this.checkpoints.stop();
     await this.prisma.$disconnect();
     if (!this.engine.closed) await this.engine.close();
     this.unlock();

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { Server } from '../../postgres/database-server';
 import { ownConnection } from '../connections/connection-settings';
 
 /** Time limit for reading a position; including the time to notice a lost connection, a second. */
@@ -15,10 +16,10 @@ export class LogPosition {
   private readonly pool: Pool;
 
   constructor(
-    url: string,
+    private readonly server: Server,
     private readonly role: keyof typeof POSITIONS,
   ) {
-    this.pool = ownConnection(url, PATIENCE_MS);
+    this.pool = ownConnection(server, PATIENCE_MS);
   }
 
   /**
@@ -26,6 +27,14 @@ export class LogPosition {
    * @throws Error if it cannot be read.
    */
   async read(): Promise<bigint> {
+    if (this.server.hosts.length === 1) return this.ask();
+    return this.ask().catch(async () => {
+      await this.server.locate();
+      return this.ask();
+    });
+  }
+
+  private async ask(): Promise<bigint> {
     const { rows } = await this.pool.query<{ position: string | null }>(POSITIONS[this.role]);
     const position = rows[0]?.position;
     if (position) return BigInt(position);

@@ -1,5 +1,5 @@
 import type { Change } from '../changes';
-import type { Session, Statement, Transaction } from '../database';
+import type { Session, Statement, Transaction, Written } from '../database';
 import { failureOf } from '../failures';
 import type { Work } from '../work/deadline';
 import type { Replica } from './replica';
@@ -35,8 +35,8 @@ export class ReadSession implements Session {
     return this.primary.query(statement, values, isShortRead);
   }
 
-  write<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    return this.primary.write(statement, values);
+  write<Row>(statement: Statement, values: readonly unknown[], written?: Written<Row>): Promise<Row[]> {
+    return this.primary.write(statement, values, written);
   }
 
   transaction<T>(run: (transaction: Transaction) => Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
-import { placeOf } from '../connections/connection-settings';
+import { Server } from '../../postgres/database-server';
+import { findPooler } from '../../postgres/pooler';
 import { Connections, type ConnectionsOptions } from '../connections/connections';
 import type { Statement } from '../database';
 import type { Work } from '../work/deadline';
@@ -26,17 +27,22 @@ export class Replica {
   answered = 0;
   /** Why the last attempt to read its position failed. */
   fault: unknown;
-  private readonly connections: Connections;
+  private readonly server: Server;
+  /** Opened when it first responds. */
+  private connections: Connections | undefined;
   private readonly position: LogPosition;
   private samples: Sample[] = [];
   private completeUntil = Number.NEGATIVE_INFINITY;
   private isAsked = false;
   private readonly waiting = new Set<(error: unknown) => void>();
 
-  constructor(url: string, options: ConnectionsOptions) {
-    this.name = placeOf(url);
-    this.connections = new Connections(url, options);
-    this.position = new LogPosition(url, 'replica');
+  constructor(
+    url: string,
+    private readonly options: ConnectionsOptions,
+  ) {
+    this.server = new Server(url);
+    this.name = this.server.place;
+    this.position = new LogPosition(this.server, 'replica');
   }
 
   /** Upper bound for how many milliseconds it lags behind the primary. */
@@ -52,6 +58,7 @@ export class Replica {
     this.isAsked = true;
     try {
       const replayed = await this.position.read();
+      this.connections ??= new Connections(this.server, this.options, await findPooler(this.server));
       const behind = this.samples.findIndex(({ position }) => position > replayed);
       const passed = this.samples.splice(0, behind === -1 ? this.samples.length : behind);
       this.completeUntil = passed.at(-1)?.at ?? this.completeUntil;
@@ -68,7 +75,7 @@ export class Replica {
   query<Row>(work: Work, statement: Statement, values: readonly unknown[], kind: StatementKind): Promise<Row[]> {
     return new Promise<Row[]>((resolve, reject) => {
       this.waiting.add(reject);
-      this.connections
+      (this.connections as Connections)
         .run<Row>(work, statement, values, kind)
         .then((rows) => {
           this.answered += 1;
@@ -79,6 +86,6 @@ export class Replica {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.connections.close(), this.position.close()]);
+    await Promise.all([this.connections?.close(), this.position.close()]);
   }
 }

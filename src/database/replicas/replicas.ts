@@ -1,3 +1,4 @@
+import { Server } from '../../postgres/database-server';
 import type { ConnectionsOptions } from '../connections/connections';
 import type { Session } from '../database';
 import { reasonOf } from '../failures';
@@ -44,7 +45,7 @@ export class Replicas {
   private constructor(private readonly options: ReplicasOptions) {
     const { urls, primaryUrl } = options;
     this.replicas = urls.map((url) => new Replica(url, boundsOf(options)));
-    this.position = new LogPosition(primaryUrl, 'primary');
+    this.position = new LogPosition(new Server(primaryUrl), 'primary');
   }
 
   /** Checks the replicas for the first time, which takes at most a second or two; unreachable ones do no harm. */

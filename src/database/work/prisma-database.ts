@@ -1,6 +1,6 @@
 import { type Change, ChangeListeners } from '../changes';
 import { retrying } from '../connections/retries';
-import type { Database, Session, Statement, Transaction } from '../database';
+import type { Database, Session, Statement, Transaction, Written } from '../database';
 import type { Prisma, PrismaClient } from '../generated/client';
 import type { BoundedAdapter, Unit } from './bounded-adapter';
 import { Deadline, type Work } from './deadline';
@@ -24,6 +24,7 @@ export abstract class PrismaDatabase implements Database {
   ) {}
 
   abstract ping(): Promise<void>;
+  abstract canWrite(): Promise<boolean>;
   abstract close(): Promise<void>;
   /** Runs a statement outside of a transaction. */
   protected abstract run<Row>(
@@ -31,6 +32,7 @@ export abstract class PrismaDatabase implements Database {
     statement: Statement,
     values: readonly unknown[],
     kind: StatementKind,
+    written?: Written<Row>,
   ): Promise<Row[]>;
   /** Runs a transaction once. @param run begins it, and settles when it is over. @throws as {@link Session.transaction}. */
   protected abstract perform<T>(unit: Unit, run: () => Promise<T>): Promise<T>;
@@ -51,8 +53,13 @@ export abstract class PrismaDatabase implements Database {
     return this.run(work, statement, values, isShortRead ? 'short-read' : 'read');
   }
 
-  write<Row>(statement: Statement, values: readonly unknown[], work = this.work): Promise<Row[]> {
-    return this.run(work, statement, values, 'write');
+  write<Row>(
+    statement: Statement,
+    values: readonly unknown[],
+    written?: Written<Row>,
+    work = this.work,
+  ): Promise<Row[]> {
+    return this.run(work, statement, values, 'write', written);
   }
 
   async transaction<T>(run: (transaction: Transaction) => Promise<T>, work = this.work): Promise<T> {
@@ -85,8 +92,8 @@ class WorkSession implements Session {
     return this.database.query(statement, values, isShortRead, this.work);
   }
 
-  write<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    return this.database.write(statement, values, this.work);
+  write<Row>(statement: Statement, values: readonly unknown[], written?: Written<Row>): Promise<Row[]> {
+    return this.database.write(statement, values, written, this.work);
   }
 
   transaction<T>(run: (transaction: Transaction) => Promise<T>): Promise<T> {
@@ -118,8 +125,10 @@ class TransactionSession implements Transaction {
     return this.prisma.$queryRawUnsafe<Row[]>(statement.text, ...values);
   }
 
-  write<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    return this.query(statement, values);
+  async write<Row>(statement: Statement, values: readonly unknown[], written?: Written<Row>): Promise<Row[]> {
+    const rows = await this.query<Row>(statement, values);
+    written?.(rows);
+    return rows;
   }
 
   renewed(): Session {

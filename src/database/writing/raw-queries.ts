@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Session } from '../database';
+import type { Session, Written } from '../database';
 import type { Order, Pet } from '../generated/client';
 import { COLUMNS } from '../generated/columns';
 import { statement } from '../statement';
@@ -46,19 +46,23 @@ const GLOBAL_LOCKS = { apiKeys: 72707370n, severalFields: 72707371n, cleaning: 7
 const LOCK = statement('select pg_advisory_xact_lock($1::bigint)::text');
 const TRY_LOCK = statement('select pg_try_advisory_xact_lock($1::bigint) as "isMine"');
 
-/** Inserts a pet. Fails on the foreign key if the category does not exist. */
-export async function insertPet(session: Session, pet: Omit<Pet, 'id'>): Promise<Pet> {
+/** Inserts a pet. Fails on the foreign key if the category does not exist. @param written see {@link Session.write}. */
+export async function insertPet(session: Session, pet: Omit<Pet, 'id'>, written: Written<Pet>): Promise<Pet> {
   const values = PET_FIELDS.map((field) => pet[field]);
-  const [inserted] = await session.write<Pet>(INSERT_PET, values);
+  const [inserted] = await session.write<Pet>(INSERT_PET, values, written);
   return inserted as Pet;
 }
 
-/** Inserts the order and takes its units from tracked stock, or does neither: `undefined` if too few are left. */
+/**
+ * Inserts the order and takes its units from tracked stock, or does neither: `undefined` if too few are left.
+ * @param written see {@link Session.write}.
+ */
 export async function insertOrder(
   session: Session,
   { petId, quantity, shipDate, complete }: Omit<Order, 'id' | 'reserved'>,
+  written: Written<Order>,
 ): Promise<Order | undefined> {
-  const insert = () => session.write<Order>(INSERT_ORDER, [petId, quantity, shipDate, complete]);
+  const insert = () => session.write<Order>(INSERT_ORDER, [petId, quantity, shipDate, complete], written);
   const [order] = await insert();
   // The row that was short of stock, or its pet, may have been deleted while the statement waited for the lock.
   return order ?? (await insert())[0];

@@ -1,9 +1,10 @@
 import { CloseCode, MessageType } from 'graphql-ws';
+import { LRUCache } from 'lru-cache';
 
 /** RFC 6455, section 7.4.1. */
 const POLICY_VIOLATION = 1008;
 
-/** Messages a second that a client may send in the long run. What it sends more of it must have saved before. */
+/** Messages a second that a caller may send in the long run. What it sends more of it must have saved before. */
 const PER_SECOND = 100;
 /** Bytes that count as a message, whatever they are: frames may be empty, and no message may ever end. */
 const BYTES = 10 * 1024;
@@ -31,8 +32,27 @@ export const TOO_OFTEN: Fault = {
 const TOO_DEEP = invalid(`A message has at most ${MAX_DEPTH} nesting levels`);
 const NOT_A_MESSAGE = invalid('Invalid message received');
 
-/** How much one client may send: as much as it could have since its last message, up to `burst` messages at once. */
-export class MessageAllowance {
+/** Callers whose allowances are remembered; those that sent nothing for longest are forgotten, as if they had saved all. */
+const MAX_CALLERS = 10_000;
+
+/** What each caller may send, over all its connections together. */
+export class MessageAllowances {
+  private readonly allowances = new LRUCache<string, MessageAllowance>({ max: MAX_CALLERS });
+
+  constructor(private readonly burst: number) {}
+
+  of(caller: string): MessageAllowance {
+    let allowance = this.allowances.get(caller);
+    if (!allowance) {
+      allowance = new MessageAllowance(this.burst);
+      this.allowances.set(caller, allowance);
+    }
+    return allowance;
+  }
+}
+
+/** How much one caller may send: as much as it could have since its last message, up to `burst` messages at once. */
+class MessageAllowance {
   private left: number;
   private at: number;
 
@@ -52,9 +72,11 @@ export class MessageAllowance {
 
   private take(messages: number): Fault | undefined {
     const now = performance.now();
-    this.left = Math.min(this.burst, this.left + ((now - this.at) * PER_SECOND) / 1000) - messages;
+    this.left = Math.min(this.burst, this.left + ((now - this.at) * PER_SECOND) / 1000);
     this.at = now;
-    return this.left < 0 ? TOO_OFTEN : undefined;
+    if (this.left < messages) return TOO_OFTEN;
+    this.left -= messages;
+    return undefined;
   }
 }
 

@@ -13,7 +13,7 @@ import { keyOf } from '../callers/presented-key';
 import { BODY_LIMIT, GRAPHQL_PATH } from '../error-handling';
 import { checkHandshake, checkOrigin } from './handshake';
 import { aboutToEnd, tooMany } from './live-operations';
-import { type Fault, faultIn, MessageAllowance, TOO_OFTEN } from './message-rules';
+import { type Fault, faultIn, MessageAllowances, TOO_OFTEN } from './message-rules';
 import type { Client, SocketOptions } from './socket-operation';
 import { socketProtocol } from './socket-protocol';
 import { pendingUpgrades } from './upgrades';
@@ -32,7 +32,7 @@ const CLOSE_MS = 1_000;
 const MAX_UNREAD = 1024 * 1024;
 const GOING_AWAY = 1001;
 const POLL_MS = 20;
-/** Messages that a client may send at once beside those that start and stop all the operations that it may have. */
+/** Messages that a caller may send at once beside those that start and stop all the operations that it may have. */
 const BURST = 100;
 
 /** Closes a connection. One that sends too much may never stop, so nothing more of it is read, not even its answer. */
@@ -48,6 +48,7 @@ export class WebSockets {
   private readonly server: WebSocketServer;
   private readonly protocol: ReturnType<typeof socketProtocol>;
   private readonly upgrades: ReturnType<typeof pendingUpgrades>;
+  private readonly allowances: MessageAllowances;
   private readonly pinging = setInterval(() => this.pingAll(), PING_MS).unref();
   /** Connections that have not answered the last ping. */
   private readonly silent = new WeakSet<WebSocket>();
@@ -58,6 +59,7 @@ export class WebSockets {
   ) {
     this.server = new WebSocketServer({ noServer: true, maxPayload: BODY_LIMIT, handleProtocols });
     this.protocol = socketProtocol(options);
+    this.allowances = new MessageAllowances(BURST + 2 * options.live.connections.most);
     this.upgrades = pendingUpgrades(server, GRAPHQL_PATH, options.requests);
     options.live.onClose(() => void this.close());
   }
@@ -108,7 +110,7 @@ export class WebSockets {
 
   private serve(client: Client, connection: Socket): void {
     const { socket } = client;
-    const allowance = new MessageAllowance(BURST + 2 * this.options.live.connections.most);
+    const allowance = () => this.allowances.of(client.caller.id);
     const isRefused = (fault: Fault | undefined) => {
       if (fault) drop(socket, fault);
       return socket.readyState !== socket.OPEN;
@@ -131,7 +133,7 @@ export class WebSockets {
           socket.on('message', (data) => {
             dropUnread();
             const text = String(data);
-            if (isRefused(allowance.takeMessage() ?? faultIn(text))) return;
+            if (isRefused(allowance().takeMessage() ?? faultIn(text))) return;
             take(text).catch((error) => {
               report(error);
               socket.close(CloseCode.InternalServerError, 'Internal server error');
@@ -140,14 +142,14 @@ export class WebSockets {
       },
       client,
     );
-    connection.on('data', ({ length }) => void isRefused(allowance.takeBytes(length)));
+    connection.on('data', ({ length }) => void isRefused(allowance().takeBytes(length)));
     socket.on('ping', () => {
       dropUnread();
-      isRefused(allowance.takeMessage());
+      isRefused(allowance().takeMessage());
     });
     socket.on('pong', () => {
       this.silent.delete(socket);
-      isRefused(allowance.takeMessage());
+      isRefused(allowance().takeMessage());
     });
     // Invalid frames and oversized messages: ws closes the connection with the appropriate code.
     socket.on('error', () => undefined);

@@ -10,7 +10,10 @@ const PROJECT = join(__dirname, '..', '..', '..');
  */
 const GROUPS: readonly (readonly [group: string, entries: readonly (string | Link)[]])[] = [
   ['Begin', ['getting-started']],
-  ['Clients', ['graphql-clients', 'relay', 'rest-clients', 'live-events', 'idempotency', 'error-handling']],
+  [
+    'Clients',
+    ['graphql-clients', 'relay', 'federation', 'rest-clients', 'live-events', 'idempotency', 'error-handling'],
+  ],
   ['The contract', ['deprecation', 'trusted-documents']],
   ['Keys and limits', ['keys', 'limits', 'bounds']],
   [
@@ -26,7 +29,7 @@ const GROUPS: readonly (readonly [group: string, entries: readonly (string | Lin
       'configuration',
     ],
   ],
-  ['In production', ['operations', 'scaling', 'compatibility']],
+  ['In production', ['operations', 'scaling', 'postgresql', 'compatibility']],
   ['The project', ['architecture', 'decisions', 'changelog', 'contributing', 'security', 'benchmarks']],
 ];
 const OTHERS = 'More';

@@ -1,11 +1,27 @@
-import { ApolloClient, ApolloLink, CombinedGraphQLErrors, HttpLink, InMemoryCache } from '@apollo/client';
+import {
+  type ApolloCache,
+  ApolloClient,
+  ApolloLink,
+  CombinedGraphQLErrors,
+  gql,
+  HttpLink,
+  InMemoryCache,
+  type Reference,
+} from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { relayStylePagination } from '@apollo/client/utilities';
 import { OperationTypeNode } from 'graphql';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws'; // browsers have their own
-import { PetChangedDocument, PetsDocument, PlaceOrderDocument, RenamePetDocument } from './generated/graphql.js';
+import {
+  CreatePetDocument,
+  DeletePetDocument,
+  PetChangedDocument,
+  PetsDocument,
+  PlaceOrderDocument,
+  RenamePetDocument,
+} from './generated/graphql.js';
 import { patientFetch } from './patient-fetch.js';
 import { key, report, url } from './run.js';
 
@@ -73,35 +89,110 @@ async function order(petId: string, quantity: number): Promise<string> {
 }
 const orders = [await order('1', 1), await order('1', 1000), await order('99', 1)];
 
-const stranger = new ApolloClient({
-  cache: new InMemoryCache(),
-  link: new HttpLink({ uri: `${url}/graphql`, headers: { 'x-api-key': 'wrong' } }),
+interface PetList {
+  totalCount: number;
+  edges: { __typename: 'PetEdge'; node: Reference }[];
+  pageInfo: { hasNextPage: boolean };
+}
+
+/** Brings the lists in the cache up to date with a pet that was created, changed or deleted. */
+function applyChange(cache: ApolloCache, kind: 'CREATED' | 'UPDATED' | 'DELETED', id: string): void {
+  const pet = cache.identify({ __typename: 'Pet', id }) ?? '';
+  cache.modify<{ pets: PetList }>({
+    fields: {
+      pets(list, { storeFieldName, DELETE }) {
+        // Only the server knows whether it belongs to a list with a filter, and where in another order: it is read again.
+        if (storeFieldName !== 'pets:{}') return DELETE;
+        const { edges, totalCount, pageInfo } = list as PetList;
+        const others = edges.filter(({ node }) => node.__ref !== pet);
+        if (kind === 'DELETED') return { ...list, edges: others, totalCount: totalCount - 1 };
+        if (kind === 'UPDATED' || others.length < edges.length) return list;
+        // A new pet is the last. It is shown where the end of the list has been read.
+        const edge = { __typename: 'PetEdge' as const, node: { __ref: pet } };
+        return { ...list, edges: pageInfo.hasNextPage ? edges : [...edges, edge], totalCount: totalCount + 1 };
+      },
+    },
+  });
+  if (kind !== 'DELETED') return;
+  cache.evict({ id: pet });
+  cache.gc();
+}
+
+const { data: added } = await client.mutate({
+  mutation: CreatePetDocument,
+  variables: { input: { name: 'Luna', categoryId: '1' } },
+  update: (cache, { data }) => data?.createPet && applyChange(cache, 'CREATED', data.createPet.id),
 });
-const refused = await stranger.query(page).catch((error: unknown) => {
-  // Refused before GraphQL has seen the request, and yet an answer of the petstore.
-  return CombinedGraphQLErrors.is(error) ? error.errors[0]?.extensions?.code : String(error);
+const total = () => client.readQuery(page)?.pets.totalCount;
+const created = [names(), total()];
+await client.mutate({
+  mutation: DeletePetDocument,
+  variables: { id: added?.createPet?.id ?? '' },
+  update: (cache, { data }) => data?.deletePet && applyChange(cache, 'DELETED', data.deletePet.id),
+});
+const deleted = [names(), total()];
+
+/** The code of what the petstore answers to a client with this key, at whatever point it refuses the request. */
+async function refusal(key: string, ask: (stranger: ApolloClient) => Promise<unknown>): Promise<string> {
+  const link = new HttpLink({ uri: `${url}/graphql`, headers: { 'x-api-key': key } });
+  const stranger = new ApolloClient({ cache: new InMemoryCache(), link });
+  const error = await ask(stranger).then(String, (reason: unknown) => reason);
+  return CombinedGraphQLErrors.is(error) ? String(error.errors[0]?.extensions?.code) : String(error);
+}
+const query = (given: object) => (stranger: ApolloClient) =>
+  stranger.query({ query: PetsDocument, variables: { first: 2, ...given } });
+const create = (name: string) => (stranger: ApolloClient) =>
+  stranger.mutate({ mutation: CreatePetDocument, variables: { input: { name, categoryId: '1' } } });
+const unknown = (stranger: ApolloClient) => stranger.query({ query: gql`query Unknown { dragons { id } }` });
+const limited = process.env.LIMITED_KEY ?? '';
+const refused = [
+  await refusal('wrong', query({})),
+  await refusal(key, query({ first: 1000 })),
+  await refusal(key, unknown),
+  await refusal(key, create('x'.repeat(200_000))),
+  await refusal(limited, create('Luna')),
+  await refusal(limited, query({})),
+];
+for (let i = 0; i < 20; i++) await refusal(limited, query({}));
+refused.push(await refusal(limited, query({})));
+
+client.subscribe({ query: PetChangedDocument }).subscribe(({ data }) => {
+  if (data) applyChange(client.cache, data.petChanged.kind, data.petChanged.petId);
 });
 
-const changes = client.subscribe({ query: PetChangedDocument });
-const change = new Promise((resolve) => {
-  changes.subscribe(({ data }) => resolve(`${data?.petChanged.kind} ${data?.petChanged.petId}`));
-});
+const sold = { query: PetsDocument, variables: { first: 10, filter: { statuses: ['sold' as const] } } };
+client.watchQuery(sold).subscribe(() => undefined);
 await new Promise((resolve) => socket.on('connected', resolve));
 await new Promise((resolve) => setTimeout(resolve, 200)); // the subscription itself
-await fetch(`${url}/pets/2`, {
-  method: 'PATCH',
-  headers: { 'content-type': 'application/json', 'x-api-key': key },
-  body: JSON.stringify({ name: 'Elsewhere' }),
-});
+
+/** What somebody else does, until it shows. */
+async function elsewhere(method: string, path: string, body: object | undefined, shows: () => unknown) {
+  const headers = { 'content-type': 'application/json', 'x-api-key': key };
+  const response = await plainFetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  while (!shows()) await new Promise((resolve) => setTimeout(resolve, 20));
+  return response;
+}
+const soldNames = () => client.readQuery(sold)?.pets.edges.map(({ node }) => node.name);
+await elsewhere('PATCH', '/pets/2', { name: 'Elsewhere' }, () => names()?.includes('Elsewhere'));
+const live = names();
+const { headers: arrival } = await elsewhere('POST', '/pets', { name: 'Nala', categoryId: 2, status: 'sold' }, () =>
+  soldNames()?.includes('Nala'),
+);
+const arrived = [names(), total(), soldNames()];
+await elsewhere('DELETE', arrival.get('location') ?? '', undefined, () => soldNames()?.includes('Nala') === false);
+const gone = [names(), total(), soldNames()];
 
 report({
   pages: [before, after],
   totalCount: first?.totalCount,
   renamed,
   orders,
+  created,
+  deleted,
   refused,
-  change: await change,
-  live: names(),
+  live,
+  arrived,
+  gone,
   normalised: Object.keys(cache.extract()).sort(),
   sent: sent.slice(0, 4),
 });

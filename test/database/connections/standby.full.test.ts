@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import type { Change } from '../../../src/database/changes';
 import { openDatabase } from '../../../src/database/open';
 import { fillShop } from '../../helper/database';
 import { type Gateway, startGateway, type TestKey } from '../../helper/gateway';
@@ -75,6 +76,21 @@ onOwnServer('while a synchronous standby is gone', () => {
       { extensions: { code: 'SERVICE_UNAVAILABLE', status: 503, details: [{ path: 'outcome' }] } },
     ]);
     expect(performance.now() - begun).toBeLessThan(REQUEST_TIMEOUT_MS + 1000);
+  });
+
+  test.each([
+    ['a statement that commits by itself', ORDER, 'order'],
+    [
+      'the commit of a transaction',
+      'mutation { setInventory(petId: 2, input: { quantity: 9 }) { quantity } }',
+      'inventory',
+    ],
+  ])('what %s has changed nevertheless is announced', async (_what, mutation, topic) => {
+    const changed: Change[] = [];
+    gateway.database.listeners.add((change) => void changed.push(change));
+    const { errors } = await gateway.graphql(mutation);
+    expect(errors).toMatchObject([{ extensions: { details: [{ path: 'outcome' }] } }]);
+    await until(async () => changed.some((change) => change.topic === topic));
   });
 
   test('connections stay within the pool, and others are answered', async () => {

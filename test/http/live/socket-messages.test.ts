@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { type Gateway, startGateway } from '../../helper/gateway';
+import { type Gateway, startGateway, type TestKey } from '../../helper/gateway';
 import { socketClient } from '../../helper/live';
 
 let gateway: Gateway;
@@ -18,8 +18,10 @@ afterAll(async () => {
   await gateway.close();
 });
 
-async function open(): Promise<WebSocket> {
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, GRAPHQL_TRANSPORT_WS_PROTOCOL);
+/** Connects, as a caller of its own unless there is a key. */
+async function open(key?: TestKey): Promise<WebSocket> {
+  const { headers } = key ?? (await gateway.createKey());
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, GRAPHQL_TRANSPORT_WS_PROTOCOL, { headers });
   socket.on('error', () => undefined);
   await once(socket, 'open');
   return socket;
@@ -71,6 +73,20 @@ describe('a client that sends too much is disconnected with 1008', () => {
     for (let i = 0; i < 17_000; i++) socket.send(' ', { fin: false });
     expect((await closedWith(socket))[0]).toBe(1008);
   });
+});
+
+test('what a caller sends over many connections counts together, and takes nothing from others', async () => {
+  const [mine, other] = [await gateway.createKey(), await gateway.createKey()];
+  const sockets = await Promise.all(Array.from({ length: 20 }, () => open(mine)));
+  const bystander = await open(other);
+  bystander.send('{"type":"connection_init"}');
+  const closed = sockets.map(closedWith);
+  for (const socket of sockets) for (let i = 0; i < 50; i++) socket.send(PING);
+  expect(await Promise.race(closed)).toEqual(TOO_OFTEN);
+  bystander.send(PING);
+  await once(bystander, 'message');
+  expect(bystander.readyState).toBe(WebSocket.OPEN);
+  for (const socket of [...sockets, bystander]) socket.terminate();
 });
 
 test('a client that closes for another reason is not listened to either', async () => {

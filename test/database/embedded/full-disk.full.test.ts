@@ -1,0 +1,148 @@
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDatabase } from '../../../src/database/open';
+import { statement } from '../../../src/database/statement';
+import { runTypeScript } from '../../helper/child';
+import { ADMIN_KEY } from '../../helper/gateway';
+import { makeDirectory } from '../../helper/installation';
+import { ask, Load, type Tried } from '../../helper/load';
+import { copyData } from '../../helper/prepared';
+import { GatewayProcess } from '../../helper/process';
+import { onSmallDisk, SmallDisk } from '../../helper/small-disk';
+import { HEADERS, isServed, isUnavailable, madeCategories, mixed } from '../../helper/traffic';
+import { until } from '../../helper/until';
+
+const FULL =
+  'Nothing can be written at the moment, since the disk of the database is full. Reads go on; try again later.';
+
+onSmallDisk('on a full disk', () => {
+  let disk: SmallDisk;
+  let data: string;
+  let gateway: GatewayProcess | undefined;
+  beforeEach(() => {
+    disk = SmallDisk.make(256) as SmallDisk;
+    data = join(disk.path, 'data');
+    mkdirSync(data);
+    copyData(data);
+  });
+  afterEach(async () => {
+    await gateway?.stop('SIGKILL');
+    gateway = undefined;
+    disk.remove();
+  });
+
+  const environment = () => ({
+    DATA_DIR: data,
+    ADMIN_API_KEY: ADMIN_KEY,
+    LOG_LEVEL: 'error',
+    MAX_EVENT_LOOP_LAG_MS: '60000',
+  });
+  const start = async () => {
+    gateway = await GatewayProcess.start(environment());
+    return gateway;
+  };
+  const get = (path: string): Promise<Tried> => ask(gateway?.url ?? '', { path, headers: HEADERS });
+  const write = (): Promise<Tried> =>
+    ask(gateway?.url ?? '', { method: 'POST', path: '/categories', headers: HEADERS, body: '{"name":"Dogs"}' });
+
+  test.each([
+    ['nearly', 30],
+    ['wholly', 0],
+  ])('(%s) writes are refused and say why, reads and probes go on, and room is all it takes', async (_how, left) => {
+    await start();
+    expect((await write()).status).toBe(201);
+    disk.fill(left);
+    const refused = await write();
+    expect(refused.status).toBe(503);
+    expect(JSON.parse(refused.body ?? '')).toMatchObject({ code: 'SERVICE_UNAVAILABLE', message: FULL, status: 503 });
+    const { errors, data: none } = await (gateway as GatewayProcess).graphql<{
+      errors: { message: string }[];
+      data: object;
+    }>('mutation { placeOrder(input: {}) { id } }', HEADERS);
+    expect([none, errors[0]?.message]).toEqual([{ placeOrder: null }, FULL]);
+    expect((await get('/categories')).status).toBe(200);
+    expect((await get('/livez')).status).toBe(200);
+    await until(async () => (await get('/readyz')).status === 503);
+    expect(JSON.parse((await get('/readyz')).body ?? '')).toMatchObject({
+      message: 'Not ready: the database cannot be written to; reads go on.',
+    });
+    disk.empty();
+    expect((await write()).status).toBe(201);
+    await until(async () => (await get('/readyz')).status === 200);
+    expect(await gateway?.stop()).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('that is full and empty in turns, under load: every request is served or refused, and no acknowledged write is lost', async () => {
+    const { url } = await start();
+    const load = new Load(url, 6, mixed, 5);
+    for (let round = 0; round < 6; round++) {
+      const before = load.tried.length;
+      await until(async () => load.tried.slice(before).filter(isServed).length > 20);
+      disk.fill(round % 2 ? 0 : 20);
+      const full = load.tried.length;
+      await until(async () => load.tried.slice(full).filter(isUnavailable).length > 20);
+      disk.empty();
+    }
+    const tried = await load.stop();
+    expect(tried.filter((one) => !isServed(one) && !isUnavailable(one))).toEqual([]);
+    await gateway?.stop('SIGKILL');
+    const database = await openDatabase({ directory: data });
+    const kept = (await database.prisma.category.findMany()).map(({ id }) => String(id));
+    await database.close();
+    expect(kept).toEqual(expect.arrayContaining(madeCategories(tried)));
+  });
+
+  test('where there is no room for the log of what runs, the process ends with one line, and the next start has every acknowledged write', async () => {
+    const writer = runTypeScript('test/database/embedded/log-writer.ts', [data]);
+    const id = BigInt(await writer.line());
+    const { code, stderr } = await writer.end();
+    expect({ code, stderr }).toEqual({
+      code: 74,
+      stderr:
+        'petstore-gateway: the log of the embedded database could not be written: no room is left on its disk. Everything acknowledged is kept; make room and start again.\n',
+    });
+    expect(existsSync(join(data, 'reserve'))).toBe(false);
+    const refusal = await new GatewayProcess({ PORT: '0', ...environment() }).ended;
+    expect(refusal).toMatchObject({ code: 1, stdout: '' });
+    expect(refusal.stderr).toMatch(
+      /^petstore-gateway: The disk of DATA_DIR \S+ is full: \d+ MB are left, and the embedded database needs 64 MB to start\. Make room, .*\n$/,
+    );
+    disk.grow(400);
+    const database = await openDatabase({ directory: data });
+    expect(await database.prisma.category.findMany({ select: { id: true } })).toEqual([{ id }]);
+    await database.close();
+  });
+
+  test.each([
+    ['no room at all', 0],
+    ['no room for a new database', 100],
+  ])('%s to start with is said in one line', async (_what, left) => {
+    rmSync(data, { recursive: true });
+    disk.fill(left);
+    const { code, stderr } = await new GatewayProcess({ PORT: '0', ...environment() }).ended;
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^petstore-gateway: (?=.*DATA_DIR)(?=.*(full|no space)).*\n$/),
+    });
+  });
+});
+
+test('the log of a database that runs on and on is kept short, and it never stops at its own limit', async () => {
+  const directory = makeDirectory();
+  copyData(directory);
+  const database = await openDatabase({ directory });
+  const written = async () => {
+    const position = statement("select (pg_current_wal_insert_lsn() - '0/0')::float8 / 1048576 as megabytes");
+    const [row] = await database.query<{ megabytes: number }>(position, []);
+    return row?.megabytes ?? 0;
+  };
+  const segments = () => readdirSync(join(directory, 'postgres', 'pg_wal')).filter((name) => name.length === 24).length;
+  while ((await written()) < 700)
+    await database.transaction(async ({ prisma }) => {
+      await prisma.$executeRaw`create table pages as select repeat(md5(n::text), 30) from generate_series(1, 20000) n`;
+      await prisma.$executeRaw`drop table pages`;
+    });
+  await until(async () => segments() < 5, 30);
+  await database.close();
+  rmSync(directory, { recursive: true });
+});

@@ -1,0 +1,169 @@
+import { Redis } from 'ioredis';
+import { PLANS } from '../../src/rate-limit/plans';
+import { ADMIN_KEY } from '../helper/gateway';
+import { Installation } from '../helper/installation';
+import { ask, Load } from '../helper/load';
+import type { GatewayProcess } from '../helper/process';
+import { RedisCluster } from '../helper/redis-cluster';
+import { RedisSentinels } from '../helper/redis-sentinels';
+import { REDIS_BINARY, type RedisServer } from '../helper/redis-server';
+import { HEADERS, isServed, mixed } from '../helper/traffic';
+import { until } from '../helper/until';
+import { allowed, Instance } from '../redis/instance';
+
+const onOwnServers = REDIS_BINARY ? describe : describe.skip;
+const binary = REDIS_BINARY ?? '';
+
+/** Redis as it is run so that it survives the loss of a server. */
+interface Redundant {
+  url(): string;
+  /** The server that counts a caller, and the one that would take its place. */
+  serversOf(caller: string): Promise<{ master: RedisServer; replica: RedisServer; key: string }>;
+  remove(): Promise<void>;
+}
+
+async function sentinels(): Promise<Redundant> {
+  const redis = await RedisSentinels.start(binary);
+  return {
+    url: () => redis.url(),
+    serversOf: async (caller) => {
+      const master = await redis.master();
+      const replica = redis.servers.find((server) => server !== master) as RedisServer;
+      return { master, replica, key: `ratelimit:${caller}` };
+    },
+    remove: () => redis.remove(),
+  };
+}
+
+async function cluster(): Promise<Redundant> {
+  const redis = await RedisCluster.start(binary);
+  return {
+    url: () => redis.url(),
+    serversOf: async (caller) => {
+      const key = `ratelimit:{${caller}}`;
+      return { master: await redis.nodeOf(key), replica: await redis.nodeOf(key, 'replica'), key };
+    },
+    remove: () => redis.remove(),
+  };
+}
+
+type Fault = (master: RedisServer) => Promise<void>;
+const crash: Fault = (master) => master.kill();
+const freeze: Fault = async (master) => master.freeze();
+
+onOwnServers(
+  'two gateways under load whose Redis fails over: no request fails, and limits are exact before and after',
+  () => {
+    test.each<[string, string, () => Promise<Redundant>, Fault]>([
+      ['Sentinel', 'the master crashes', sentinels, crash],
+      ['Sentinel', 'the master stops responding', sentinels, freeze],
+      ['Cluster', 'a master crashes', cluster, crash],
+      ['Cluster', 'a master stops responding', cluster, freeze],
+    ])('%s, %s', async (form, fault, start, fail) => {
+      const redis = await start();
+      const installation = new Installation({
+        ADMIN_API_KEY: ADMIN_KEY,
+        REDIS_URL: redis.url(),
+        MAX_EVENT_LOOP_LAG_MS: '60000',
+        LOG_LEVEL: 'warn',
+      });
+      const gateway = await installation.running();
+      const other = await Instance.start(redis.url());
+      const [caller, alone] = [await createKey(gateway), await createKey(gateway)];
+      expect(await passed(gateway, caller, 10)).toBe(10);
+      expect(await allowed([other], caller.id, 10)).toBe(10);
+      const { master, replica, key } = await redis.serversOf(caller.id);
+      await until(async () => Number(await copied(replica, key)) === 20);
+
+      const load = new Load(gateway.url, 4, mixed, 25);
+      await until(async () => load.tried.length > 50);
+      const states = new States(gateway, other, caller.id);
+      const failedAt = performance.now();
+      await fail(master);
+      await until(async () => states.isAlone, 20);
+      expect(await passed(gateway, alone, 60)).toBe(30);
+      await until(async () => states.isShared, 60);
+      const backAfter = Math.round(performance.now() - failedAt);
+      states.stop();
+      expect(
+        (await Promise.all([passed(gateway, caller, 60), allowed([other], caller.id, 60)])).reduce((sum, n) => sum + n),
+      ).toBe(40);
+      const heard = other.heard.length;
+      await gateway.graphql('mutation { createCategory(input: { name: "Dogs" }) { id } }', HEADERS);
+      await gateway.graphql('mutation { createPet(input: { name: "Rex", categoryId: 1 }) { id } }', HEADERS);
+      await until(async () => other.heard.length > heard);
+      const tried = await load.stop();
+      expect(tried.filter((one) => !isServed(one))).toEqual([]);
+      process.stderr.write(
+        `${form}, ${fault}: in fallback after ${states.aloneAfter - Math.round(failedAt)} ms, back after ${backAfter} ms, ` +
+          `${tried.length} requests, the slowest took ${Math.round(Math.max(...tried.map(({ took }) => took)))} ms\n`,
+      );
+      const warnings = gateway.stdout.split('\n').filter((line) => line.includes('"limits":"fallback"'));
+      expect(warnings.length).toBeGreaterThan(0);
+      expect(warnings.length).toBeLessThanOrEqual(3);
+      master.thaw();
+      await other.close();
+      await installation.remove();
+      await redis.remove();
+    });
+  },
+);
+
+/** Watches where two gateways count, which the second only finds out as it asks. */
+class States {
+  isAlone = false;
+  isShared = false;
+  aloneAfter = 0;
+  private readonly timer = setInterval(() => void this.look(), 50);
+
+  constructor(
+    private readonly gateway: GatewayProcess,
+    private readonly other: Instance,
+    /** One that the failed server counts. */
+    private readonly caller: string,
+  ) {}
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private async look(): Promise<void> {
+    await this.other.store.peek({ id: this.caller, quota: PLANS.FREE });
+    const { body = '{}' } = await ask(this.gateway.url, { path: '/readyz' });
+    const states = [JSON.parse(body).checks?.limits, this.other.store.state];
+    if (!this.isAlone && states.every((state) => state === 'fallback')) this.aloneAfter = Math.round(performance.now());
+    this.isAlone ||= this.aloneAfter > 0;
+    this.isShared = states.every((state) => state === 'redis') && this.other.relay.state === 'connected';
+  }
+}
+
+interface Key {
+  readonly id: string;
+  readonly headers: Record<string, string>;
+}
+
+async function createKey(gateway: GatewayProcess): Promise<Key> {
+  const mutation = 'mutation { createApiKey(input: { name: "test" }) { secret apiKey { id } } }';
+  const { data } = await gateway.graphql<Created>(mutation, HEADERS);
+  return { id: data.createApiKey.apiKey.id, headers: { 'x-api-key': data.createApiKey.secret } };
+}
+
+interface Created {
+  readonly data: { readonly createApiKey: { readonly secret: string; readonly apiKey: { readonly id: string } } };
+}
+
+/** How many of a caller's requests to a gateway are not refused. */
+async function passed(gateway: GatewayProcess, { headers }: Key, count: number): Promise<number> {
+  const tried = await Promise.all(
+    Array.from({ length: count }, () => ask(gateway.url, { path: '/categories', headers })),
+  );
+  return tried.filter(({ status }) => status === 200).length;
+}
+
+/** How many requests a replica has been told of. */
+async function copied(replica: RedisServer, key: string): Promise<string> {
+  const redis = new Redis(replica.url, { readOnly: true });
+  const used = await redis.hget(key, 'minuteUsed');
+  redis.disconnect();
+  return String(used);
+}

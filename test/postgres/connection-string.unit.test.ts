@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseConnectionString } from '../../src/postgres/connection-string';
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'certificates-'));
+  writeFileSync(join(directory, 'ca.pem'), 'the authority');
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** What node-postgres is told about the first host. */
+const first = (text: string) => {
+  const { hosts, configFor } = parseConnectionString(text);
+  return configFor(hosts[0]);
+};
+
+test.each([
+  ['postgresql://db', { host: 'db', port: 5432, ssl: false }],
+  ['postgres://me:secret@db:5433/shop', { user: 'me', password: 'secret', host: 'db', port: 5433, database: 'shop' }],
+  ['postgresql://me:p%40%2F%3F%23%25@db/shop', { password: 'p@/?#%', host: 'db' }],
+  ['postgresql://me:p@ss@db/shop', { password: 'p@ss', host: 'db' }],
+  ['postgresql://[::1]:5433/shop', { host: '::1', port: 5433 }],
+  ['postgresql://me@/shop?host=/run/postgresql', { user: 'me', host: '/run/postgresql', port: 5432, database: 'shop' }],
+  ['postgresql://%2Frun%2Fpostgresql:5433/shop', { host: '/run/postgresql', port: 5433 }],
+  ['postgresql:///shop?host=/run/postgresql&sslmode=require', { host: '/run/postgresql', ssl: false }],
+  ['postgresql://db/shop?user=me&password=secret&port=5433', { user: 'me', password: 'secret', port: 5433 }],
+  [
+    'postgresql://db/shop?application_name=pets&options=-c%20geqo%3Doff',
+    { application_name: 'pets', options: '-c geqo=off' },
+  ],
+])('%s is read', (text, config) => {
+  expect(first(text)).toMatchObject(config);
+});
+
+test.each([
+  ['postgresql://one,two:5433/shop?target_session_attrs=read-write', 'one,two:5433/shop'],
+  ['postgresql://one:5440,two:5433/shop?target_session_attrs=primary', 'one:5440,two:5433/shop'],
+  ['postgresql:///shop?host=one,two&port=5440,5433&target_session_attrs=read-write', 'one:5440,two:5433/shop'],
+  ['postgresql:///shop?host=one,two&port=5433&target_session_attrs=read-write', 'one:5433,two:5433/shop'],
+])('%s names several hosts', (text, place) => {
+  expect(parseConnectionString(text)).toMatchObject({
+    mustTakeWrites: true,
+    place,
+    hosts: [{ host: 'one' }, { host: 'two' }],
+  });
+});
+
+test.each([
+  ['disable', false],
+  ['require', { rejectUnauthorized: false }],
+  ['verify-full', {}],
+])('sslmode=%s is what it is to libpq', (mode, ssl) => {
+  expect(first(`postgresql://db/shop?sslmode=${mode}`).ssl).toEqual(ssl);
+});
+
+test('an authority is read from its file, and compared where the mode says so', () => {
+  const ssl = (mode: string) => first(`postgresql://db/shop?sslmode=${mode}&sslrootcert=${directory}/ca.pem`).ssl;
+  expect(ssl('verify-full')).toEqual({ ca: 'the authority' });
+  expect(ssl('verify-ca')).toEqual({ ca: 'the authority', checkServerIdentity: expect.any(Function) });
+  expect(ssl('require')).toEqual({ ca: 'the authority', checkServerIdentity: expect.any(Function) });
+  expect(first('postgresql://db/shop?sslmode=verify-full&sslrootcert=system').ssl).toEqual({});
+});
+
+const SECRET = 'hunter2';
+
+test.each([
+  ['a slash in the password', `postgresql://me:12/${SECRET}@db/shop`],
+  ['a slash after an at sign', `postgresql://me:a@12/${SECRET}@db/shop`],
+  ['a number sign in the password', `postgresql://me:12#${SECRET}@db/shop`],
+  ['a question mark in the password', `postgresql://me:12?${SECRET}=1@db/shop`],
+  ['a percent sign in the password', `postgresql://me:12%${SECRET}@db/shop`],
+  ['bytes that are no text', `postgresql://me:%ff${SECRET}@db/shop`],
+  ['a space in the password', `postgresql://me:12 ${SECRET}@db/shop`],
+  ['a line end in the password', `postgresql://me:12\n${SECRET}@db/shop`],
+  ['an ampersand in the password', `postgresql://db/shop?password=12&${SECRET}=1`],
+  ['a port that is none', `postgresql://me:${SECRET}@db:x/shop`],
+  ['a port that is too large', `postgresql://me:${SECRET}@db:65536/shop`],
+  ['fewer ports than hosts', `postgresql://me:${SECRET}@/shop?host=a,b,c&port=1,2&target_session_attrs=read-write`],
+  ['several hosts of which any will do', `postgresql://me:${SECRET}@one,two/shop`],
+  ['a standby as its target', `postgresql://me:${SECRET}@one,two/shop?target_session_attrs=standby`],
+  ['a mode that is not supported', `postgresql://me:${SECRET}@db/shop?sslmode=prefer`],
+  ['a mode that needs an authority', `postgresql://me:${SECRET}@db/shop?sslmode=verify-ca`],
+  ['a file that is not there', `postgresql://me:${SECRET}@db/shop?sslmode=verify-full&sslrootcert=/none.pem`],
+  ['a parameter that is not supported', `postgresql://me:${SECRET}@db/shop?schema=pets`],
+  ['another protocol', `mysql://me:${SECRET}@db/shop`],
+])('%s is refused, in one line without any part of the password', (_what, text) => {
+  expect(() => parseConnectionString(text)).toThrow(/^must (?!.*(hunter|12))[^\n]+$/);
+});
+
+test('what is refused by its name is named', () => {
+  const refusal = (query: string) => () => parseConnectionString(`postgresql://db/shop?${query}`);
+  expect(refusal('schema=pets')).toThrow(/"schema"/);
+  expect(refusal('sslmode=prefer')).toThrow(/disable, require, verify-ca, verify-full as its sslmode, not "prefer"/);
+  expect(refusal('sslmode=verify-full&sslrootcert=/none.pem')).toThrow(/ENOENT \/none\.pem/);
+});

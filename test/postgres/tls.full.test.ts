@@ -1,0 +1,144 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { openDatabase } from '../../src/database/open';
+import { statement } from '../../src/database/statement';
+import { parseConnectionString } from '../../src/postgres/connection-string';
+import { CAN_START_POSTGRES, PostgresServer, SERVER_USER } from '../helper/postgres-server';
+import { until } from '../helper/until';
+
+const PASSWORD = 'hunter2';
+
+const onOwnServer = CAN_START_POSTGRES ? describe : describe.skip;
+
+onOwnServer('on a server that takes encrypted connections over the network, and others on its socket', () => {
+  let files: string;
+  let postgres: PostgresServer;
+  beforeAll(async () => {
+    files = mkdtempSync(join(tmpdir(), 'tls-'));
+    makeCertificates(files);
+    postgres = await PostgresServer.start({
+      unix_socket_directories: files,
+      ssl: 'on',
+      ssl_cert_file: join(files, 'server.pem'),
+      ssl_key_file: join(files, 'server.key'),
+      ssl_ca_file: join(files, 'ca.pem'),
+      hba_file: join(files, 'hba'),
+    });
+    const direct = onSocket();
+    await until(
+      () =>
+        open(direct).then(
+          () => true,
+          () => false,
+        ),
+      20,
+    );
+    await query(direct, `create role petstore superuser login password '${PASSWORD}'`);
+    await query(direct, 'create role certified superuser login');
+  });
+  afterAll(async () => {
+    await postgres?.remove();
+    rmSync(files, { recursive: true });
+  });
+
+  const onSocket = () => `postgresql://postgres@/postgres?host=${files}&port=${postgres.port}`;
+  const over = (host: string, user: string, query: string) =>
+    `postgresql://${user}@${host}:${postgres.port}/postgres?${query.replaceAll('DIR', files)}`;
+
+  async function open(url: string): Promise<boolean> {
+    const database = await openDatabase({ url, directory: '' });
+    const text = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()';
+    const [row] = await database.query<{ ssl: boolean }>(statement(text), []);
+    await database.ping();
+    await database.close();
+    return row?.ssl === true;
+  }
+
+  test.each([
+    ['the name in the certificate, by its authority', 'localhost', 'sslmode=verify-full&sslrootcert=DIR/ca.pem'],
+    ['any name, by its authority', '127.0.0.1', 'sslmode=verify-ca&sslrootcert=DIR/ca.pem'],
+    ['any certificate', '127.0.0.1', 'sslmode=require'],
+  ])('it checks %s', async (_what, host, parameters) => {
+    expect(await open(over(host, `petstore:${PASSWORD}`, parameters))).toBe(true);
+  });
+
+  test('a client certificate takes the place of a password', async () => {
+    const parameters = 'sslmode=verify-full&sslrootcert=DIR/ca.pem&sslcert=DIR/client.pem&sslkey=DIR/client.key';
+    expect(await open(over('localhost', 'certified', parameters))).toBe(true);
+  });
+
+  test('a Unix socket is connected to, in both forms', async () => {
+    expect(await open(onSocket())).toBe(false);
+    expect(await open(`postgresql://postgres@${encodeURIComponent(files)}:${postgres.port}/postgres`)).toBe(false);
+  });
+
+  test.each([
+    [
+      'an address that the certificate does not name',
+      '127.0.0.1',
+      'sslmode=verify-full&sslrootcert=DIR/ca.pem',
+      /altnames/,
+    ],
+    ['an unknown authority', 'localhost', 'sslmode=verify-full', /certificate/],
+    ['another authority', 'localhost', 'sslmode=verify-ca&sslrootcert=DIR/other.pem', /certificate/],
+    ['no encryption', 'localhost', 'sslmode=disable', /no encryption/],
+    ['no encryption by default', 'localhost', '', /no encryption/],
+  ])('%s stops startup with one line, without the password', async (_what, host, parameters, reason) => {
+    const { message } = await open(over(host, `petstore:${PASSWORD}`, parameters)).then(fail, (error: Error) => error);
+    expect(message).toMatch(/^PostgreSQL at \S+ cannot be opened: [^\n]+$/);
+    expect(message).toMatch(reason);
+    expect(message).not.toContain(PASSWORD);
+  });
+
+  test('so does a wrong password', async () => {
+    const wrong = over('localhost', `petstore:x${PASSWORD}`, 'sslmode=require');
+    const { message } = await open(wrong).then(fail, (error: Error) => error);
+    expect(message).toMatch(/password authentication failed/);
+    expect(message).not.toContain(PASSWORD);
+  });
+});
+
+function fail(): never {
+  throw new Error('it was opened');
+}
+
+async function query(connectionString: string, sql: string): Promise<void> {
+  const { configFor, hosts } = parseConnectionString(connectionString);
+  const client = new Client(configFor(hosts[0]));
+  await client.connect();
+  await client.query(sql);
+  await client.end();
+}
+
+/** An authority, a server's certificate for `localhost`, a client's for the role `certified`; and another authority. */
+function makeCertificates(directory: string): void {
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: directory, stdio: 'pipe' });
+  const authority = (name: string) =>
+    openssl(
+      ...`req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=${name} -keyout ${name}.key -out ${name}.pem`.split(' '),
+    );
+  const certificate = (name: string, subject: string, extension: string) => {
+    writeFileSync(join(directory, `${name}.ext`), extension);
+    openssl(...`req -newkey rsa:2048 -nodes -subj /CN=${subject} -keyout ${name}.key -out ${name}.csr`.split(' '));
+    openssl(
+      ...`x509 -req -in ${name}.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile ${name}.ext -out ${name}.pem`.split(
+        ' ',
+      ),
+    );
+  };
+  authority('ca');
+  authority('other');
+  certificate('server', 'localhost', 'subjectAltName=DNS:localhost');
+  certificate('client', 'certified', 'extendedKeyUsage=clientAuth');
+  writeFileSync(
+    join(directory, 'hba'),
+    'local all all trust\nhostssl all certified all cert\nhostssl all all all scram-sha-256\n',
+  );
+  chmodSync(directory, 0o777);
+  chmodSync(join(directory, 'server.key'), 0o600);
+  if (SERVER_USER?.uid !== undefined)
+    chownSync(join(directory, 'server.key'), SERVER_USER.uid, SERVER_USER.gid ?? SERVER_USER.uid);
+}
