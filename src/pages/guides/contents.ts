@@ -30,7 +30,7 @@ const GROUPS: readonly (readonly [group: string, entries: readonly (string | Lin
     ],
   ],
   ['In production', ['operations', 'scaling', 'postgresql', 'compatibility']],
-  ['The project', ['architecture', 'decisions', 'changelog', 'contributing', 'security', 'benchmarks']],
+  ['The project', ['architecture', 'decisions', 'releases', 'changelog', 'contributing', 'security', 'benchmarks']],
 ];
 const OTHERS = 'More';
 
