@@ -124,6 +124,9 @@ const SETTINGS = {
   NODE_ENV: setting(oneOf('production', 'development', 'test'), 'development'),
 };
 
+/** The names of all settings. */
+export const SETTING_NAMES: readonly string[] = Object.keys(SETTINGS);
+
 type Settings = typeof SETTINGS;
 
 /** The configuration, by the names of the environment. */

@@ -1,7 +1,8 @@
 import cluster from 'node:cluster';
 import { setFlagsFromString } from 'node:v8';
-import { readConfig } from './config';
-import { environment } from './environment';
+import { readConfig, SETTING_NAMES } from './config';
+import { misspellings } from './config/likely-settings';
+import { environment, namesInFile } from './environment';
 import { fail } from './processes/ending';
 
 // Once V8 has seen objects survive a collection, it would allocate their like in the old generation, where they stay for
@@ -13,6 +14,7 @@ setFlagsFromString('--heap-growing-percent=50');
 
 /** Decides what kind of process this is; each kind loads only what it needs. */
 async function main(): Promise<void> {
+  if (cluster.isPrimary) warnOfMisspellings();
   const config = readConfig(environment());
   if (cluster.isPrimary && config.WEB_CONCURRENCY > 1)
     return (await import('./processes/primary.js')).startPrimary(config);
@@ -20,6 +22,14 @@ async function main(): Promise<void> {
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT) (await import('./tracing/tracing.js')).startTracing(config.OTEL_SERVICE_NAME);
   if (cluster.worker) return (await import('./processes/worker.js')).startWorker(config, cluster.worker);
   return (await import('./processes/service.js')).serveAlone(config);
+}
+
+/** Settings of the commands alone. */
+const OF_COMMANDS = ['PETSTORE_URL', 'PETSTORE_API_KEY'];
+
+function warnOfMisspellings(): void {
+  for (const { name, meant } of misspellings(namesInFile(), [...SETTING_NAMES, ...OF_COMMANDS]))
+    process.stderr.write(`petstore-gateway: .env sets ${name}, which is not a setting. Did you mean ${meant}?\n`);
 }
 
 main().catch(fail);

@@ -12,7 +12,8 @@ const USAGE = `Fills an empty database with sample data: categories, pets, order
   --pets N   number of pets, 1 to ${MAX_SAMPLE_PETS} (default 1000); orders and categories are scaled to match
   --help     show this help
 
-It opens the same database as the server: DATABASE_URL, or else the embedded one in DATA_DIR.
+It opens the same database as the server: DATABASE_URL, or else the embedded one in DATA_DIR, which only one process at a
+time can open. Stop the server meanwhile: its data stay.
 `;
 
 /** A load that takes longer than this shows its progress, in milliseconds. */
@@ -67,7 +68,10 @@ function readArguments(args: string[]): { pets: number; help: boolean } {
 }
 
 seed().catch((error: unknown) => {
-  const [line] = (error instanceof Error ? error.message : String(error)).split('\n');
+  const [message = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  const line = / is in use by process /.test(message)
+    ? `${message.replace(/ Stop it, or .*/, '')} Stop the gateway (Ctrl+C), run this again, and start it again: its data stay.`
+    : message;
   process.stderr.write(`seed: ${line}\n`);
   process.exitCode = 1;
 });

@@ -79,7 +79,7 @@ test('a port in use is reported in one line', async () => {
   taken.close();
   expect([code, stderr]).toEqual([
     1,
-    `petstore-gateway: cannot listen on HOST and PORT: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`,
+    `petstore-gateway: port ${port} is taken by another process. Stop that, or choose another port: PORT=${port + 1} npm start\n`,
   ]);
 });
 

@@ -63,6 +63,11 @@ export async function openService(config: Config, exposition?: Exposition): Prom
   };
 }
 
-function cannotListen({ message }: Error): never {
+function cannotListen(error: NodeJS.ErrnoException & { port?: number }): never {
+  const { message, code, port } = error;
+  if (code === 'EADDRINUSE')
+    throw new Error(
+      `port ${port} is taken by another process. Stop that, or choose another port: PORT=${Number(port) + 1} npm start`,
+    );
   throw new Error(`cannot listen on HOST and PORT: ${message}`);
 }

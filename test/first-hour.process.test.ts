@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { lockDirectory } from '../src/database/embedded/directory-lock';
+import { runTypeScript } from './helper/child';
+import { PROJECT, TYPESCRIPT } from './helper/command';
+import { makeDirectory } from './helper/installation';
+
+interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+async function run(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}) {
+  const { cwd, env } = options;
+  const child = spawn(process.execPath, args, { cwd, env: { PATH: process.env.PATH ?? '', ...env } });
+  const ended: Ended = { code: null, stdout: '', stderr: '' };
+  child.stdout.on('data', (data) => {
+    ended.stdout += data;
+  });
+  child.stderr.on('data', (data) => {
+    ended.stderr += data;
+  });
+  [ended.code] = await once(child, 'close');
+  return ended;
+}
+
+let directory: string;
+beforeEach(() => {
+  directory = makeDirectory();
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+describe('before anything is compiled', () => {
+  const prestart = (version: string) =>
+    run(['-r', join(PROJECT, 'test/helper/old-node.cjs'), join(PROJECT, 'src/prestart.cjs')], {
+      env: { OLD_NODE: version },
+    });
+
+  test.each(['12.22.12', '18.20.8', '20.18.3'])('Node %s is refused in one line', async (version) => {
+    expect(await prestart(version)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `petstore-gateway: Node ${version} is too old: 20.19.0 or later is needed (https://nodejs.org).\n`,
+    });
+  });
+
+  test.each(['20.19.0', '20.20.2', '22.1.0', '100.0.0'])('Node %s is not', async (version) => {
+    expect(await prestart(version)).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('each command that compiles asks for the version first', () => {
+    const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+    for (const name of ['prestart', 'preseed', 'prekeys'])
+      expect(scripts[name]).toMatch(/^node src\/prestart\.cjs && /);
+  });
+
+  test('a first start says that it takes a while, and a later one does not', async () => {
+    for (const [file, text] of [
+      ['package.json', '{ "engines": { "node": ">=20.19.0" } }'],
+      ['prestart.cjs', readFileSync(join(PROJECT, 'src/prestart.cjs'), 'utf8').replaceAll("'../", "'./")],
+    ] as const)
+      writeFileSync(join(directory, file), text);
+    const start = () => run([join(directory, 'prestart.cjs')]);
+    expect(await start()).toEqual({ code: 0, stdout: 'Compiling: the first start takes a while …\n', stderr: '' });
+    writeFileSync(join(directory, 'main.js'), '');
+    writeFileSync(
+      join(directory, 'prestart.cjs'),
+      readFileSync(join(directory, 'prestart.cjs'), 'utf8').replace('./dist/main.js', './main.js'),
+    );
+    expect(await start()).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+});
+
+test('names in .env that look like settings are warned of, others are not', async () => {
+  writeFileSync(
+    join(directory, '.env'),
+    ['REDIS_URI=redis://127.0.0.1', 'ADMIN_APIKEY=x', 'EDITOR=vi', 'PETSTORE_URL=http://127.0.0.1:1', 'PORT=x'].join(
+      '\n',
+    ),
+  );
+  const [, ...options] = TYPESCRIPT;
+  const { code, stderr } = await run([...options, join(PROJECT, 'src/main.ts')], { cwd: directory });
+  expect({ code, lines: stderr.trim().split('\n') }).toEqual({
+    code: 1,
+    lines: [
+      'petstore-gateway: .env sets ADMIN_APIKEY, which is not a setting. Did you mean ADMIN_API_KEY?',
+      'petstore-gateway: .env sets REDIS_URI, which is not a setting. Did you mean REDIS_URL?',
+      'petstore-gateway: PORT must be an integer from 0 to 65535, not "x"',
+    ],
+  });
+});
+
+test('seed beside a gateway that has the embedded database open says what to do', async () => {
+  const unlock = lockDirectory(directory);
+  const { code, stderr } = await runTypeScript('src/seed.ts', ['--pets', '3'], { DATA_DIR: directory }).end();
+  unlock();
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^seed: \S+ is in use by process \d+\. Stop the gateway \(Ctrl\+C\), run this again, and start it again: its data stay\.\n$/,
+  );
+});
