@@ -18,9 +18,9 @@ describe('schema.graphql', () => {
   });
 
   test('begins with what can be asked for, and ends with the directives', () => {
-    const definitions = [...COMMITTED.matchAll(/^(schema|directive|\w+ (?:Query|Mutation|Subscription|\w+)\b)/gm)].map(
-      ([all]) => all,
-    );
+    const definitions = [
+      ...COMMITTED.matchAll(/^(schema|directive|(?:type|interface|union|enum|input|scalar) \w+)/gm),
+    ].map(([all]) => all);
     const [first, ...others] = definitions.filter((each) => each !== 'directive');
     expect([first, ...others.slice(0, 4)]).toEqual([
       'schema',
