@@ -29,10 +29,19 @@ const get = (parameters) => ({
   )}`,
 });
 
+/** The Accept header of urql, and that of Apollo Client 4. */
+const URQL =
+  'application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed';
+const APOLLO = 'application/graphql-response+json,application/json;q=0.9';
+
 const FORMS = {
   'text by POST': (variables) => post({ query, variables }),
   'text by POST, with a charset': (variables) =>
     post({ query, variables }, { 'content-type': 'application/json; charset=utf-8' }),
+  'text by POST, Accept: */*': (variables) => post({ query, variables }, { accept: '*/*' }),
+  'text by POST, of Relay': (variables) => post({ query, variables }, { accept: 'application/json' }),
+  'text by POST, of urql': (variables) => post({ query, variables }, { accept: URQL }),
+  'text by POST, of Apollo Client': (variables) => post({ query, variables }, { accept: APOLLO }),
   'text by POST, with extensions': (variables) => post({ query, variables, extensions: { client: 'any' } }),
   'text by POST, with @include': (variables) => post({ query: conditional, variables }),
   'hash by POST': (variables) => post({ variables, extensions: hash(query) }),

@@ -67,3 +67,5 @@ await onStage(chosenServers, options.database, async ({ url, running }) => {
   if (options.write) writeReadme(text);
   if (results.some(({ failure }) => failure)) process.exitCode = 1;
 });
+// Whoever measures everything also learns what the form of a request costs.
+if (!options.only && !options.work) await import('./forms.mjs');

@@ -14,11 +14,12 @@ function bytesOf({ face }, { method, path, body, headers = {} }, port) {
   const head = [
     `${method} ${path} HTTP/1.1`,
     `host: 127.0.0.1:${port}`,
-    `accept: ${accept[face]}`,
+    `accept: ${headers.accept ?? accept[face]}`,
     `x-api-key: ${API_KEY}`,
   ];
   const text = body ? JSON.stringify(body) : '';
-  const all = { ...(body && { 'content-type': 'application/json' }), ...headers };
+  const { accept: _, ...others } = headers;
+  const all = { ...(body && { 'content-type': 'application/json' }), ...others };
   for (const [name, value] of Object.entries(all)) head.push(`${name}: ${value}`);
   if (body) head.push(`content-length: ${Buffer.byteLength(text)}`);
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${text}`);

@@ -25,6 +25,7 @@ import type { Exposition } from './observation/metrics';
 import { type Incoming, Observation } from './observation/request-observation';
 import { refuseBrokenHttp } from './protection/broken-http';
 import { completeResponses } from './protection/common-headers';
+import { shareConnections } from './protection/connection-shares';
 import type { Overload } from './protection/overload';
 import type { RequestsInProgress } from './protection/requests-in-progress';
 import { answerWhatNodeWould, NO_SHORT_CUTS } from './protection/short-cuts';
@@ -97,6 +98,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     },
   });
   app.server.maxConnections = connections.maxConnections;
+  if (options.trustProxy === undefined) shareConnections(app.server);
   app.decorateRequest('observation', undefined);
   accessLog.closeWith(app);
   requests.track(app);

@@ -25,6 +25,7 @@ interface Key {
  * statements to any of its connections, that is what still names the statement.
  */
 export class RequestedCancellation implements Cancellation {
+  readonly isOver = false;
   private readonly keys = new WeakMap<ClientBase, Key>();
 
   constructor(private readonly server: Server) {}

@@ -2,6 +2,8 @@ import type { ClientBase, Pool } from 'pg';
 
 /** How statements are cancelled on the server. */
 export interface Cancellation {
+  /** Whether one that was answered reaches nothing that runs on the connection later: it may then be used again. */
+  readonly isOver: boolean;
   /** Called first with each connection. */
   opened(client: ClientBase): Promise<void>;
   /** @returns whether something was running on the connection; if so, it may not have ended yet. */
@@ -18,6 +20,7 @@ interface Batch {
 
 /** Cancels by the number of the server's process: those that come while the server is asked are asked for together. */
 export class BackendCancellation implements Cancellation {
+  readonly isOver = true;
   private readonly backends = new WeakMap<ClientBase, number>();
   private next: Batch | undefined;
   private last: Promise<unknown> = Promise.resolve();

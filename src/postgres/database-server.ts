@@ -7,7 +7,7 @@ type Callback = (error?: Error | null) => void;
 /** One row, whose column `yes` says whether the server takes writes. */
 export const TAKES_WRITES = "select current_setting('transaction_read_only') = 'off' as yes";
 
-/** How long a host may take to say whether it takes writes, in milliseconds. */
+/** How long a host may take while others may take its place, in milliseconds. */
 const PATIENCE_MS = 1_000;
 
 /** One server, or several of which the one that takes writes is used. Whoever connects to it does so by its `Client`. */
@@ -46,13 +46,14 @@ export class Server {
   /**
    * Looks for the host that takes writes, if this one does not, and connects to it from then on. Connections to others are
    * cut: what they lead to is gone, or no longer what has the data.
+   * @param ms how long a host may take to connect, and to say whether it takes writes.
    * @throws Error that says of each host why it is not the one.
    */
-  async locate(): Promise<void> {
+  async locate(ms = PATIENCE_MS): Promise<void> {
     const refusals: string[] = [];
     const asked = this.hosts.map(async (host) => {
       try {
-        await this.ask(host);
+        await this.ask(host, ms);
         return host;
       } catch (error) {
         refusals.push(`${host.name}: ${(error as Error).message || (error as NodeJS.ErrnoException).code}`);
@@ -68,10 +69,10 @@ export class Server {
   }
 
   /** @throws Error if the host does not respond in time, or takes no writes. */
-  private async ask(host: Host): Promise<void> {
+  private async ask(host: Host, ms: number): Promise<void> {
     const client = new (this.clientTo(() => host, true))({
-      connectionTimeoutMillis: PATIENCE_MS,
-      query_timeout: PATIENCE_MS,
+      connectionTimeoutMillis: ms,
+      query_timeout: ms,
     });
     client.on('error', () => undefined);
     await client.connect();

@@ -17,6 +17,8 @@ export interface PrimaryCalls {
   serving(report: Report): void;
   failed(reason: string): void;
   metrics(): Promise<string>;
+  /** Resolves once the primary has accepted the connections that the system held, and passed one on to this worker. */
+  accepted(): Promise<void>;
 }
 
 /** Calls over Node's own channel, by birpc: Node sends messages, but knows no replies to them. */

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import { type BirpcReturn, createBirpc } from 'birpc';
+import { turnOfTheLoop } from '../http/protection/drain';
 import type { Report } from './banner';
 import { channelTo, type PrimaryCalls, type WorkerCalls } from './calls';
 
@@ -43,6 +44,7 @@ export class RemoteWorker {
           reason = why;
         },
         metrics,
+        accepted: turnOfTheLoop,
       },
       channelTo(worker),
     );

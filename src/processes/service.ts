@@ -23,7 +23,7 @@ export interface Service {
   readonly metrics: Metrics;
   listen(): Promise<Report>;
   /** Turns readiness off and, `delayMs` later, stops accepting connections. */
-  closePort(delayMs?: number): Promise<void>;
+  closePort(delayMs?: number, turn?: () => Promise<void>): Promise<void>;
   /** Answers what has been accepted, and closes everything. */
   finish(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export async function openService(config: Config, exposition?: Exposition): Prom
       startWatchdog(config.WATCHDOG_MS);
       return { address, data: database.description, anonymousAccess, newAdminKey };
     },
-    closePort: (delayMs = config.SHUTDOWN_DELAY_MS) => drain.closePort(delayMs),
+    closePort: (delayMs = config.SHUTDOWN_DELAY_MS, turn) => drain.closePort(delayMs, turn),
     finish: async () => {
       await drain.finish();
       await database.close();

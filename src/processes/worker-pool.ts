@@ -10,7 +10,7 @@ import { WorkerPoolMetrics } from './worker-pool-metrics';
 /** Longer than a worker takes to shut down; one that is stuck is then killed. */
 const PATIENCE_MS = 15_000;
 /** How long the others wait for a stuck worker to close its port. */
-const CLOSING_MS = 2_000;
+const CLOSING_MS = 6_000;
 
 /** The workers that share a port. */
 export class WorkerPool {

@@ -15,7 +15,7 @@ export async function startWorker(config: Config, worker: Worker): Promise<void>
   const primary = createBirpc<PrimaryCalls, WorkerCalls>(
     {
       samples: () => service.metrics.samples(),
-      closePort: () => service.closePort(),
+      closePort: (): Promise<void> => service.closePort(config.SHUTDOWN_DELAY_MS, () => primary.accepted()),
       finish,
     },
     channelTo(worker),

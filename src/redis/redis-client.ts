@@ -27,19 +27,16 @@ export async function connectRedis(url: string, name = 'rate-limit', patienceMs 
   return connected(redis, patienceMs);
 }
 
-/** Passes on what `send` sends in one write for each server: a write to a socket costs more than what leads to it. */
-export function inOneWrite(redis: RedisClient, send: () => void): void {
-  if (redis instanceof Redis) {
-    const { stream } = redis;
-    stream?.cork();
-    send();
-    stream?.uncork();
-    return;
-  }
-  const streams = redis.nodes('master').map(({ stream }) => stream);
-  for (const stream of streams) stream?.cork();
-  send();
-  for (const stream of streams) stream?.uncork();
+/** From here to `uncork` commands are gathered, for one write to each server: it costs more than what leads to it. */
+export function cork(redis: RedisClient): void {
+  if (redis instanceof Redis) redis.stream?.cork();
+  else for (const { stream } of redis.nodes('master')) stream?.cork();
+}
+
+/** Sends what was gathered. A stream that was not corked is not touched. */
+export function uncork(redis: RedisClient): void {
+  if (redis instanceof Redis) redis.stream?.uncork();
+  else for (const { stream } of redis.nodes('master')) stream?.uncork();
 }
 
 /** The client, once it is connected or `patienceMs` have passed. */

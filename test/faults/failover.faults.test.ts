@@ -9,18 +9,23 @@ onServers(
   'when the standby is promoted under 60 writes a second, nothing that was acknowledged is lost or doubled',
   () => {
     let pair: Pair;
+    let between: { remove(): Promise<void> } | undefined;
     beforeEach(async () => {
       pair = await startPair();
     });
-    afterEach(() => pair.remove());
+    afterEach(async () => {
+      await between?.remove();
+      between = undefined;
+      await pair.remove();
+    });
 
     const crash = () => pair.primary.stop('SIGQUIT');
 
     const withHaProxy = CAN_START_HAPROXY ? test : test.skip;
     withHaProxy('behind HAProxy, after a crash', async () => {
       const proxy = await HaProxy.start([pair.primary, pair.standby]);
+      between = proxy;
       expectService(await failOver(pair, proxy.url, crash));
-      await proxy.remove();
     });
 
     test('by a URL of both hosts, after a crash', async () => {
@@ -29,8 +34,8 @@ onServers(
 
     test('by a URL of both hosts, after the primary cannot be reached any more', async () => {
       const proxy = await TcpProxy.start(pair.primary.url);
+      between = { remove: () => proxy.close() };
       expectService(await failOver(pair, bothOf(pair, proxy.url), async () => proxy.fallSilent()));
-      await proxy.close();
     });
   },
 );

@@ -124,6 +124,10 @@ describe('refused is', () => {
     expect(await refusalOf(gateway, literal)).toMatchObject({ code: 'BAD_USER_INPUT', paths: ['id'] });
   });
 
+  test('each of several', async () => {
+    expect(await refusal([7, nodeIdOf('Pet', 1), 8])).toEqual(['BAD_USER_INPUT', ['ids.0', 'ids.2']]);
+  });
+
   test('more than a hundred', async () => {
     const ids = Array.from({ length: 101 }, () => nodeIdOf('Pet', 1));
     expect(await refusal(ids)).toEqual(['BAD_USER_INPUT', ['ids']]);

@@ -9,7 +9,7 @@ import { until } from './until';
 
 export const POOL_SIZE = 8;
 const WRITES_PER_SECOND = 60;
-const REQUEST_TIMEOUT_MS = 3000;
+const REQUEST_TIMEOUT_MS = 5000;
 
 /** A primary that acknowledges a write once its standby has it, too. */
 export interface Pair {
@@ -78,7 +78,7 @@ export async function failOver({ primary, standby }: Pair, url: string, fail: ()
   }, 100);
   try {
     await query(primary.url, 'update api_keys set per_minute = 2147483647, per_day = 2147483647');
-    await until(async () => writes.acknowledged.length > 100, 20);
+    await until(async () => writes.acknowledged.length > 100, 60);
     const failedAt = performance.now();
     await fail();
     await sleep(3000);
@@ -108,6 +108,7 @@ export async function failOver({ primary, standby }: Pair, url: string, fail: ()
       mostConnections,
     };
   } finally {
+    await writes.stop(true);
     clearInterval(probing);
     await gateway.stop('SIGKILL');
   }
@@ -142,6 +143,7 @@ class Writes {
   private readonly pending = new Set<Promise<void>>();
   private readonly timer: NodeJS.Timeout;
   private sent = 0;
+  private isLeft = false;
 
   constructor(private readonly url: string) {
     this.timer = setInterval(() => {
@@ -160,8 +162,10 @@ class Writes {
     return Math.min(...this.times.filter((at) => at > time));
   }
 
-  async stop(): Promise<unknown[]> {
+  /** @param isLeft whether orders that are not acknowledged yet are given up. */
+  async stop(isLeft = false): Promise<unknown[]> {
     clearInterval(this.timer);
+    this.isLeft = isLeft;
     await Promise.all(this.pending);
     return this.wrong;
   }
@@ -172,8 +176,13 @@ class Writes {
       if (body) this.acknowledged.push(String(JSON.parse(body).id));
       return;
     }
-    while (!(await this.post('/store/orders', { quantity: n }, { 'idempotency-key': `order-${n}` }))) await sleep(200);
-    this.keyed.push(n);
+    while (!this.isLeft) {
+      if (await this.post('/store/orders', { quantity: n }, { 'idempotency-key': `order-${n}` })) {
+        this.keyed.push(n);
+        return;
+      }
+      await sleep(200);
+    }
   }
 
   /** @returns the body if it was acknowledged. */

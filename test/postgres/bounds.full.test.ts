@@ -55,7 +55,7 @@ onPostgres('connections to the server are at most those of the pool and two', ()
     }, 10);
     await until(async () => load.tried.filter(isServed).length > 50, 20);
     await begin();
-    await sleep(5000);
+    await sleep(3500);
     await end();
     const then = load.tried.length;
     await until(async () => load.tried.slice(then).filter(isServed).length > 50, 20);

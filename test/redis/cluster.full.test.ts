@@ -1,6 +1,7 @@
 import { RedisCluster } from '../helper/redis-cluster';
 import { REDIS_BINARY } from '../helper/redis-server';
 import { until } from '../helper/until';
+import { CLUSTER_RULES, RULES } from './documented-user';
 import { allowed, Instance } from './instance';
 
 const onOwnServers = REDIS_BINARY ? describe : describe.skip;
@@ -46,6 +47,17 @@ onOwnServers('a cluster of three masters and their replicas', () => {
       expect(keys.length).toBeGreaterThan(0);
       for (const key of keys) expect(Number(await redis.ask(node, 'PTTL', key))).toBeGreaterThan(0);
     }
+  });
+
+  test('the documented user may do all of that, and nothing is denied to it', async () => {
+    const rules = [...RULES, ...CLUSTER_RULES];
+    for (const node of redis.nodes) await node.ask(['ACL', 'SETUSER', 'petstore', ...rules]);
+    const restricted = await Instance.start(redis.url('petstore:secret@'));
+    for (const id of ['acl-1', 'acl-2', 'acl-3', 'acl-4']) expect(await allowed([restricted], id, 61)).toBe(60);
+    restricted.relay.publish({ topic: 'pet', kind: 'CREATED', id: 3n });
+    await until(async () => instances.every(({ heard }) => heard.some(({ id }) => id === 3n)));
+    await restricted.close();
+    for (const node of redis.nodes) expect(await node.ask(['ACL', 'LOG'])).toBe('');
   });
 
   test('a planned failover keeps what was counted, and no request notices', async () => {

@@ -12,3 +12,9 @@ export const RULES = (/^ACL SETUSER petstore (.*)$/m.exec(DOCUMENTED)?.[1] ?? ''
 export function userWith(rules: readonly string[]): string[] {
   return ['--user', 'petstore', ...rules];
 }
+
+/** What else it needs on the nodes of a cluster, and what a user of Sentinels needs. */
+export const CLUSTER_RULES = (/In a cluster it also needs `([^`]*)`/.exec(DOCUMENTED)?.[1] ?? '').split(' ');
+export const SENTINEL_RULES = (/At Sentinels with users of their own: `([^`]*)`/.exec(DOCUMENTED)?.[1] ?? '').split(
+  ' ',
+);

@@ -1,6 +1,7 @@
 import { RedisSentinels } from '../helper/redis-sentinels';
 import { REDIS_BINARY, type RedisServer } from '../helper/redis-server';
 import { until } from '../helper/until';
+import { RULES, SENTINEL_RULES } from './documented-user';
 import { allowed, Instance } from './instance';
 
 const onOwnServers = REDIS_BINARY ? describe : describe.skip;
@@ -22,6 +23,17 @@ onOwnServers('a master and its replica, found through three Sentinels', () => {
     expect(await allowed(instances, 'exact', 100)).toBe(60);
     one.relay.publish({ topic: 'pet', kind: 'CREATED', id: 1n });
     await until(async () => other.heard.length === 1);
+  });
+
+  test('the documented users may do all of that, and nothing is denied to them', async () => {
+    for (const server of redis.servers) await server.ask(['ACL', 'SETUSER', 'petstore', ...RULES]);
+    const rules = ['on', '>other', ...SENTINEL_RULES];
+    for (const sentinel of redis.sentinels) await sentinel.ask(['ACL', 'SETUSER', 'watcher', ...rules]);
+    const users = 'sentinel_username=watcher&sentinel_password=other';
+    const restricted = await Instance.start(`${redis.url('petstore:secret@')}?${users}`);
+    expect(await allowed([restricted], 'acl', 61)).toBe(60);
+    await restricted.close();
+    for (const server of [...redis.servers, ...redis.sentinels]) expect(await server.ask(['ACL', 'LOG'])).toBe('');
   });
 
   test('a planned failover keeps what was counted', async () => {

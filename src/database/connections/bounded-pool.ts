@@ -81,7 +81,8 @@ export class BoundedPool extends Pool {
       super.connect().then(
         (client) => {
           stop();
-          hold(client, deadline, { leave, cancel: () => this.cancellation.cancel(client) });
+          const { isOver } = this.cancellation;
+          hold(client, deadline, { leave, cancel: () => this.cancellation.cancel(client), isOver });
           if (!deadline.reason) return resolve(client);
           client.release();
           reject(deadline.reason);

@@ -8,6 +8,8 @@ export interface Holding {
   readonly leave: Leave;
   /** Asks the server to cancel what runs on the connection. @returns whether anything did. */
   cancel(): Promise<boolean>;
+  /** Whether a cancellation that was answered reaches nothing that runs on the connection later. */
+  readonly isOver: boolean;
 }
 
 /** How often the server is asked again about a statement that it was to cancel. */
@@ -18,7 +20,7 @@ const ASK_AGAIN_MS = 1_000;
  * fate of what ran is known, and used again only if the server has answered both the statement and the cancellation: it
  * forgets one that reaches an idle connection, but one on its way would cancel what runs there next.
  */
-export function hold(client: PoolClient, deadline: Deadline, { leave, cancel }: Holding): void {
+export function hold(client: PoolClient, deadline: Deadline, { leave, cancel, isOver }: Holding): void {
   const { release } = client;
   let isReleased = false;
   let asked: Promise<boolean | undefined> | undefined;
@@ -39,7 +41,7 @@ export function hold(client: PoolClient, deadline: Deadline, { leave, cancel }: 
     stop();
     const giveBack = (answer: boolean | undefined) => {
       const isIdle = (client as Client).getTransactionStatus() === 'I';
-      release(isSpent || answer === undefined || !isIdle);
+      release(isSpent || answer === undefined || !isOver || !isIdle);
       leave();
     };
     if (asked) void asked.then(giveBack);

@@ -57,7 +57,7 @@ export class PostgresDatabase extends PrismaDatabase {
     const description = `PostgreSQL at ${server.place}`;
     const connectMs = Math.min(MAX_CONNECT_MS, Math.ceil(requestTimeoutMs * CONNECT_SHARE));
     try {
-      if (server.hosts.length > 1) await server.locate();
+      if (server.hosts.length > 1) await server.locate(MAX_CONNECT_MS);
       await migrateAt(server);
       const pooler = await findPooler(server);
       const bounds = { size: poolSize, queue, requestTimeoutMs, connectMs, isTraced };

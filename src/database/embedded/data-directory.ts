@@ -5,8 +5,8 @@ import { reasonOf } from '../failures';
 /** The mode of directories that are for their owner alone, as PostgreSQL demands of its own. */
 export const PRIVATE = 0o700;
 export const CLUSTER = 'postgres';
-/** All that is kept in it: the cluster, the reserve on its disk, and who has it open. */
-const OURS = /^(?:postgres(?:\.unfinished)?|reserve|(?:lock|owner)\.\d+)$/;
+/** All that is kept in it: the cluster, the reserve on its disk, the socket for copying it, and who has it open. */
+const OURS = /^(?:postgres(?:\.unfinished)?|reserve|socket|(?:lock|owner)\.\d+)$/;
 
 /**
  * Makes the data directory, or closes an existing one to all but its owner. One that holds other things, too, such as a home

@@ -55,7 +55,10 @@ function refuseIfOwned(path: string, number: number): void {
   const identity = number ? read(lockFile(path, number)) : '';
   const pid = Number.parseInt(identity, 10);
   if (Number.isNaN(pid) || !(pid === process.pid ? held.has(path) : isRunning(identity))) return;
-  throw new Error(`${path} is in use by process ${pid}. Stop it, or set DATA_DIR to another directory.`);
+  throw new Error(
+    `${path} is in use by process ${pid}. Stop it, or set DATA_DIR to another directory. If it is a copy of the directory ` +
+      'that this process uses, it may be damaged, since that was being written to: copy with npm run backup instead.',
+  );
 }
 
 function lockFile(path: string, number: number): string {

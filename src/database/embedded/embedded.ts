@@ -16,6 +16,7 @@ import { MAJOR_VERSION, openCluster } from './cluster';
 import { CLUSTER, makeDataDirectory } from './data-directory';
 import { lockDirectory } from './directory-lock';
 import { DiskSpace } from './disk-space';
+import { OnlineCopy } from './online-copy';
 
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
@@ -31,6 +32,13 @@ export interface EmbeddedOptions {
   readonly queue?: number;
 }
 
+/** Where it is kept. */
+export interface EmbeddedFiles {
+  readonly directory: string;
+  readonly space: DiskSpace;
+  readonly unlock: () => void;
+}
+
 /** PostgreSQL inside this process (PGlite), in a directory that this process owns while it is open. */
 export class EmbeddedDatabase extends PrismaDatabase {
   /** Statements and transactions run one at a time. */
@@ -39,13 +47,14 @@ export class EmbeddedDatabase extends PrismaDatabase {
   /** Whether PostgreSQL refuses to write, since there is no room. */
   private isFull = false;
 
-  /** @param space the room on its disk; `undefined` if it is in memory. */
+  private readonly onlineCopy: OnlineCopy | undefined;
+
+  /** @param files where it is kept; `undefined` if it is in memory. */
   constructor(
     private readonly engine: PGlite,
     description: string,
     { requestTimeoutMs = 10_000, queue = 1000 }: EmbeddedOptions = {},
-    private readonly space?: DiskSpace,
-    private readonly unlock: () => void = () => undefined,
+    private readonly files?: EmbeddedFiles,
   ) {
     // Prisma's own limits: ours, of which it knows nothing, end first.
     const limit = 2 * requestTimeoutMs;
@@ -58,6 +67,8 @@ export class EmbeddedDatabase extends PrismaDatabase {
     );
     this.queue = new FairQueue(1, queue);
     this.checkpoints = new Checkpoints(engine);
+    this.onlineCopy =
+      files && new OnlineCopy(engine, this.checkpoints, join(files.directory, CLUSTER), files.directory);
   }
 
   /**
@@ -74,13 +85,8 @@ export class EmbeddedDatabase extends PrismaDatabase {
     try {
       engine = await openCluster(join(directory, CLUSTER), space);
       await migrateOn(engine);
-      return new EmbeddedDatabase(
-        engine,
-        `embedded PostgreSQL ${MAJOR_VERSION} in ${directory}`,
-        options,
-        space,
-        unlock,
-      );
+      const description = `embedded PostgreSQL ${MAJOR_VERSION} in ${directory}`;
+      return new EmbeddedDatabase(engine, description, options, { directory, space, unlock });
     } catch (error) {
       await engine?.close();
       unlock();
@@ -124,7 +130,7 @@ export class EmbeddedDatabase extends PrismaDatabase {
   /** Lets PostgreSQL refuse to write while there is no room, and from then on write again. Transactions may also only read. */
   private async prepareToWrite(): Promise<void> {
     this.checkpoints.isDue = true;
-    if (!this.space || this.space.isEnough() !== this.isFull) return;
+    if (!this.files || this.files.space.isEnough() !== this.isFull) return;
     await this.engine.exec(`set default_transaction_read_only to ${!this.isFull}`);
     this.isFull = !this.isFull;
   }
@@ -142,14 +148,15 @@ export class EmbeddedDatabase extends PrismaDatabase {
   }
 
   async canWrite(): Promise<boolean> {
-    return this.space?.isEnough() ?? true;
+    return this.files?.space.isEnough() ?? true;
   }
 
   async close(): Promise<void> {
     this.checkpoints.stop();
+    this.onlineCopy?.stop();
     await this.prisma.$disconnect();
     if (!this.engine.closed) await this.engine.close();
-    this.unlock();
+    this.files?.unlock();
   }
 }
 

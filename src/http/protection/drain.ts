@@ -1,5 +1,5 @@
 import { type Server, Server as TcpServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextCheck, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import type { LiveOperations } from '../live/live-operations';
@@ -10,6 +10,9 @@ const PATIENCE_MS = 10_000;
 /** How long idle connections are kept, since a request may be on its way. */
 const IDLE_MS = 1_000;
 const POLL_MS = 20;
+/** How long, and how many turns, it may take to accept connections that were opened before: Node accepts as few as one a turn. */
+const ACCEPTING_MS = 5_000;
+const ACCEPTING_TURNS = 600;
 
 /**
  * Closes a server without dropping what it has accepted, in two steps: first the port, then the connections. A client
@@ -23,13 +26,29 @@ export class Drain {
     private readonly live: LiveOperations,
   ) {}
 
-  /** Turns readiness off and, `delayMs` later, stops accepting connections. */
-  async closePort(delayMs: number): Promise<void> {
+  /**
+   * Turns readiness off and, `delayMs` later, stops accepting connections.
+   * @param turn resolves once connections that the system holds ready have been accepted.
+   */
+  async closePort(delayMs: number, turn = turnOfTheLoop): Promise<void> {
     this.app.log.info({ delayMs }, 'stopping: finishing accepted requests');
     this.requests.isDraining = true;
     await sleep(delayMs);
+    await this.acceptAll(turn);
     // The close() of Node's HTTP server would also close idle connections, on which a request may be on its way.
     TcpServer.prototype.close.call(this.app.server);
+  }
+
+  /** Closing the port resets connections not yet accepted: on a busy machine the delay may be over before the loop has turned. */
+  private async acceptAll(turn: () => Promise<void>): Promise<void> {
+    const end = performance.now() + ACCEPTING_MS;
+    let accepted = 0;
+    this.app.server.on('connection', () => accepted++);
+    for (let turns = 0, before = -1; before !== accepted && turns < ACCEPTING_TURNS; turns++) {
+      if (performance.now() > end) return;
+      before = accepted;
+      await turn();
+    }
   }
 
   /**
@@ -50,6 +69,11 @@ export class Drain {
     await app.close();
     app.log.info({ unfinished }, 'stopped');
   }
+}
+
+/** Between two checks the event loop polls, and accepts what the system has. */
+export async function turnOfTheLoop(): Promise<void> {
+  for (let check = 0; check < 3; check++) await nextCheck();
 }
 
 function connectionsOf(server: Server): Promise<number> {

@@ -29,7 +29,7 @@ const GROUPS: readonly (readonly [group: string, entries: readonly (string | Lin
       'configuration',
     ],
   ],
-  ['In production', ['operations', 'scaling', 'postgresql', 'compatibility']],
+  ['In production', ['operations', 'scaling', 'backup', 'postgresql', 'compatibility']],
   ['The project', ['architecture', 'decisions', 'changelog', 'contributing', 'security', 'benchmarks']],
 ];
 const OTHERS = 'More';

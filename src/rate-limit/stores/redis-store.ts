@@ -1,5 +1,5 @@
 import { callerKey } from '../../redis/caller-key';
-import { inOneWrite, type RedisClient } from '../../redis/redis-client';
+import { cork, type RedisClient, uncork } from '../../redis/redis-client';
 import { inTime } from '../in-time';
 import { type LimitStatus, limitStatusOf, type Subject } from '../limit-status';
 import type { Quota } from '../plans';
@@ -95,9 +95,9 @@ export class RedisStore implements SharedStore {
   private send(): void {
     const batches = this.gathering;
     this.gathering = new Map();
-    inOneWrite(this.redis, () => {
-      for (const batch of batches.values()) void this.takeFor(batch);
-    });
+    cork(this.redis);
+    for (const batch of batches.values()) void this.takeFor(batch);
+    uncork(this.redis);
   }
 
   private keyOf(id: string): string {

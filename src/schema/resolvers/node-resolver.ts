@@ -25,7 +25,11 @@ export class NodeResolver {
     @Ctx() { session }: Context,
     @SelectedByType() selectionOf: SelectionOf,
   ) {
-    const [found] = await this.rows.find(session, [nodeIdIn(id, 'id')], selectionOf);
+    const [found] = await this.rows.find(
+      session,
+      nodeIdsIn([id], () => 'id'),
+      selectionOf,
+    );
     return found;
   }
 
@@ -44,8 +48,11 @@ export class NodeResolver {
     @SelectedByType() selectionOf: SelectionOf,
   ) {
     if (ids.length > MAX_PAGE) throw badInput({ path: 'ids', message: `must have at most ${MAX_PAGE} items` });
-    const nodeIds = ids.map((id, index) => nodeIdIn(id, `ids.${index}`));
-    return this.rows.find(session, nodeIds, selectionOf);
+    return this.rows.find(
+      session,
+      nodeIdsIn(ids, (index) => `ids.${index}`),
+      selectionOf,
+    );
   }
 
   @FieldResolver()
@@ -54,9 +61,12 @@ export class NodeResolver {
   }
 }
 
-function nodeIdIn(id: AnyId, path: string): NodeId {
-  if (id instanceof NodeId) return id;
-  throw badInput({ path, message: 'must be a nodeId' });
+/** @param pathOf where each stands. @throws DomainError `BAD_USER_INPUT` that names each that is none. */
+function nodeIdsIn(ids: readonly AnyId[], pathOf: (index: number) => string): NodeId[] {
+  const nodeIds = ids.filter((id) => id instanceof NodeId);
+  if (nodeIds.length === ids.length) return nodeIds;
+  const wrong = ids.flatMap((id, index) => (id instanceof NodeId ? [] : [pathOf(index)]));
+  throw badInput(...wrong.map((path) => ({ path, message: 'must be a nodeId' })));
 }
 
 /** Replaces the default check, which accepts integers only. */

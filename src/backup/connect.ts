@@ -1,0 +1,88 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Client } from 'pg';
+import { openCluster } from '../database/embedded/cluster';
+import { CLUSTER, makeDataDirectory } from '../database/embedded/data-directory';
+import { lockDirectory } from '../database/embedded/directory-lock';
+import { DiskSpace } from '../database/embedded/disk-space';
+import { reasonOf } from '../database/failures';
+import type { MigrationConnection } from '../database/migrations';
+import { Server } from '../postgres/database-server';
+import { copyLive } from './live-copy';
+
+const CONNECT_MS = 10_000;
+
+/** A connection to a whole database, of which nothing is changed by opening it. */
+export interface Connection extends MigrationConnection {
+  readonly description: string;
+  close(): Promise<void>;
+}
+
+/** @throws Error with a one-line message that says where, without the password in `url`. */
+export async function connectTo(url: string): Promise<Connection> {
+  const server = new Server(url);
+  const description = `PostgreSQL at ${server.place}`;
+  const opened = async () => {
+    if (server.hosts.length > 1) await server.locate();
+    const client = new server.Client({ connectionTimeoutMillis: CONNECT_MS });
+    // Each failure reaches the statement it concerns; without a listener the event would crash the process.
+    return client.on('error', () => undefined).connect();
+  };
+  let client: Client;
+  try {
+    client = await opened();
+  } catch (error) {
+    throw new Error(`${description} cannot be reached: ${reasonOf(error)}`, { cause: error });
+  }
+  return {
+    description,
+    script: async (sql) => void (await client.query(sql)),
+    rows: async (sql, values) => (await client.query(sql, values)).rows,
+    close: () => client.end(),
+  };
+}
+
+/** Opens the embedded database for this process alone, and creates it if there is none. */
+export async function openDirectory(directory: string): Promise<Connection> {
+  makeDataDirectory(directory);
+  const space = new DiskSpace(directory);
+  space.require(!existsSync(join(directory, CLUSTER)));
+  const unlock = lockDirectory(directory);
+  try {
+    const engine = await openCluster(join(directory, CLUSTER), space);
+    return {
+      description: `embedded PostgreSQL in ${directory}`,
+      script: async (sql) => void (await engine.exec(sql)),
+      rows: async (sql, values) => (await engine.query<Record<string, unknown>>(sql, values)).rows,
+      close: async () => {
+        await engine.close();
+        unlock();
+      },
+    };
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+/**
+ * Opens the embedded database for reading: a copy of it if a process is serving it.
+ * @param beside a file; the copy is made in a directory beside it, and removed at the end.
+ */
+export async function readDirectory(directory: string, beside: string): Promise<Connection> {
+  if (!existsSync(join(directory, CLUSTER))) throw new Error(`DATA_DIR ${directory} has no database`);
+  const copy = mkdtempSync(join(dirname(beside), '.petstore-copy-'));
+  const remove = () => rmSync(copy, { recursive: true, force: true });
+  try {
+    if (!(await copyLive(directory, join(copy, CLUSTER)))) {
+      remove();
+      return await openDirectory(directory);
+    }
+    const opened = await openDirectory(copy);
+    const close = () => opened.close().finally(remove);
+    return { ...opened, description: `embedded PostgreSQL in ${directory}`, close };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+import { rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { PGlite } from '@electric-sql/pglite';
+import { reasonOf } from '../failures';
+import type { Checkpoints } from './checkpoints';
+
+/** Only who may read the data directory reaches it. */
+export const SOCKET = 'socket';
+
+/** What is said on the socket, a line each. */
+export type Told = { readonly copy: string } | { readonly label: string } | { readonly error: string };
+
+/**
+ * Lets other processes copy the files of an open database while it serves: PostgreSQL's own online backup. Who connects is
+ * told the directory (`copy`) once the copy may begin, says that its files are copied, is told the `label` that makes a
+ * database of them together with the log, and copies the log before it disconnects.
+ */
+export class OnlineCopy {
+  private readonly server: Server;
+  private current: Socket | undefined;
+
+  constructor(
+    private readonly engine: PGlite,
+    private readonly checkpoints: Checkpoints,
+    private readonly cluster: string,
+    directory: string,
+  ) {
+    const path = join(directory, SOCKET);
+    rmSync(path, { force: true }); // of a process that was killed
+    this.server = createServer((socket) => void this.serve(socket));
+    // A path may be too long for a socket: then there are copies only of a database that is closed.
+    this.server
+      .on('error', () => undefined)
+      .listen(path)
+      .unref();
+  }
+
+  stop(): void {
+    this.server.close();
+    this.current?.destroy();
+  }
+
+  private async serve(socket: Socket): Promise<void> {
+    socket.on('error', () => undefined);
+    const tell = (told: Told) => socket.write(`${JSON.stringify(told)}\n`);
+    if (this.current) return void socket.end(`${JSON.stringify({ error: 'another backup is being made' })}\n`);
+    this.current = socket;
+    const release = this.checkpoints.hold();
+    try {
+      await this.engine.query("select pg_backup_start('backup', true)::text");
+      tell({ copy: this.cluster });
+      const lines = createInterface({ input: socket });
+      await new Promise((resolve) => lines.once('line', resolve).once('close', resolve));
+      const stopped = await this.engine.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
+      tell({ label: stopped.rows[0]?.labelfile ?? '' });
+      if (!socket.destroyed) await new Promise((resolve) => socket.once('close', resolve));
+    } catch (error) {
+      tell({ error: reasonOf(error) });
+    } finally {
+      socket.destroy();
+      release();
+      this.current = undefined;
+    }
+  }
+}
