@@ -27,6 +27,8 @@ const LONG_URL_PATH = '/.long-url';
 export const BODY_LIMIT = 100 * 1024;
 /** Maximum length of a URL in bytes. Node limits the whole head of a request to 16 KiB. */
 export const MAX_URL_LENGTH = 8 * 1024;
+/** How much of a path that does not exist is repeated. */
+const MAX_SHOWN = 200;
 
 /**
  * The URL to route: the request's own, unless it is too long or cannot be decoded. Fastify would answer the latter
@@ -57,7 +59,9 @@ export function reportProblems(app: FastifyInstance): void {
     throw new ProblemError('URI_TOO_LONG', `The URL must not be longer than ${MAX_URL_LENGTH} bytes.`);
   });
   app.setNotFoundHandler((request, reply) => {
-    const message = `${request.method} ${pathOf(request)} does not exist.`;
+    const path = pathOf(request);
+    const shown = path.length > MAX_SHOWN ? `${path.slice(0, MAX_SHOWN)}…` : path;
+    const message = `${request.method} ${shown} does not exist.`;
     const problem = { code: 'NOT_FOUND', message, status: 404 } as const;
     return sendProblem(request, reply, problem);
   });

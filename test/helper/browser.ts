@@ -54,9 +54,11 @@ export async function openPage(browser: Browser, origin: string, options: object
 /**
  * What a page does against the rules of accessibility of axe, as `rule: element`, in its present colour scheme. Its
  * context must have `bypassCSP`, since axe itself applies inline styles.
+ * @param rules those to check; all by default.
  */
-export async function violations(page: Page): Promise<string[]> {
+export async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
   await page.evaluate(axe);
-  return page.evaluate(`axe.run().then(({ violations }) =>
+  const options = JSON.stringify(rules ? { runOnly: rules } : {});
+  return page.evaluate(`axe.run(${options}).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`);
 }

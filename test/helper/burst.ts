@@ -1,8 +1,12 @@
 import { connect } from 'node:net';
+import { ADMIN_KEY } from './gateway';
 import type { GatewayProcess } from './process';
 
 /** What became of each connection: the status line of its answer, or the error. */
 export type Outcomes = Record<string, number>;
+
+/** What becomes of so many connections, if none is reset. */
+export const allAnswered = (connections: number): Outcomes => ({ 'HTTP/1.1 200 OK': connections, 'exit 0': 1 });
 
 /** Opens this many connections at once, each with a request, and then sends SIGTERM at once; waits for all, and for the end. */
 export async function burstBefore(gateway: GatewayProcess, connections: number): Promise<Outcomes> {
@@ -20,7 +24,7 @@ function answerOf(host: string, port: number, index: number): Promise<string> {
     let text = '';
     const path = index % 2 ? '/categories' : '/livez';
     const socket = connect({ host, port, noDelay: true });
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nX-API-Key: ${ADMIN_KEY}\r\nConnection: close\r\n\r\n`);
     socket.setEncoding('latin1').on('data', (data) => {
       text += data;
     });

@@ -1,6 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { violationsOf } from '../helper/accessibility';
-import { browserTest, launchBrowser, type Observed, openPage } from '../helper/browser';
+import { browserTest, launchBrowser, type Observed, openPage, violations } from '../helper/browser';
 import { emptyDatabase } from '../helper/database';
 import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
 
@@ -55,7 +54,7 @@ describe.each(SCHEMES)('with %j', (options) => {
       const { y } = (await page.locator(`[id="${path.split('#')[1]}"]`).boundingBox()) ?? { y: -1 };
       expect([y >= 0, y < options.viewport.height]).toEqual([true, true]);
       if (path.startsWith('/docs/rest')) await page.locator('#placeOrder').getByText('Try it').click();
-      expect(await violationsOf(page)).toEqual([]);
+      expect(await violations(page)).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(options.viewport.width);
       expectNoComplaints(observed);
     },

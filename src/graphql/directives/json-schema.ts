@@ -9,6 +9,8 @@ export type Element = GraphQLField<unknown, unknown> | GraphQLInputField | Graph
 export interface FieldKeywords {
   readonly example?: unknown;
   readonly enum?: string[];
+  readonly format?: 'date';
+  readonly maxLength?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
 }

@@ -121,6 +121,12 @@ rules.heading_close = (tokens, index) => {
 // What is too wide scrolls by itself, with the keyboard as well.
 rules.table_open = (tokens, index) => `<div class="table" ${scrolls('Table', tokens[index])}><table>\n`;
 rules.table_close = () => '</table></div>\n';
+// The corner of a table with headings on two sides heads nothing.
+rules.th_open = (tokens, index, options, _env, self) => {
+  const [open, text, close] = tokens.slice(index, index + 3);
+  if (open && close && text?.content === '') open.tag = close.tag = 'td';
+  return self.renderToken(tokens, index, options);
+};
 rules.fence = (tokens, index) => {
   const token = tokens[index] as Token;
   const { content } = token;

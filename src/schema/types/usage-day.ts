@@ -25,6 +25,7 @@ export const BANS = 'Bans that began.';
   description: 'What a caller used on a day. Days are in UTC. A count that exceeds 2147483647 is given as that.',
 })
 export class UsageDay {
+  @JsonSchema({ format: 'date', maxLength: 10 })
   @Field(() => String, { description: 'The day in UTC, such as `2026-11-23`.' })
   date!: string;
 

@@ -1,16 +1,16 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDatabase } from '../../../src/database/open';
-import { statement } from '../../../src/database/statement';
-import { runTypeScript } from '../../helper/child';
-import { ADMIN_KEY } from '../../helper/gateway';
-import { makeDirectory } from '../../helper/installation';
-import { ask, Load, type Tried } from '../../helper/load';
-import { copyData } from '../../helper/prepared';
-import { GatewayProcess } from '../../helper/process';
-import { onSmallDisk, SmallDisk } from '../../helper/small-disk';
-import { HEADERS, isServed, isUnavailable, madeCategories, mixed } from '../../helper/traffic';
-import { until } from '../../helper/until';
+import { openDatabase } from '../../src/database/open';
+import { statement } from '../../src/database/statement';
+import { runTypeScript } from '../helper/child';
+import { ADMIN_KEY } from '../helper/gateway';
+import { makeDirectory } from '../helper/installation';
+import { ask, Load, type Tried } from '../helper/load';
+import { copyData } from '../helper/prepared';
+import { GatewayProcess } from '../helper/process';
+import { onSmallDisk, SmallDisk } from '../helper/small-disk';
+import { HEADERS, isServed, isUnavailable, madeCategories, mixed } from '../helper/traffic';
+import { until } from '../helper/until';
 
 const FULL =
   'Nothing can be written at the moment, since the disk of the database is full. Reads go on; try again later.';
@@ -93,7 +93,7 @@ onSmallDisk('on a full disk', () => {
   });
 
   test('where there is no room for the log of what runs, the process ends with one line, and the next start has every acknowledged write', async () => {
-    const writer = runTypeScript('test/database/embedded/log-writer.ts', [data]);
+    const writer = runTypeScript('test/faults/log-writer.ts', [data]);
     const id = BigInt(await writer.line());
     const { code, stderr } = await writer.end();
     expect({ code, stderr }).toEqual({

@@ -1,5 +1,5 @@
 /** Opens the data directory given as its first argument, adds a category, and writes log until there is no room for it. */
-import { openDatabase } from '../../../src/database/open';
+import { openDatabase } from '../../src/database/open';
 
 async function write(): Promise<void> {
   const database = await openDatabase({ directory: process.argv[2] ?? '', requestTimeoutMs: 60_000 });
