@@ -53,7 +53,7 @@ export class Reader {
     for (const documented of ['localhost:4000', '127.0.0.1:4000']) this.here.set(documented, host);
     this.here.set('ps_n2oeuxvrbt7c_EFLqI88w8DOTVOrczL9Dls8eJfllu1ll', adminKey);
     this.here.set('npm run --silent keys --', command('keys').join(' '));
-    this.environment = { PETSTORE_URL: url, PATH: process.env.PATH };
+    this.environment = { PETSTORE_URL: url, PETSTORE_API_KEY: adminKey, PATH: process.env.PATH };
   }
 
   /**
@@ -62,13 +62,13 @@ export class Reader {
    * @throws Error if a command fails
    */
   async type({ commands, output }: Step): Promise<string> {
-    let typed = commands;
     // A key before its id, which is part of it.
-    const longestFirst = [...this.here].sort(([a], [b]) => b.length - a.length);
-    for (const [documented, actual] of longestFirst) typed = typed.replaceAll(documented, actual);
+    const longestFirst = [...this.here.keys()].sort((a, b) => b.length - a.length);
+    const documented = new RegExp(longestFirst.map(literal).join('|'), 'g');
+    const typed = commands.replace(documented, (found) => this.here.get(found) ?? found);
     for (const [line] of typed.matchAll(/^export .*$/gm)) this.exports += `${line}\n`;
     const script = `set -o pipefail\n${this.exports}${typed}`;
-    const { stdout } = await run('bash', ['-c', script], { env: this.environment });
+    const { stdout } = await run('bash', ['--norc', '-c', script], { env: this.environment });
     return !output || this.matches(output, stdout) ? output : stdout;
   }
 
