@@ -6,7 +6,7 @@ import { keyChanges } from './key.js';
 const HTML = `
   <a class="home" href="/"><img src="/favicon.svg" alt="" width="22" height="22">Petstore Gateway</a>
   <nav aria-label="Explorers">
-    <a href="/graphql">Sandbox</a><a href="/graphiql">GraphiQL</a><a href="/docs">REST</a>
+    <a href="/graphql">Sandbox</a><a href="/graphiql">GraphiQL</a><a href="/docs/rest">REST</a>
   </nav>
   <key-field></key-field>
   <p class="quota" role="status"></p>`;
