@@ -8,12 +8,19 @@ export class Charge {
   /** Why it was refused, or failed. */
   problem: unknown;
   private settled: LimitStatus | Promise<LimitStatus> | undefined;
+  private passed: Promise<unknown> | undefined;
 
   /** @param cost the number of counted fields; 0 for an operation that uses no quota. */
   constructor(
     private readonly meter: Meter,
     readonly cost: number,
   ) {}
+
+  /** Passes the limiter in front of a counted field; for all further ones the first decides. Rejects as {@link settle}. */
+  pass(limiter: (charge: Charge) => Promise<unknown>): Promise<unknown> {
+    this.passed ??= limiter(this);
+    return this.passed;
+  }
 
   /** Charges the whole operation, once. @throws ProblemError `RATE_LIMITED`, `KEY_BANNED`. */
   settle(kind?: RequestKind): LimitStatus | Promise<LimitStatus> {
