@@ -1,3 +1,6 @@
+/** How much later than it is over a deadline may be noticed, in milliseconds. */
+const TICK_MS = 10;
+
 /**
  * When the work for one operation has to end: when its time is up, or earlier, once nobody waits for it any more. Nothing
  * of it starts afterwards, what waits is dropped, and what runs is cancelled.
@@ -51,9 +54,14 @@ export class Deadline {
     this.listeners ??= new Set();
     const { listeners } = this;
     listeners.add(listener);
-    this.timer ??= setTimeout(() => this.end(overdue(this.ms)), this.endsAt - performance.now()).unref();
+    this.timer ??= setTimeout(() => this.end(overdue(this.ms)), roundUp(this.endsAt - performance.now())).unref();
     return () => listeners.delete(listener);
   }
+}
+
+/** Node keeps timers in one list for each duration, and makes and drops lists all the time if every duration is another. */
+function roundUp(ms: number): number {
+  return Math.ceil(ms / TICK_MS) * TICK_MS;
 }
 
 /** The work was ended before it was done, and changed nothing. */

@@ -9,23 +9,25 @@ const GRACE_MS = 500;
  * @param isSent whether, by now, something was sent that is a commit, or commits by itself.
  * @throws Ended, OutcomeUnknown, otherwise what it failed with.
  */
-export async function settled<T>(running: Promise<T>, deadline: Deadline, isSent: () => boolean): Promise<T> {
-  let stop = () => {};
-  const late = new Promise<never>((_resolve, reject) => {
-    stop = deadline.onEnd(() => {
+export function settled<T>(running: Promise<T>, deadline: Deadline, isSent: () => boolean): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = deadline.onEnd(() => {
       setTimeout(() => reject(isSent() ? unconfirmed() : deadline.reason), GRACE_MS).unref();
     });
+    running.then(
+      (result) => {
+        stop();
+        const { reason } = deadline;
+        // A commit that is cancelled while it waits for a standby succeeds without it. If the client has left, nobody is told.
+        if (reason && reason !== UNWANTED && isSent()) reject(unconfirmed());
+        else resolve(result);
+      },
+      (error: unknown) => {
+        stop();
+        reject(reported(error, deadline, isSent()));
+      },
+    );
   });
-  try {
-    const result = await Promise.race([running, late]);
-    // A commit that is cancelled while it waits for a standby succeeds without it. If the client has left, nobody is told so.
-    if (isSent() && deadline.reason && deadline.reason !== UNWANTED) throw unconfirmed();
-    return result;
-  } catch (error) {
-    throw reported(error, deadline, isSent());
-  } finally {
-    stop();
-  }
 }
 
 /** What is reported of something that failed with this error. @param isSent see {@link settled}. */

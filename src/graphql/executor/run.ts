@@ -85,25 +85,29 @@ export class Run {
     this.left = maxBytes - ENVELOPE;
   }
 
-  /** @param isSerial whether each root field waits for the one before. @throws ProblemError `OPERATION_TOO_COMPLEX`. */
-  async execute(root: SelectionPlan, isSerial: boolean): Promise<ExecutionResult> {
+  /** @param isSerial whether each root field waits for the one before. Rejects with ProblemError `OPERATION_TOO_COMPLEX`. */
+  execute(root: SelectionPlan, isSerial: boolean): Promise<ExecutionResult> {
     this.data = root.blank();
     this.spend(root.bytes);
     const steps = isSerial ? root.fields.map((field) => [field]) : [root.fields];
-    let started = 0;
-    for (const fields of steps) {
-      if (this.data === null) break;
-      started++;
-      this.fill(fields, this.rootValue, this.data);
-      if (this.pending)
-        await new Promise<void>((resolve) => {
-          this.onIdle = resolve;
-        });
-    }
-    const { data, errors } = this;
-    if (this.left >= 0) return errors.length ? { errors, data } : { data };
-    // What shares a transaction is rolled back.
-    throw tooLarge(this.maxBytes, errors, isSerial && !this.context.shared ? root.fields.slice(0, started) : []);
+    return new Promise((resolve, reject) => {
+      let started = 0;
+      this.onIdle = () => {
+        while (this.pending === 0) {
+          const fields = steps[started];
+          if (!fields || this.data === null) {
+            const { data, errors } = this;
+            if (this.left >= 0) return resolve(errors.length ? { errors, data } : { data });
+            // What shares a transaction is rolled back.
+            const run = isSerial && !this.context.shared ? root.fields.slice(0, started) : [];
+            return reject(tooLarge(this.maxBytes, errors, run));
+          }
+          started++;
+          this.fill(fields, this.rootValue, this.data);
+        }
+      };
+      this.onIdle();
+    });
   }
 
   /** Counts bytes of the response. @returns whether it goes on. */
