@@ -82,6 +82,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const app = fastify({
     loggerInstance: options.logger,
     logController: accessLog,
+    // One for each request would take longer than the entry that most requests have: it names the request itself.
+    childLoggerFactory: (logger) => logger,
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
     connectionTimeout: connections.connectionTimeout,
@@ -122,7 +124,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 
   const requestOf = (incoming: Incoming): OperationRequest => {
     const { id: requestId, caller, meter, deadline, headers } = incoming;
-    const observer = new Observation(incoming.log);
+    const observer = new Observation(options.logger, requestId);
     incoming.observation = observer;
     const hidesSuggestions = options.hidesSuggestions && !caller.apiKey;
     const key = headers?.[IDEMPOTENCY_KEY];

@@ -2,7 +2,7 @@ import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Cancellation } from '../../postgres/cancellation';
 import { currentUnit } from '../work/bounded-adapter';
 import { Deadline, type Work } from '../work/deadline';
-import { FairQueue } from '../work/fair-queue';
+import { FairQueue, type Leave } from '../work/fair-queue';
 import { hold, streamOf } from './held-connection';
 
 export interface PoolBounds {
@@ -57,10 +57,7 @@ export class BoundedPool extends Pool {
     return this.queue.waiting;
   }
 
-  /**
-   * Takes a connection on behalf of the current work, or of the service.
-   * @throws Ended if the work's deadline ends first; Error `53300` (too many connections) when the queue is full.
-   */
+  /** As {@link take}, on behalf of the current work, or of the service: so Prisma's adapter takes connections. */
   override connect(): Promise<PoolClient>;
   override connect(callback: Callback): void;
   override connect(callback?: Callback): Promise<PoolClient> | undefined {
@@ -73,26 +70,31 @@ export class BoundedPool extends Pool {
     return undefined;
   }
 
-  private async take(work: Work): Promise<PoolClient> {
-    const leave = await this.queue.enter(work);
+  /**
+   * Takes a connection.
+   * @throws Ended if the work's deadline ends first; Error `53300` (too many connections) when the queue is full.
+   */
+  take(work: Work): Promise<PoolClient> {
     const { deadline } = work;
     return new Promise((resolve, reject) => {
-      const stop = deadline.onEnd(() => reject(deadline.reason));
-      super.connect().then(
-        (client) => {
+      const enter = (leave: Leave) => {
+        const stop = deadline.onEnd(() => reject(deadline.reason));
+        super.connect((error, client) => {
           stop();
+          if (!client) {
+            leave();
+            return reject(error);
+          }
           const { isOver } = this.cancellation;
           hold(client, deadline, { leave, cancel: () => this.cancellation.cancel(client), isOver });
           if (!deadline.reason) return resolve(client);
           client.release();
           reject(deadline.reason);
-        },
-        (error) => {
-          stop();
-          leave();
-          reject(error);
-        },
-      );
+        });
+      };
+      const entered = this.queue.enter(work);
+      if (entered instanceof Promise) entered.then(enter, reject);
+      else enter(entered);
     });
   }
 }

@@ -5,7 +5,6 @@ import { type Server, TAKES_WRITES } from '../../postgres/database-server';
 import { TIME_ZONE, type TransactionPooler } from '../../postgres/pooler';
 import type { PoolLoad, Statement, Written } from '../database';
 import { UNNAMED } from '../statement';
-import { onBehalfOf } from '../work/bounded-adapter';
 import type { Work } from '../work/deadline';
 import type { StatementKind } from '../work/prisma-database';
 import { settled } from '../work/settled';
@@ -126,10 +125,10 @@ export class Connections {
     kind: StatementKind,
     written?: Written<Row>,
   ): Promise<Row[]> {
-    const client = await onBehalfOf(work, () => this.pool.connect());
+    const client = await this.pool.take(work);
     const running = runPrepared<Row>(client, statement, values, (isSpent) => client.release(isSpent));
     if (written) running.then(written, () => undefined);
-    return settled(running, work.deadline, () => kind === 'write');
+    return await settled(running, work.deadline, () => kind === 'write');
   }
 }
 

@@ -59,7 +59,7 @@ export async function runSocketOperation(
   payload: unknown,
   options: SocketOptions,
 ): Promise<RunningSubscription | Outcome> {
-  const { keys, limits, banned, live, overload, accessLog, logger, requestOf } = options;
+  const { keys, limits, banned, live, overload, accessLog, requestOf } = options;
   const started = performance.now();
   const requestId = randomUUID();
   const deadline = new Deadline(options.requests.limitMs);
@@ -68,7 +68,6 @@ export async function runSocketOperation(
     id: requestId,
     caller,
     meter: new Meter(limits, caller),
-    log: { error: (err) => logger.error({ err, requestId }) },
   });
   const shed = overload.refusalFor(client.caller.id);
   let asked = incoming(client.caller);

@@ -23,7 +23,6 @@ export interface Incoming {
   readonly meter: Meter;
   /** When its work has to end. */
   readonly deadline: Deadline;
-  readonly log: { error(error: unknown): void };
   readonly headers?: IncomingHttpHeaders;
   observation?: Observation;
 }
@@ -39,16 +38,19 @@ export class Observation implements Observer {
   /** Whether something it needed was unavailable, whatever the status of the response. */
   isUnavailable = false;
 
-  /** @param log receives errors whose details are hidden from the caller. */
-  constructor(private readonly log: Incoming['log']) {}
+  /** @param logger receives errors whose details are hidden from the caller. */
+  constructor(
+    private readonly logger: { error(entry: { err: unknown; requestId: string }): void },
+    private readonly requestId: string,
+  ) {}
 
   onOperation(operation: string, name: string | undefined): void {
     this.operation = operation;
     this.name = name?.slice(0, MAX_NAME);
   }
 
-  onInternalError(error: unknown): void {
-    this.log.error(error);
+  onInternalError(err: unknown): void {
+    this.logger.error({ err, requestId: this.requestId });
   }
 
   onUnavailable(): void {
