@@ -52,7 +52,7 @@ export function enforceRateLimits(schema: GraphQLSchema): GraphQLSchema {
       const type = limited.getType(typeName);
       const wrapped = isObjectType(type) ? type.getFields()[name]?.resolve : undefined;
       if (!wrapped || wrapped === pass) return undefined;
-      const limiter = (charge: Charge) => wrapped(undefined, {}, { charge }, NO_INFO) as Promise<unknown>;
+      const limiter = (charge: Charge) => wrapped(undefined, NO_ARGS, { charge }, NO_INFO) as Promise<unknown>;
       const behind =
         (resolver: Resolver): Resolver =>
         (source, args, context, info) =>
@@ -64,5 +64,6 @@ export function enforceRateLimits(schema: GraphQLSchema): GraphQLSchema {
 
 function pass(): void {}
 
-/** The package's wrapper reads none of it. */
+/** What the package does not read. */
+const NO_ARGS = {};
 const NO_INFO = {} as GraphQLResolveInfo;
