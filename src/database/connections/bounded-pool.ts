@@ -1,4 +1,4 @@
-import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import { type Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Cancellation } from '../../postgres/cancellation';
 import { currentUnit } from '../work/bounded-adapter';
 import { Deadline, type Work } from '../work/deadline';
@@ -28,7 +28,7 @@ export class BoundedPool extends Pool {
 
   /** @param settings the SQL that is run first on a new connection. */
   constructor(
-    config: PoolConfig,
+    config: Omit<PoolConfig, 'Client'> & { readonly Client: typeof Client },
     settings: string,
     private readonly bounds: PoolBounds,
     private readonly cancellation: Cancellation,
@@ -36,8 +36,13 @@ export class BoundedPool extends Pool {
     const { size, connectMs } = bounds;
     super({
       ...config,
+      // The pool's own time limit would take a timer whenever an idle connection is taken.
+      Client: class extends config.Client {
+        constructor(given?: ClientConfig) {
+          super({ ...given, connectionTimeoutMillis: connectMs });
+        }
+      },
       max: size,
-      connectionTimeoutMillis: connectMs,
       onConnect: async (client) => {
         // Each failure reaches the statement it concerns; without a listener the event would crash the process.
         client.on('error', () => undefined);
@@ -78,9 +83,10 @@ export class BoundedPool extends Pool {
     const { deadline } = work;
     return new Promise((resolve, reject) => {
       const enter = (leave: Leave) => {
-        const stop = deadline.onEnd(() => reject(deadline.reason));
+        // An idle connection is had within this turn of the event loop.
+        const stop = this.idleCount ? undefined : deadline.onEnd(() => reject(deadline.reason));
         super.connect((error, client) => {
-          stop();
+          stop?.();
           if (!client) {
             leave();
             return reject(error);

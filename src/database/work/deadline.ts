@@ -11,7 +11,7 @@ const TICK_MS = 10;
 export class Deadline {
   private readonly endsAt: number;
   /** Most operations never have any. */
-  private listeners: Set<() => void> | undefined;
+  private listeners: (() => void)[] | undefined;
   private timer: NodeJS.Timeout | undefined;
   private cause: Ended | undefined;
 
@@ -39,7 +39,7 @@ export class Deadline {
     clearTimeout(this.timer);
     const { listeners } = this;
     this.listeners = undefined;
-    if (listeners) for (const listener of listeners) listener();
+    while (listeners?.length) listeners.shift()?.();
   }
 
   /**
@@ -51,11 +51,14 @@ export class Deadline {
       listener();
       return () => undefined;
     }
-    this.listeners ??= new Set();
+    this.listeners ??= [];
     const { listeners } = this;
-    listeners.add(listener);
+    listeners.push(listener);
     this.timer ??= setTimeout(() => this.end(overdue(this.ms)), roundUp(this.endsAt - performance.now())).unref();
-    return () => listeners.delete(listener);
+    return () => {
+      const index = listeners.indexOf(listener);
+      if (index >= 0) listeners.splice(index, 1);
+    };
   }
 }
 

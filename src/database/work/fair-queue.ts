@@ -1,4 +1,4 @@
-import type { Work } from './deadline';
+import type { Deadline, Work } from './deadline';
 
 /** Gives the slot back. */
 export type Leave = () => void;
@@ -6,12 +6,15 @@ export type Leave = () => void;
 /** What one caller has in it. */
 interface Share {
   running: number;
-  readonly waiting: Set<() => void>;
+  readonly waiting: (() => void)[];
 }
 
 /** The part of the slots, and of the places in the queue, that stays free for callers that have less. */
 const SHARE = 0.25;
 const LEAST_SHARE = 2;
+
+/** How many callers are known before those that have nothing in it are forgotten. */
+const MANY_CALLERS = 1000;
 
 /**
  * Hands out a number of slots, fairly: a caller that has its share waits in a queue of its own while others are served,
@@ -19,6 +22,8 @@ const LEAST_SHARE = 2;
  */
 export class FairQueue {
   private readonly shares = new Map<string, Share>();
+  /** The callers that wait, the next one first. */
+  private readonly turns: Share[] = [];
   private readonly share: number;
   private free: number;
   private total = 0;
@@ -48,44 +53,36 @@ export class FairQueue {
   enter(work: Work): Leave | Promise<Leave> {
     work.deadline.check();
     const share = this.shareOf(work.caller);
-    if (this.hasOwn(share) || (this.total === 0 && this.hasSpare)) return this.start(work.caller, share);
+    if (this.hasOwn(share) || (this.total === 0 && this.hasSpare)) return this.start(share);
     const others = this.places * SHARE;
     const left = this.places - this.total;
-    if (left <= 0 || (left <= others && share.waiting.size >= others)) {
-      this.forget(work.caller, share);
-      throw tooMany();
-    }
-    return this.wait(work, share);
+    if (left <= 0 || (left <= others && share.waiting.length >= others)) throw tooMany();
+    return this.wait(work.deadline, share);
   }
 
-  private wait({ caller, deadline }: Work, share: Share): Promise<Leave> {
+  private wait(deadline: Deadline, share: Share): Promise<Leave> {
     return new Promise((resolve, reject) => {
       const begin = () => {
         stop();
-        this.drop(share, begin);
-        resolve(this.start(caller, share));
+        resolve(this.start(share));
       };
-      share.waiting.add(begin);
       this.total++;
+      if (share.waiting.push(begin) === 1) this.turns.push(share);
       const stop = deadline.onEnd(() => {
-        this.drop(share, begin);
-        this.forget(caller, share);
+        this.total--;
+        remove(share.waiting, begin);
+        if (!share.waiting.length) remove(this.turns, share);
         reject(deadline.reason);
       });
     });
   }
 
-  private drop(share: Share, begin: () => void): void {
-    if (share.waiting.delete(begin)) this.total--;
-  }
-
-  private start(caller: string, share: Share): Leave {
+  private start(share: Share): Leave {
     this.free--;
     share.running++;
     return () => {
       this.free++;
       share.running--;
-      this.forget(caller, share);
       this.serve();
     };
   }
@@ -93,14 +90,13 @@ export class FairQueue {
   /** Lets those in who may start now: first callers that have less than their share, in turns. */
   private serve(): void {
     while (this.total && this.free) {
-      const waiting = [...this.shares].filter(([, { waiting }]) => waiting.size);
-      const next = waiting.find(([, share]) => this.hasOwn(share)) ?? (this.hasSpare ? waiting[0] : undefined);
+      const next = this.turns.find((share) => this.hasOwn(share)) ?? (this.hasSpare ? this.turns[0] : undefined);
       if (!next) return;
-      const [caller, share] = next;
+      remove(this.turns, next);
+      const begin = next.waiting.shift();
       // Its next turn comes after everybody else's.
-      this.shares.delete(caller);
-      this.shares.set(caller, share);
-      const [begin] = share.waiting;
+      if (next.waiting.length) this.turns.push(next);
+      this.total--;
       begin?.();
     }
   }
@@ -116,15 +112,21 @@ export class FairQueue {
   private shareOf(caller: string): Share {
     let share = this.shares.get(caller);
     if (!share) {
-      share = { running: 0, waiting: new Set() };
+      if (this.shares.size >= MANY_CALLERS) this.forgetIdle();
+      share = { running: 0, waiting: [] };
       this.shares.set(caller, share);
     }
     return share;
   }
 
-  private forget(caller: string, { running, waiting }: Share): void {
-    if (!running && !waiting.size) this.shares.delete(caller);
+  private forgetIdle(): void {
+    for (const [caller, { running, waiting }] of this.shares)
+      if (!running && !waiting.length) this.shares.delete(caller);
   }
+}
+
+function remove<T>(items: T[], item: T): void {
+  items.splice(items.indexOf(item), 1);
 }
 
 function tooMany(): Error {
