@@ -1,5 +1,5 @@
+import { escaped } from '../html';
 import type { Link } from './contents';
-import { escaped } from './escaped';
 import type { Library, ShownGuide } from './library';
 
 /** The parts of `guide.html` that are filled in, by the names of their comments. */

@@ -1,6 +1,6 @@
 import type { Assets } from '../assets';
-import { escaped } from '../guides/escaped';
 import { filled } from '../guides/guide-page';
+import { escaped } from '../html';
 
 /** A part of a reference: a heading with its entries, each of which is an anchor. */
 export interface Part {

@@ -13,9 +13,8 @@ import {
 } from 'graphql';
 import { weightOf } from '../../../cost/cost-directives';
 import { annotationsOf } from '../../../graphql/annotations/annotations';
-import { escaped } from '../../guides/escaped';
+import { escaped, inline, mark, prose, type Row, rows } from '../../html';
 import { describedError } from '../errors-html';
-import { inline, mark, prose, type Row, rows } from '../html';
 
 export type Field = GraphQLField<unknown, unknown>;
 type Value = GraphQLArgument | GraphQLInputField;
