@@ -1,10 +1,8 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Client } from 'pg';
-import { openCluster } from '../database/embedded/cluster';
-import { CLUSTER, makeDataDirectory } from '../database/embedded/data-directory';
-import { lockDirectory } from '../database/embedded/directory-lock';
-import { DiskSpace } from '../database/embedded/disk-space';
+import { connectionTo, openDirectory } from '../database/embedded/cluster';
+import { CLUSTER } from '../database/embedded/data-directory';
 import { reasonOf } from '../database/failures';
 import type { MigrationConnection } from '../database/migrations';
 import { Server } from '../postgres/database-server';
@@ -43,26 +41,16 @@ export async function connectTo(url: string): Promise<Connection> {
 }
 
 /** Opens the embedded database for this process alone, and creates it if there is none. */
-export async function openDirectory(directory: string): Promise<Connection> {
-  makeDataDirectory(directory);
-  const space = new DiskSpace(directory);
-  space.require(!existsSync(join(directory, CLUSTER)));
-  const unlock = lockDirectory(directory);
-  try {
-    const engine = await openCluster(join(directory, CLUSTER), space);
-    return {
-      description: `embedded PostgreSQL in ${directory}`,
-      script: async (sql) => void (await engine.exec(sql)),
-      rows: async (sql, values) => (await engine.query<Record<string, unknown>>(sql, values)).rows,
-      close: async () => {
-        await engine.close();
-        unlock();
-      },
-    };
-  } catch (error) {
-    unlock();
-    throw error;
-  }
+export async function connectToDirectory(directory: string): Promise<Connection> {
+  const { engine, unlock } = await openDirectory(directory);
+  return {
+    ...connectionTo(engine),
+    description: `embedded PostgreSQL in ${directory}`,
+    close: async () => {
+      await engine.close();
+      unlock();
+    },
+  };
 }
 
 /**
@@ -76,9 +64,9 @@ export async function readDirectory(directory: string, beside: string): Promise<
   try {
     if (!(await copyLive(directory, join(copy, CLUSTER)))) {
       remove();
-      return await openDirectory(directory);
+      return await connectToDirectory(directory);
     }
-    const opened = await openDirectory(copy);
+    const opened = await connectToDirectory(copy);
     const close = () => opened.close().finally(remove);
     return { ...opened, description: `embedded PostgreSQL in ${directory}`, close };
   } catch (error) {
