@@ -33,7 +33,6 @@ import { answerWhatNodeWould, NO_SHORT_CUTS } from './protection/short-cuts';
 import { graphqlRoute } from './routes/graphql-route';
 import { health } from './routes/health';
 import { metricsRoute } from './routes/metrics-route';
-import { schemaRoute } from './routes/schema-route';
 
 export interface ServerOptions extends Recognition {
   readonly database: Database;
@@ -143,7 +142,6 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const operations = OPERATIONS.map((operation) => prepare(schema, operation));
   const document = openApiDocument(operations);
   await app.register(restAdapter, { executor, operations, document, requestOf });
-  await app.register(schemaRoute, { schema });
   await app.register(pageRoutes, { assets, document, schema });
   await app.register(health, { database, limits, requests });
   if (options.exposition) await app.register(metricsRoute, { metrics: options.exposition });

@@ -1,7 +1,7 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
-import { answerOtherMethods } from '../rest/other-methods';
+import { readRoute } from '../rest/other-methods';
 import { JSON_TYPE } from '../rest/responses/send-result';
 import type { Assets } from './assets';
 import { filled, guideParts, overviewParts } from './guides/guide-page';
@@ -55,18 +55,16 @@ export async function pageRoutes(app: FastifyInstance, options: PageOptions): Pr
     const operation = route.url.startsWith('/docs') ? 'docs' : 'pages';
     route.config = { ...route.config, metering: 'free', operation };
   });
-  const get = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>) => {
-    app.route({ method: ['GET', 'HEAD'], url, handler });
-    answerOtherMethods(app, url, ['GET', 'HEAD']);
-  };
-
-  for (const [url, page] of Object.entries(pagesOf(options))) get(url, (_request, reply) => page.send(reply));
+  for (const [url, page] of Object.entries(pagesOf(options)))
+    readRoute(app, url, { handler: (_request, reply) => page.send(reply) });
   const { assets } = options;
   // Browsers and Sandbox request these paths whatever a page says.
   for (const url of ['/favicon.svg', '/favicon.ico'])
-    get(url, (_request, reply) => sendAsset(reply, assets.find('favicon.svg'), A_DAY));
-  get(`${assets.path}/*`, (request, reply) => {
-    const { '*': name = '' } = request.params as Record<string, string>;
-    return sendAsset(reply, assets.find(name), FOR_GOOD);
+    readRoute(app, url, { handler: (_request, reply) => sendAsset(reply, assets.find('favicon.svg'), A_DAY) });
+  readRoute(app, `${assets.path}/*`, {
+    handler: (request, reply) => {
+      const { '*': name = '' } = request.params as Record<string, string>;
+      return sendAsset(reply, assets.find(name), FOR_GOOD);
+    },
   });
 }

@@ -50,11 +50,8 @@ export function referenceHtml(template: string, reference: Reference): string {
   return filled(template, {
     title: escaped(title),
     description: escaped(description),
-    head: '',
     navigation: filter + parts.map(contentsOf).join(''),
     content: `<div class="reference"><h1>${escaped(title)}</h1>${introduction}${parts.map(partHtml).join('')}</div>`,
-    outline: '',
-    neighbours: '',
   });
 }
 
