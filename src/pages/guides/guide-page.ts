@@ -22,7 +22,6 @@ function navigation({ groups }: Library, current: string): string {
     .join('\n');
 }
 
-/** The parts of a guide's page. */
 export function guideParts(library: Library, guide: ShownGuide): Parts {
   return {
     title: escaped(guide.title),
