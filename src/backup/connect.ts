@@ -4,7 +4,7 @@ import type { Client } from 'pg';
 import { connectionTo, openDirectory } from '../database/embedded/cluster';
 import { CLUSTER } from '../database/embedded/data-directory';
 import { reasonOf } from '../database/failures';
-import type { MigrationConnection } from '../database/migrations';
+import { type MigrationConnection, migrationsOn } from '../database/migrations';
 import { Server } from '../postgres/database-server';
 import { copyLive } from './live-copy';
 
@@ -20,24 +20,14 @@ export interface Connection extends MigrationConnection {
 export async function connectTo(url: string): Promise<Connection> {
   const server = new Server(url);
   const description = `PostgreSQL at ${server.place}`;
-  const opened = async () => {
-    if (server.hosts.length > 1) await server.locate();
-    const client = new server.Client({ connectionTimeoutMillis: CONNECT_MS });
-    // Each failure reaches the statement it concerns; without a listener the event would crash the process.
-    return client.on('error', () => undefined).connect();
-  };
   let client: Client;
   try {
-    client = await opened();
+    if (server.hosts.length > 1) await server.locate();
+    client = await server.connect({ connectionTimeoutMillis: CONNECT_MS });
   } catch (error) {
     throw new Error(`${description} cannot be reached: ${reasonOf(error)}`, { cause: error });
   }
-  return {
-    description,
-    script: async (sql) => void (await client.query(sql)),
-    rows: async (sql, values) => (await client.query(sql, values)).rows,
-    close: () => client.end(),
-  };
+  return { ...migrationsOn(client), description, close: () => client.end() };
 }
 
 /** Opens the embedded database for this process alone, and creates it if there is none. */
