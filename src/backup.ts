@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { SingleBar } from 'cli-progress';
 import { readBackup, writeBackup } from './backup/backup-file';
-import { type Connection, connectTo, openDirectory, readDirectory } from './backup/connect';
+import { type Connection, connectTo, connectToDirectory, readDirectory } from './backup/connect';
 import { type Loaded, loadAll } from './backup/load-rows';
 import type { Part } from './backup/parts';
 import { readAll } from './backup/read-rows';
+import { type Progress, withProgress } from './cli/progress';
 import { type Config, readConfig } from './config';
 import { environment } from './environment';
 
@@ -18,11 +18,6 @@ const USAGE = `Copies all data: to a file, from a file, or into a PostgreSQL.
 They read and write the database of the gateway: DATABASE_URL, or else the embedded one in DATA_DIR.
 `;
 
-/** What takes longer than this shows its progress, in milliseconds. */
-const PATIENCE = 500;
-
-type Progress = (done: number, total: number) => void;
-
 const COMMANDS: Record<string, (config: Config, argument: string | undefined, progress: Progress) => Promise<string>> =
   {
     async backup(config, argument, progress) {
@@ -33,7 +28,9 @@ const COMMANDS: Record<string, (config: Config, argument: string | undefined, pr
     },
     async restore(config, file, progress) {
       if (!file) throw new Error('name the file to restore: npm run restore -- FILE');
-      const target = config.DATABASE_URL ? await connectTo(config.DATABASE_URL) : await openDirectory(config.DATA_DIR);
+      const target = config.DATABASE_URL
+        ? await connectTo(config.DATABASE_URL)
+        : await connectToDirectory(config.DATA_DIR);
       const loaded = await closing(target, () => loadAll(target, readable(file), progress));
       return `Restored ${file} into ${target.description}, and compared: ${summary(loaded)}.`;
     },
@@ -85,22 +82,11 @@ async function run([command = '', ...args]: string[]): Promise<void> {
     process.stdout.write(USAGE);
     return;
   }
-  const bar = new SingleBar({ format: '{bar} {percentage}% · {value} of about {total} rows', hideCursor: true });
-  const start = Date.now();
-  const progress = (done: number, total: number) => {
-    if (!bar.isActive && process.stderr.isTTY && Date.now() - start > PATIENCE) bar.start(total, done);
-    else if (bar.isActive) {
-      bar.setTotal(total);
-      bar.update(done);
-    }
-  };
-  try {
-    const done = await perform(readConfig(environment()), values.to ?? positionals[0], progress);
-    bar.stop();
-    process.stdout.write(`${done}\n`);
-  } finally {
-    bar.stop();
-  }
+  const argument = values.to ?? positionals[0];
+  const done = await withProgress('{value} of about {total} rows', (progress) =>
+    perform(readConfig(environment()), argument, progress),
+  );
+  process.stdout.write(`${done}\n`);
 }
 
 const [command = 'backup'] = process.argv.slice(2);

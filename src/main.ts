@@ -28,7 +28,7 @@ async function main(): Promise<void> {
 const OF_COMMANDS = ['PETSTORE_URL', 'PETSTORE_API_KEY'];
 
 function warnOfMisspellings(): void {
-  for (const { name, meant } of misspellings(namesInFile(), [...SETTING_NAMES, ...OF_COMMANDS]))
+  for (const [name, meant] of misspellings(namesInFile(), [...SETTING_NAMES, ...OF_COMMANDS]))
     process.stderr.write(`petstore-gateway: .env sets ${name}, which is not a setting. Did you mean ${meant}?\n`);
 }
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { SingleBar } from 'cli-progress';
+import { withProgress } from './cli/progress';
 import { readConfig } from './config';
 import { openDatabase } from './database/open';
 import { environment } from './environment';
@@ -16,8 +16,6 @@ It opens the same database as the server: DATABASE_URL, or else the embedded one
 time can open. Stop the server meanwhile: its data stay.
 `;
 
-/** A load that takes longer than this shows its progress, in milliseconds. */
-const PATIENCE = 500;
 /** How long one statement may take, in milliseconds: no client is waiting. */
 const STATEMENT_PATIENCE = 600_000;
 
@@ -34,21 +32,16 @@ async function seed(): Promise<void> {
     requestTimeoutMs: STATEMENT_PATIENCE,
   });
   const start = Date.now();
-  const bar = new SingleBar({ format: '{bar} {percentage}% · {value} of {total} rows', hideCursor: true });
-  const showProgress = (done: number, total: number) => {
-    if (bar.isActive) bar.update(done);
-    else if (process.stderr.isTTY && Date.now() - start > PATIENCE) bar.start(total, done);
-  };
   try {
-    const { categories, orders, inventory } = await loadSampleData(database, pets, showProgress);
-    bar.stop();
+    const { categories, orders, inventory } = await withProgress('{value} of {total} rows', (progress) =>
+      loadSampleData(database, pets, progress),
+    );
     const seconds = ((Date.now() - start) / 1000).toFixed(1);
     process.stdout.write(
       `Added to ${database.description} in ${seconds} s: ` +
         `pets ${pets}, categories ${categories}, orders ${orders}, stock entries ${inventory}.\n`,
     );
   } finally {
-    bar.stop();
     await database.close();
   }
 }

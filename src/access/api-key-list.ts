@@ -11,7 +11,6 @@ const LIST = 'apiKeys';
 /** The last millisecond of the year 9999. */
 const LATEST = 253402300799999;
 
-/** Which keys to list, and which page of them. */
 export interface KeyPage {
   readonly first?: number | null;
   readonly after?: string | null;

@@ -1,12 +1,10 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Client } from 'pg';
-import { openCluster } from '../database/embedded/cluster';
-import { CLUSTER, makeDataDirectory } from '../database/embedded/data-directory';
-import { lockDirectory } from '../database/embedded/directory-lock';
-import { DiskSpace } from '../database/embedded/disk-space';
+import { connectionTo, openDirectory } from '../database/embedded/cluster';
+import { CLUSTER } from '../database/embedded/data-directory';
 import { reasonOf } from '../database/failures';
-import type { MigrationConnection } from '../database/migrations';
+import { type MigrationConnection, migrationsOn } from '../database/migrations';
 import { Server } from '../postgres/database-server';
 import { copyLive } from './live-copy';
 
@@ -22,47 +20,27 @@ export interface Connection extends MigrationConnection {
 export async function connectTo(url: string): Promise<Connection> {
   const server = new Server(url);
   const description = `PostgreSQL at ${server.place}`;
-  const opened = async () => {
-    if (server.hosts.length > 1) await server.locate();
-    const client = new server.Client({ connectionTimeoutMillis: CONNECT_MS });
-    // Each failure reaches the statement it concerns; without a listener the event would crash the process.
-    return client.on('error', () => undefined).connect();
-  };
   let client: Client;
   try {
-    client = await opened();
+    if (server.hosts.length > 1) await server.locate();
+    client = await server.connect({ connectionTimeoutMillis: CONNECT_MS });
   } catch (error) {
     throw new Error(`${description} cannot be reached: ${reasonOf(error)}`, { cause: error });
   }
-  return {
-    description,
-    script: async (sql) => void (await client.query(sql)),
-    rows: async (sql, values) => (await client.query(sql, values)).rows,
-    close: () => client.end(),
-  };
+  return { ...migrationsOn(client), description, close: () => client.end() };
 }
 
 /** Opens the embedded database for this process alone, and creates it if there is none. */
-export async function openDirectory(directory: string): Promise<Connection> {
-  makeDataDirectory(directory);
-  const space = new DiskSpace(directory);
-  space.require(!existsSync(join(directory, CLUSTER)));
-  const unlock = lockDirectory(directory);
-  try {
-    const engine = await openCluster(join(directory, CLUSTER), space);
-    return {
-      description: `embedded PostgreSQL in ${directory}`,
-      script: async (sql) => void (await engine.exec(sql)),
-      rows: async (sql, values) => (await engine.query<Record<string, unknown>>(sql, values)).rows,
-      close: async () => {
-        await engine.close();
-        unlock();
-      },
-    };
-  } catch (error) {
-    unlock();
-    throw error;
-  }
+export async function connectToDirectory(directory: string): Promise<Connection> {
+  const { engine, unlock } = await openDirectory(directory);
+  return {
+    ...connectionTo(engine),
+    description: `embedded PostgreSQL in ${directory}`,
+    close: async () => {
+      await engine.close();
+      unlock();
+    },
+  };
 }
 
 /**
@@ -76,9 +54,9 @@ export async function readDirectory(directory: string, beside: string): Promise<
   try {
     if (!(await copyLive(directory, join(copy, CLUSTER)))) {
       remove();
-      return await openDirectory(directory);
+      return await connectToDirectory(directory);
     }
-    const opened = await openDirectory(copy);
+    const opened = await connectToDirectory(copy);
     const close = () => opened.close().finally(remove);
     return { ...opened, description: `embedded PostgreSQL in ${directory}`, close };
   } catch (error) {

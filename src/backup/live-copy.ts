@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { SOCKET, type Told } from '../database/embedded/online-copy';
 
@@ -53,7 +53,6 @@ async function copyAll(from: string, to: string, isWanted: (path: string) => boo
     const copy = join(to, path.slice(from.length));
     if (entry.isDirectory()) await mkdir(copy, { recursive: true, mode: 0o700 });
     if (!entry.isFile() || !isWanted(path)) continue;
-    await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
     await copyFile(path, copy, constants.COPYFILE_FICLONE).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });

@@ -3,7 +3,6 @@ import type { CostLimits } from '../cost/cost-limits';
 import type { DocumentLimits } from '../graphql/documents/document-limits';
 import type { ConnectionLimits } from '../http/server';
 
-/** Limits on a document. */
 export function documentLimits(config: Config): DocumentLimits {
   return {
     tokens: config.GRAPHQL_MAX_TOKENS,
@@ -25,7 +24,6 @@ export function costLimits({ GRAPHQL_MAX_COST, GRAPHQL_MAX_EVENT_COST }: Config)
   return { query: most, mutation: most, subscription: event };
 }
 
-/** Limits on connections. */
 export function connectionLimits(config: Config): ConnectionLimits {
   const {
     MAX_CONNECTIONS: maxConnections,

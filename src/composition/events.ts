@@ -26,7 +26,7 @@ export async function createEvents(
     order: (ids) => orders.find(database, ids),
     inventory: (ids) => inventory.find(database, ids),
   });
-  const relay = await createRelay(config, hub, (state) => logger.warn({ events: state }, 'event relay state changed'));
+  const relay = config.REDIS_URL ? await createRelay(config.REDIS_URL, hub, logger) : undefined;
   const stopListening = database.listeners.add((change) => {
     hub.notify(change);
     relay?.publish(change);
@@ -41,20 +41,12 @@ export async function createEvents(
   };
 }
 
-async function createRelay(
-  { REDIS_URL }: Config,
-  hub: Hub,
-  onState: (state: 'connected' | 'alone') => void,
-): Promise<RedisRelay | undefined> {
-  if (!REDIS_URL) return undefined;
-  const [publisher, subscriber] = await Promise.all([
-    connectToPublish(REDIS_URL, 'events'),
-    connectToPublish(REDIS_URL, 'events'),
-  ]);
+async function createRelay(url: string, hub: Hub, logger: FastifyBaseLogger): Promise<RedisRelay> {
+  const [publisher, subscriber] = await Promise.all([connectToPublish(url, 'events'), connectToPublish(url, 'events')]);
   const relay = new RedisRelay(publisher, subscriber, {
     notify: hub.notify,
     isHeard: () => hub.subscribers > 0,
-    onState,
+    onState: (state) => logger.warn({ events: state }, 'event relay state changed'),
   });
   await relay.start().catch(refuse);
   return relay;

@@ -1,20 +1,12 @@
-/** A name that was probably meant to be a setting. */
-export interface Misspelling {
-  readonly name: string;
-  readonly meant: string;
-}
-
-/** The names that are no settings but look like one. @param known all settings. */
-export function misspellings(names: readonly string[], known: readonly string[]): Misspelling[] {
-  return names
-    .filter((name) => !known.includes(name))
-    .flatMap((name) => {
-      const near = known
-        .map((meant) => ({ name, meant, distance: distanceOf(name.toUpperCase(), meant) }))
-        .sort((a, b) => a.distance - b.distance)[0];
-      return near && near.distance <= Math.max(1, Math.floor(near.meant.length / 4)) ? [near] : [];
-    })
-    .map(({ name, meant }) => ({ name, meant }));
+/** The names that are no settings but look like one, each with the setting that was probably meant. @param known all settings. */
+export function misspellings(names: readonly string[], known: readonly string[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const name of names.filter((each) => !known.includes(each))) {
+    const distances = known.map((meant) => ({ meant, distance: distanceOf(name.toUpperCase(), meant) }));
+    const [near] = distances.sort((a, b) => a.distance - b.distance);
+    if (near && near.distance <= Math.max(1, Math.floor(near.meant.length / 4))) found.set(name, near.meant);
+  }
+  return found;
 }
 
 /** How many letters must be changed, added or left out to turn one text into the other (Levenshtein). */

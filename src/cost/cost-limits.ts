@@ -46,7 +46,6 @@ function dearestOf(shares: ReadonlyMap<string, number>): string {
   return named.join(', ');
 }
 
-/** The fields in a selection that are pages. */
 function pagesIn({ fields }: SelectedFields): string[] {
   const pages = fields.flatMap(({ field, coordinate, selection }) => [
     ...(listSizeOf(field) ? [coordinate] : []),

@@ -42,7 +42,6 @@ export interface Session {
   changed(change: Change): void;
 }
 
-/** A session inside a transaction. */
 export interface Transaction extends Session {
   /** The Prisma models. */
   readonly prisma: Prisma.TransactionClient;

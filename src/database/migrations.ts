@@ -1,12 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Client } from 'pg';
 import { reasonOf } from './failures';
 
 /** What the runner needs from a driver: scripts of several statements, and queries on the same connection. */
 export interface MigrationConnection {
   script(sql: string): Promise<void>;
   rows(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+}
+
+export function migrationsOn(client: Client): MigrationConnection {
+  return {
+    script: async (sql) => void (await client.query(sql)),
+    rows: async (sql, values) => (await client.query(sql, values)).rows,
+  };
 }
 
 /** The migrations directory; `src` and `dist` are one level below the project root. */

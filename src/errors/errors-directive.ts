@@ -17,7 +17,7 @@ const CODE = new GraphQLEnumType({
   name: 'ErrorCode',
   description: 'The `extensions.code` of an error. `/docs/errors` says what to do about each.',
   values: Object.fromEntries(
-    ERROR_CODES.map((code) => [code, { description: `${ERRORS[code].status}. ${ERRORS[code].why}` }]),
+    ERROR_CODES.map((code) => [code, { description: `${ERRORS[code].status}: ${ERRORS[code].why}` }]),
   ),
 });
 

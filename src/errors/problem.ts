@@ -62,15 +62,8 @@ const MAX_MESSAGE = 500;
  */
 export function problemOf(error: unknown): Problem & { internal?: true } {
   if (error instanceof ProblemError || error instanceof DomainError) {
-    const { code, message, details } = error;
-    const requestId = error instanceof ProblemError ? error.requestId : undefined;
-    return {
-      code,
-      message: shorten(message),
-      status: ERRORS[code].status,
-      ...(details && { details: details.map(shortDetail) }),
-      ...(requestId && { requestId }),
-    };
+    const requestId = error instanceof ProblemError && error.requestId;
+    return { ...shortened(error.code, error.message, error.details), ...(requestId && { requestId }) };
   }
   if (error instanceof GraphQLError) return ofGraphQLError(error);
   if (error instanceof Ended) return { ...UNAVAILABLE, message: error.message };
@@ -92,13 +85,7 @@ function ofGraphQLError(error: GraphQLError): Problem & { internal?: true } {
   }
   const code = isErrorCode(extensions.code) ? extensions.code : 'BAD_USER_INPUT';
   if (code === 'INTERNAL_SERVER_ERROR') return { ...INTERNAL, internal: true };
-  const details = extensions.details as readonly ErrorDetail[] | undefined;
-  return {
-    code,
-    message: shorten(message),
-    status: ERRORS[code].status,
-    ...(details && { details: details.map(shortDetail) }),
-  };
+  return shortened(code, message, extensions.details as readonly ErrorDetail[] | undefined);
 }
 
 /** Drivers may throw non-errors, or errors from another realm, which graphql-js wraps once more. */
@@ -106,9 +93,12 @@ function thrownBy(error: Error): unknown {
   return error.name === 'NonErrorThrown' ? (error as Error & { thrownValue: unknown }).thrownValue : error;
 }
 
-/** A path begins with a name that the caller may have chosen: that of a variable. */
-function shortDetail({ path, message }: ErrorDetail): ErrorDetail {
-  return { path: shorten(path), message: shorten(message) };
+function shortened(code: ErrorCode, message: string, details: readonly ErrorDetail[] | undefined): Problem {
+  const { status } = ERRORS[code];
+  if (!details) return { code, message: shorten(message), status };
+  // A path begins with a name that the caller may have chosen: that of a variable.
+  const short = details.map((detail) => ({ path: shorten(detail.path), message: shorten(detail.message) }));
+  return { code, message: shorten(message), status, details: short };
 }
 
 function shorten(message: string): string {

@@ -9,8 +9,6 @@ export type Read<T extends Topic> = (ids: readonly bigint[]) => Promise<Readonly
 
 export type Readers = { readonly [T in Topic]: Read<T> };
 
-type Channels = { readonly [T in Topic]: Channel<T> };
-
 /** Maximum number of events queued for one subscriber. */
 const MAX_WAITING = 256;
 /** Maximum number of changes of one topic waiting to be read. */
@@ -21,7 +19,7 @@ const MAX_UNREAD = 10_000;
  * the last event for a row shows its final state, whatever order changes arrive in.
  */
 export class Hub {
-  private readonly channels: Channels;
+  private readonly channels: { readonly [T in Topic]: Channel<T> };
 
   constructor(readers: Readers, maxWaiting = MAX_WAITING) {
     this.channels = {
@@ -48,21 +46,21 @@ export class Hub {
   }
 
   get subscribers(): number {
-    return this.sum((channel) => channel.size);
+    return this.sum('size');
   }
 
   /** Number of events delivered to subscribers. */
   get delivered(): number {
-    return this.sum((channel) => channel.delivered);
+    return this.sum('delivered');
   }
 
   /** Number of subscribers ended for being too slow. */
   get tooSlow(): number {
-    return this.sum((channel) => channel.tooSlow);
+    return this.sum('tooSlow');
   }
 
-  private sum(of: (channel: Channels[Topic]) => number): number {
-    return Object.values(this.channels).reduce((sum, channel) => sum + of(channel), 0);
+  private sum(figure: 'size' | 'delivered' | 'tooSlow'): number {
+    return Object.values(this.channels).reduce((sum, channel) => sum + channel[figure], 0);
   }
 }
 

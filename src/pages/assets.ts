@@ -63,16 +63,11 @@ export class Assets {
     return this.files.get(name);
   }
 
-  /** @throws Error if there is none of this name. */
-  get(name: string): Asset {
+  /** A page with its links pointing to the current assets. @throws Error if there is none of this name. */
+  page(name: string): string {
     const file = this.files.get(name);
     if (!file) throw new Error(`public/${name} is missing`);
-    return file;
-  }
-
-  /** A page with its links pointing to the current assets. */
-  page(name: string): string {
-    return this.get(name).body.toString().replaceAll('/assets', this.path);
+    return file.body.toString().replaceAll('/assets', this.path);
   }
 }
 
@@ -87,9 +82,7 @@ function read(file: string): Asset {
   return assetOf(TYPES[extname(file)] ?? 'application/octet-stream', readFileSync(file));
 }
 
-/** @param content text, or the bytes of a file */
-export function assetOf(type: string, content: string | Buffer): Asset {
-  const body = typeof content === 'string' ? Buffer.from(content) : content;
+export function assetOf(type: string, body: Buffer, etag?: string): Asset {
   let gzipped: Promise<Buffer> | undefined;
-  return { type, body, gzipped: () => (gzipped ??= promisify(gzip)(body)) };
+  return { type, body, etag, gzipped: () => (gzipped ??= promisify(gzip)(body)) };
 }

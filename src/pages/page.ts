@@ -1,14 +1,10 @@
 import type { FastifyReply } from 'fastify';
-import { Assets } from './assets';
+import { etagOf } from '../rest/responses/entity-tag';
+import { type Asset, assetOf } from './assets';
+import { sendAsset } from './send-asset';
 
 /** What a page may load, by directive of the Content-Security-Policy; anything else is not allowed. */
 export type Policy = Readonly<Record<string, readonly string[]>>;
-
-/** An HTML page with its headers, ready to be sent. */
-export interface Page {
-  readonly html: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 /** The policy of pages that load everything from this server. */
 export const OWN: Policy = {
@@ -23,17 +19,17 @@ export const OWN: Policy = {
 };
 
 /** GraphiQL's fonts are in its style sheet. */
-const GRAPHIQL: Policy = { ...OWN, 'font-src': ['data:'] };
+export const GRAPHIQL: Policy = { ...OWN, 'font-src': ['data:'] };
 
 /** Sandbox is a script and a frame from Apollo; its requests are sent by our page, to this server. GraphiQL may stand in for it. */
-const SANDBOX: Policy = {
+export const SANDBOX: Policy = {
   ...GRAPHIQL,
   'script-src': ["'self'", 'https://embeddable-sandbox.cdn.apollographql.com'],
   'frame-src': ['https://sandbox.embed.apollographql.com'],
 };
 
 /** The headers of a page: its policy, and those that isolate it from other sites. */
-export function pageHeaders(policy: Policy): Record<string, string> {
+function headersOf(policy: Policy): Record<string, string> {
   return {
     'content-security-policy': Object.entries(policy)
       .map(([directive, sources]) => [directive, ...sources].join(' '))
@@ -45,36 +41,28 @@ export function pageHeaders(policy: Policy): Record<string, string> {
   };
 }
 
-/** Adds a header to `Vary`. */
-export function varyBy(reply: FastifyReply, header: string): void {
-  const given = reply.getHeader('vary');
-  reply.header('vary', given ? `${given}, ${header}` : header);
-}
+const HTML = 'text/html; charset=utf-8';
 
-/** Sends a page; browsers revalidate it each time, so that it links to the current assets. */
-export function sendPage(reply: FastifyReply, { html, headers }: Page): FastifyReply {
-  return reply.headers(headers).header('cache-control', 'no-cache').type('text/html; charset=utf-8').send(html);
-}
+/** A page, or what one reads. It is made when somebody first asks for it; browsers revalidate it each time. */
+export class Page {
+  private readonly headers: Readonly<Record<string, string>>;
+  private asset: Asset | undefined;
 
-/** The pages, and what they load. */
-export interface Pages {
-  readonly assets: Assets;
-  readonly start: Page;
-  readonly graphiql: Page;
-  readonly sandbox: Page;
-  /** Where holders of ADMIN keys manage keys. */
-  readonly admin: Page;
-}
+  constructor(
+    private readonly make: () => string,
+    policy = OWN,
+    private readonly type = HTML,
+  ) {
+    this.headers = headersOf(policy);
+  }
 
-/** Reads all pages, once. @throws Error if a file is missing. */
-export function readPages(): Pages {
-  const assets = new Assets();
-  const page = (name: string, policy: Policy): Page => ({ html: assets.page(name), headers: pageHeaders(policy) });
-  return {
-    assets,
-    start: page('start.html', OWN),
-    graphiql: page('graphiql.html', GRAPHIQL),
-    sandbox: page('sandbox.html', SANDBOX),
-    admin: page('admin.html', OWN),
-  };
+  send(reply: FastifyReply): Promise<FastifyReply> {
+    this.asset ??= this.rendered();
+    return sendAsset(reply.headers(this.headers), this.asset, 'no-cache');
+  }
+
+  private rendered(): Asset {
+    const text = this.make();
+    return assetOf(this.type, Buffer.from(text), etagOf(text));
+  }
 }

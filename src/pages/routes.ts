@@ -1,14 +1,21 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
-import { answerOtherMethods } from '../rest/other-methods';
-import { guideRoutes } from './guides/guide-routes';
-import { type Pages, sendPage } from './page';
-import { referenceRoutes } from './reference/reference-routes';
+import { readRoute } from '../rest/other-methods';
+import { JSON_TYPE } from '../rest/responses/send-result';
+import type { Assets } from './assets';
+import { filled, guideParts, overviewParts } from './guides/guide-page';
+import { openLibrary } from './guides/library';
+import { searchIndex } from './guides/search-index';
+import { GRAPHIQL, OWN, Page } from './page';
+import { errorReference } from './reference/error-reference';
+import { graphqlReference } from './reference/graphql/graphql-reference';
+import { referenceTemplate } from './reference/reference-page';
+import { restReference } from './reference/rest/rest-reference';
 import { sendAsset } from './send-asset';
 
 export interface PageOptions {
-  readonly pages: Pages;
+  readonly assets: Assets;
   /** What `/docs/rest` shows. */
   readonly document: OpenAPIV3.Document;
   /** What `/docs/graphql` shows. */
@@ -19,29 +26,45 @@ export interface PageOptions {
 const FOR_GOOD = 'public, max-age=31536000, immutable';
 const A_DAY = 'public, max-age=86400';
 
-/** The start page, GraphiQL, the documentation, and what they load. They cost no quota, and accept wrong keys. */
-export async function pageRoutes(app: FastifyInstance, { pages, document, schema }: PageOptions): Promise<void> {
-  app.addHook('onRoute', (route) => {
-    route.config = { ...route.config, metering: 'free', operation: 'pages' };
-  });
-  const { assets, start, graphiql, admin } = pages;
-  const logo = assets.get('favicon.svg');
-  const get = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => {
-    app.route({ method: ['GET', 'HEAD'], url, handler });
-    answerOtherMethods(app, url, ['GET', 'HEAD']);
+/** All pages by their paths, and what the search of the guides reads. */
+function pagesOf({ assets, document, schema }: PageOptions): Readonly<Record<string, Page>> {
+  const library = openLibrary(assets);
+  const template = assets.page('guide.html');
+  const reference = referenceTemplate(assets);
+  const overview = new Page(() => filled(template, overviewParts(library)));
+  const guides = library.guides.map(
+    (guide) => [guide.href, new Page(() => filled(template, guideParts(library, guide)))] as const,
+  );
+  return {
+    '/': new Page(() => assets.page('start.html')),
+    '/admin': new Page(() => assets.page('admin.html')),
+    '/graphiql': new Page(() => assets.page('graphiql.html'), GRAPHIQL),
+    '/docs': overview,
+    '/docs/': overview,
+    ...Object.fromEntries(guides),
+    '/docs/rest': new Page(() => restReference(reference, document)),
+    '/docs/graphql': new Page(() => graphqlReference(reference, schema)),
+    '/docs/errors': new Page(() => errorReference(reference)),
+    '/docs/search.json': new Page(() => JSON.stringify(searchIndex(library, document, schema)), OWN, JSON_TYPE),
   };
+}
 
-  get('/', (_request, reply) => sendPage(reply, start));
-  get('/admin', (_request, reply) => sendPage(reply, admin));
-  get('/graphiql', (_request, reply) => sendPage(reply, graphiql));
-  // Browsers and Sandbox request these paths whatever a page says.
-  for (const url of ['/favicon.svg', '/favicon.ico']) {
-    get(url, (request, reply) => sendAsset(request, reply, logo, A_DAY));
-  }
-  get(`${assets.path}/*`, (request, reply) => {
-    const { '*': name = '' } = request.params as Record<string, string>;
-    return sendAsset(request, reply, assets.find(name), FOR_GOOD);
+/** The pages, and what they load. They cost no quota, and accept wrong keys. */
+export async function pageRoutes(app: FastifyInstance, options: PageOptions): Promise<void> {
+  app.addHook('onRoute', (route) => {
+    const operation = route.url.startsWith('/docs') ? 'docs' : 'pages';
+    route.config = { ...route.config, metering: 'free', operation };
   });
-  await app.register(guideRoutes, { assets, document, schema });
-  await app.register(referenceRoutes, { assets, document, schema });
+  for (const [url, page] of Object.entries(pagesOf(options)))
+    readRoute(app, url, { handler: (_request, reply) => page.send(reply) });
+  const { assets } = options;
+  // Browsers and Sandbox request these paths whatever a page says.
+  for (const url of ['/favicon.svg', '/favicon.ico'])
+    readRoute(app, url, { handler: (_request, reply) => sendAsset(reply, assets.find('favicon.svg'), A_DAY) });
+  readRoute(app, `${assets.path}/*`, {
+    handler: (request, reply) => {
+      const { '*': name = '' } = request.params as Record<string, string>;
+      return sendAsset(reply, assets.find(name), FOR_GOOD);
+    },
+  });
 }

@@ -1,16 +1,15 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import Negotiator from 'negotiator';
 import { isKnown } from '../rest/responses/entity-tag';
 import type { Asset } from './assets';
-import { varyBy } from './page';
 
 /** Sends a file, compressed if the client takes that; 304 if it has it already, 404 if there is none. */
 export async function sendAsset(
-  { raw, headers }: FastifyRequest,
   reply: FastifyReply,
   asset: Asset | undefined,
   cacheControl: string,
 ): Promise<FastifyReply> {
+  const { raw, headers } = reply.request;
   if (!asset) {
     reply.callNotFound();
     return reply;
@@ -20,7 +19,8 @@ export async function sendAsset(
     'cross-origin-resource-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
   });
-  varyBy(reply, 'accept-encoding');
+  const vary = reply.getHeader('vary');
+  reply.header('vary', vary ? `${vary}, accept-encoding` : 'accept-encoding');
   if (asset.etag) {
     reply.header('etag', asset.etag);
     if (isKnown(asset.etag, headers['if-none-match'])) return reply.code(304).send();

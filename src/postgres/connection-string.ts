@@ -9,7 +9,6 @@ export interface Host {
   readonly name: string;
 }
 
-/** What a connection string says. */
 export interface ConnectionString {
   readonly hosts: readonly [Host, ...Host[]];
   /** Whether only a server that takes writes is accepted. */

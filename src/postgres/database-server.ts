@@ -43,6 +43,11 @@ export class Server {
     return { application_name: 'petstore-gateway', ...defined(this.config), keepAlive: true };
   }
 
+  /** A connection of one's own. */
+  connect(options: ClientConfig): Promise<Client> {
+    return opened(new this.Client(options));
+  }
+
   /**
    * Looks for the host that takes writes, if this one does not, and connects to it from then on. Connections to others are
    * cut: what they lead to is gone, or no longer what has the data.
@@ -70,12 +75,8 @@ export class Server {
 
   /** @throws Error if the host does not respond in time, or takes no writes. */
   private async ask(host: Host, ms: number): Promise<void> {
-    const client = new (this.clientTo(() => host, true))({
-      connectionTimeoutMillis: ms,
-      query_timeout: ms,
-    });
-    client.on('error', () => undefined);
-    await client.connect();
+    const HostClient = this.clientTo(() => host, true);
+    const client = await opened(new HostClient({ connectionTimeoutMillis: ms, query_timeout: ms }));
     void client.end();
   }
 
@@ -110,6 +111,11 @@ export class Server {
       }
     };
   }
+}
+
+function opened(client: Client): Promise<Client> {
+  // Each failure reaches the statement it concerns; without a listener the event would crash the process.
+  return client.on('error', () => undefined).connect();
 }
 
 /** An error as if the server could not be connected to now. */

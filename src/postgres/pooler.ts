@@ -1,4 +1,4 @@
-import { Client, type ClientBase } from 'pg';
+import type { ClientBase } from 'pg';
 import { keyOf } from './cancel-request';
 import type { Server } from './database-server';
 
@@ -12,7 +12,7 @@ export interface TransactionPooler {
 }
 
 /** How long each question may take, in milliseconds: with a single connection a pooler lets one of two clients wait. */
-const PATIENCE_MS = 3_000;
+const PATIENT = { connectionTimeoutMillis: 3_000, query_timeout: 3_000 };
 /** Times that it is looked whether a connection stays the same: others may use the same pooler now. */
 const ROUNDS = 10;
 
@@ -30,11 +30,11 @@ interface Seen {
  * @throws Error if the pooler does not keep a client's time zone, or is not to be connected to.
  */
 export async function findPooler(server: Server): Promise<TransactionPooler | undefined> {
-  const one = await connected(server);
+  const one = await server.connect(PATIENT);
   try {
     // A pooler has made up the key by which statements are cancelled; a server's has the number of its process.
     if (keyOf(one).processID === (await look(one)).pid) return undefined;
-    const other = await connected(server);
+    const other = await server.connect(PATIENT);
     try {
       return await poolerOf(one, other);
     } finally {
@@ -102,12 +102,4 @@ async function keepsStatements(one: ClientBase, other: ClientBase): Promise<bool
 async function look(client: ClientBase): Promise<Seen> {
   const { rows } = await client.query<Seen>(PID.text);
   return rows[0] as Seen;
-}
-
-async function connected({ Client: To }: Server): Promise<Client> {
-  const client = new To({ connectionTimeoutMillis: PATIENCE_MS, query_timeout: PATIENCE_MS });
-  // Each failure reaches the statement it concerns; without a listener the event would crash the process.
-  client.on('error', () => undefined);
-  await client.connect();
-  return client;
 }

@@ -4,7 +4,6 @@ import { turnOfTheLoop } from '../http/protection/drain';
 import type { Report } from './banner';
 import { channelTo, type PrimaryCalls, type WorkerCalls } from './calls';
 
-/** How a worker ended. */
 export interface Ending {
   /** `undefined` for one that never ran. */
   readonly pid: number | undefined;

@@ -6,7 +6,7 @@ import { refuseScope } from '../graphql/executor/admission';
 import type { Api, OperationRequest } from '../graphql/executor/context';
 import type { Executor } from '../graphql/executor/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency/idempotency-header';
-import { openApiRoutes } from './openapi/openapi-routes';
+import { contractRoutes } from './contract-routes';
 import { answerOtherMethods, routeEveryMethod } from './other-methods';
 import type { PreparedOperation } from './prepared-operation';
 import { preconditionOf } from './requests/if-match';
@@ -48,7 +48,7 @@ export async function restAdapter(app: FastifyInstance, options: RestOptions): P
     });
   }
   for (const [url, allowed] of methods) answerOtherMethods(app, url, allowed);
-  await app.register(openApiRoutes, { document });
+  contractRoutes(app, document, executor.schema);
 }
 
 /** A banned caller may ask for its own standing. */

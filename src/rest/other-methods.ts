@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { ProblemError } from '../errors/problem';
 import { PATCH_TYPES } from './requests/json-body';
 
@@ -33,6 +33,14 @@ export function answerOtherMethods(app: FastifyInstance, url: string, methods: r
     },
     handler: () => undefined,
   });
+}
+
+const READS = ['GET', 'HEAD'];
+
+/** A path that can only be read. @param url as for {@link answerOtherMethods}. */
+export function readRoute(app: FastifyInstance, url: string, options: Omit<RouteOptions, 'method' | 'url'>): void {
+  app.route({ method: READS, url, ...options });
+  answerOtherMethods(app, url, READS);
 }
 
 const STUDIO = 'https://studio.apollographql.com';

@@ -54,13 +54,11 @@ export interface Deprecation {
   readonly successor: string;
 }
 
-/** The method and the path of an operation. */
 export function routeOf({ on }: Operation): { method: Method; path: string } {
   const space = on.indexOf(' ');
   return { method: on.slice(0, space) as Method, path: on.slice(space + 1) };
 }
 
-/** The names of the parameters in a path. */
 export function pathParameters(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }

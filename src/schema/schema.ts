@@ -7,8 +7,6 @@ import { InventoryResolver } from './resolvers/inventory-resolver';
 import { NodeResolver } from './resolvers/node-resolver';
 import { ViewerResolver } from './resolvers/viewer-resolver';
 import { ApiKeyResolver } from './resolvers/api-key-resolver';
-import { KeyUsageResolver } from './resolvers/key-usage-resolver';
-import { UsageResolver } from './resolvers/usage-resolver';
 import { ChangeResolver, type Passes } from './resolvers/change-resolver';
 import { type GraphQLArgument, type GraphQLSchema, isObjectType } from 'graphql';
 import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
@@ -54,10 +52,8 @@ export function buildSchema(
     [CategoryResolver, new CategoryResolver(shop.categories, shop.pets)],
     [OrderResolver, new OrderResolver(shop.orders, shop.pets)],
     [InventoryResolver, new InventoryResolver(shop.inventory, shop.pets)],
-    [ViewerResolver, new ViewerResolver()],
-    [ApiKeyResolver, new ApiKeyResolver(apiKeys, limits)],
-    [UsageResolver, new UsageResolver(usage, apiKeys)],
-    [KeyUsageResolver, new KeyUsageResolver(usage)],
+    [ViewerResolver, new ViewerResolver(usage)],
+    [ApiKeyResolver, new ApiKeyResolver(apiKeys, limits, usage)],
     [ChangeResolver, new ChangeResolver()],
     [NodeResolver, new NodeResolver(rowsOf(shop))],
     ...more,

@@ -14,7 +14,6 @@ export interface RowReference {
   readonly id: bigint;
 }
 
-/** What is selected of the rows of a type. */
 export type SelectionOf = (type: NodeType) => Selection;
 
 /** Finds rows of several types by their references. */

@@ -10,8 +10,6 @@ export class UsageCounts {
   /** Callers that were not counted since too many others were waiting. */
   dropped = 0;
   private days = new Map<number, Map<string, Counts>>();
-  private today = Number.NaN;
-  private counts = new Map<string, Counts>();
   private entries = 0;
 
   /** @param now milliseconds of the Unix epoch. */
@@ -23,8 +21,7 @@ export class UsageCounts {
   /** Counts a decision of the limiter. It is called for every request: it adds to numbers, and seldom does more. */
   add(caller: string, requests: number, refused: number, bans: number): void {
     const day = dayOf(this.now());
-    if (day !== this.today) this.turnTo(day);
-    const counts = this.counts.get(caller) ?? this.enter(caller);
+    const counts = this.days.get(day)?.get(caller) ?? this.enter(day, caller);
     if (!counts) return;
     counts.requests += requests;
     counts.refused += refused;
@@ -35,30 +32,23 @@ export class UsageCounts {
   take(): DailyUsage[] {
     const rows = [...this.rows()];
     this.days = new Map();
-    this.today = Number.NaN;
     this.entries = 0;
     return rows;
   }
 
   /** What was counted since then; nothing is taken. */
   *rows(): Iterable<DailyUsage> {
-    for (const [day, callers] of this.days)
-      for (const [caller, { requests, refused, bans }] of callers) yield { caller, day, requests, refused, bans };
+    for (const [day, callers] of this.days) for (const [caller, counts] of callers) yield { caller, day, ...counts };
   }
 
-  private turnTo(day: number): void {
-    this.today = day;
-    this.counts = this.days.get(day) ?? new Map();
-    this.days.set(day, this.counts);
-  }
-
-  private enter(caller: string): Counts | undefined {
+  private enter(day: number, caller: string): Counts | undefined {
     if (this.entries >= this.maxEntries) {
       this.dropped += 1;
       return undefined;
     }
     const counts = { requests: 0, refused: 0, bans: 0 };
-    this.counts.set(caller, counts);
+    const callers = this.days.get(day) ?? new Map<string, Counts>();
+    this.days.set(day, callers.set(caller, counts));
     this.entries += 1;
     return counts;
   }

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
-import { startEngine } from '../../src/database/embedded/cluster';
-import { EmbeddedDatabase, migrateOn } from '../../src/database/embedded/embedded';
-import { MIGRATIONS_DIRECTORY } from '../../src/database/migrations';
+import { connectionTo, startEngine } from '../../src/database/embedded/cluster';
+import { EmbeddedDatabase } from '../../src/database/embedded/embedded';
+import { MIGRATIONS_DIRECTORY, migrate } from '../../src/database/migrations';
 import { PROJECT } from './command';
 
 const CACHE = join(PROJECT, 'node_modules', '.cache', 'petstore-test');
@@ -29,7 +29,7 @@ export async function prepare(): Promise<void> {
 /** Starts a migrated, empty embedded database in memory. */
 export async function startMigrated(): Promise<PGlite> {
   const engine = await startEngine({ loadDataDir: new Blob([new Uint8Array(readFileSync(IMAGE))]) });
-  await migrateOn(engine);
+  await migrate(connectionTo(engine));
   return engine;
 }
 

@@ -80,7 +80,7 @@ test('scripts are compressed for clients that accept it, with Vary', async () =>
 test('Vary names what a response depends on, beside what CORS depends on', async () => {
   const listed = await gateway.another({ CORS_ORIGINS: 'https://shop.example' });
   for (const [path, vary] of [
-    ['/graphql', 'Accept, Authorization, Origin, X-API-Key'],
+    ['/graphql', 'Accept, Authorization, Origin, X-API-Key, accept-encoding'],
     ['/favicon.svg', 'Origin, accept-encoding'],
   ] as const) {
     const { headers } = await send(listed, `GET ${path}`, undefined, { accept: BROWSER });

@@ -5,7 +5,7 @@ import { findPooler } from '../../postgres/pooler';
 import type { PoolLoad, Statement, Written } from '../database';
 import { reasonOf } from '../failures';
 import { PrismaClient } from '../generated/client';
-import { migrate } from '../migrations';
+import { migrate, migrationsOn } from '../migrations';
 import { BoundedAdapter, type Unit } from '../work/bounded-adapter';
 import type { Work } from '../work/deadline';
 import { PrismaDatabase, type StatementKind } from '../work/prisma-database';
@@ -105,15 +105,9 @@ export class PostgresDatabase extends PrismaDatabase {
 
 /** Runs the migrations on their own connection, outside the pool. */
 async function migrateAt(server: Server): Promise<void> {
-  const client = new server.Client({ connectionTimeoutMillis: MAX_CONNECT_MS });
-  // Each failure reaches the statement it concerns; without a listener the event would crash the process.
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await server.connect({ connectionTimeoutMillis: MAX_CONNECT_MS });
   try {
-    await migrate({
-      script: async (sql) => void (await client.query(sql)),
-      rows: async (sql, values) => (await client.query(sql, values)).rows,
-    });
+    await migrate(migrationsOn(client));
   } finally {
     await client.end();
   }

@@ -1,19 +1,56 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { PGlite, PGliteOptions } from '@electric-sql/pglite';
 import { reasonOf } from '../failures';
-import { PRIVATE } from './data-directory';
-import type { DiskSpace } from './disk-space';
+import type { MigrationConnection } from '../migrations';
+import { CLUSTER, makeDataDirectory, PRIVATE } from './data-directory';
+import { lockDirectory } from './directory-lock';
+import { DiskSpace } from './disk-space';
 import { guardedFiles } from './guarded-files';
 
 /** PGlite 0.4 is PostgreSQL 17; it cannot open a directory of another major version. */
 export const MAJOR_VERSION = '17';
 
+/** The cluster of a data directory, open for this process alone. */
+export interface OpenDirectory {
+  readonly engine: PGlite;
+  readonly space: DiskSpace;
+  /** To be called once the engine is closed. */
+  readonly unlock: () => void;
+}
+
+/**
+ * Opens a data directory, and creates it if there is none.
+ * @throws Error with a one-line message if another process has it open, it is from another PostgreSQL version, or its disk
+ * is full.
+ */
+export async function openDirectory(directory: string): Promise<OpenDirectory> {
+  makeDataDirectory(directory);
+  const cluster = join(directory, CLUSTER);
+  const space = new DiskSpace(directory);
+  space.require(!existsSync(cluster));
+  const unlock = lockDirectory(directory);
+  try {
+    return { engine: await openCluster(cluster, space), space, unlock };
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+/** The engine as migrations and backups use it. */
+export function connectionTo(engine: PGlite): MigrationConnection {
+  return {
+    script: async (sql) => void (await engine.exec(sql)),
+    rows: async (sql, values) => (await engine.query<Record<string, unknown>>(sql, values)).rows,
+  };
+}
+
 /**
  * Starts the embedded PostgreSQL on the files in `directory`, and creates them if they do not exist.
  * @throws Error with a one-line message if they are from another PostgreSQL version or unreadable as a database.
  */
-export async function openCluster(directory: string, space: DiskSpace): Promise<PGlite> {
+async function openCluster(directory: string, space: DiskSpace): Promise<PGlite> {
   const version = versionOf(directory);
   if (version !== undefined && version !== MAJOR_VERSION) {
     throw new Error(

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
@@ -12,10 +11,8 @@ import { FairQueue } from '../work/fair-queue';
 import { PrismaDatabase, type StatementKind } from '../work/prisma-database';
 import { reported } from '../work/settled';
 import { Checkpoints } from './checkpoints';
-import { MAJOR_VERSION, openCluster } from './cluster';
-import { CLUSTER, makeDataDirectory } from './data-directory';
-import { lockDirectory } from './directory-lock';
-import { DiskSpace } from './disk-space';
+import { connectionTo, MAJOR_VERSION, type OpenDirectory, openDirectory } from './cluster';
+import { CLUSTER } from './data-directory';
 import { OnlineCopy } from './online-copy';
 
 const INT8 = 20;
@@ -30,13 +27,6 @@ export interface EmbeddedOptions {
   readonly requestTimeoutMs?: number;
   /** Maximum number of statements and transactions that wait for their turn. */
   readonly queue?: number;
-}
-
-/** Where it is kept. */
-export interface EmbeddedFiles {
-  readonly directory: string;
-  readonly space: DiskSpace;
-  readonly unlock: () => void;
 }
 
 /** PostgreSQL inside this process (PGlite), in a directory that this process owns while it is open. */
@@ -54,7 +44,7 @@ export class EmbeddedDatabase extends PrismaDatabase {
     private readonly engine: PGlite,
     description: string,
     { requestTimeoutMs = 10_000, queue = 1000 }: EmbeddedOptions = {},
-    private readonly files?: EmbeddedFiles,
+    private readonly files?: OpenDirectory & { readonly directory: string },
   ) {
     // Prisma's own limits: ours, of which it knows nothing, end first.
     const limit = 2 * requestTimeoutMs;
@@ -77,18 +67,14 @@ export class EmbeddedDatabase extends PrismaDatabase {
    * is full.
    */
   static async open(directory: string, options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
-    makeDataDirectory(directory);
-    const space = new DiskSpace(directory);
-    space.require(!existsSync(join(directory, CLUSTER)));
-    const unlock = lockDirectory(directory);
-    let engine: PGlite | undefined;
+    const opened = await openDirectory(directory);
+    const { engine, unlock } = opened;
     try {
-      engine = await openCluster(join(directory, CLUSTER), space);
-      await migrateOn(engine);
+      await migrate(connectionTo(engine));
       const description = `embedded PostgreSQL ${MAJOR_VERSION} in ${directory}`;
-      return new EmbeddedDatabase(engine, description, options, { directory, space, unlock });
+      return new EmbeddedDatabase(engine, description, options, { directory, ...opened });
     } catch (error) {
-      await engine?.close();
+      await engine.close();
       unlock();
       throw error;
     }
@@ -158,14 +144,6 @@ export class EmbeddedDatabase extends PrismaDatabase {
     if (!this.engine.closed) await this.engine.close();
     this.files?.unlock();
   }
-}
-
-/** Applies pending migrations. */
-export function migrateOn(engine: PGlite): Promise<void> {
-  return migrate({
-    script: async (sql) => void (await engine.exec(sql)),
-    rows: async (sql, values) => (await engine.query<Record<string, unknown>>(sql, values)).rows,
-  });
 }
 
 /** Converts `0099-01-02 03:04:05.678+00` to full ISO form; in any other form JavaScript guesses the century. */

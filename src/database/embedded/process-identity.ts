@@ -9,7 +9,6 @@ export function identityOf(pid: number): string {
   return `${pid} ${startOf(pid)}`.trim();
 }
 
-/** Whether the process of an identity is still running. */
 export function isRunning(identity: string): boolean {
   const [pid, start] = identity.split(' ');
   if (!exists(Number(pid))) return false;

@@ -77,15 +77,8 @@ function annotationOf(schema: GraphQLSchema, element: Element, coordinate: strin
   const replacement = dates?.replacement as string | undefined;
   return {
     coordinate,
-    ...(stability && { stability: stability.toLowerCase() as StabilityLevel }),
-    ...(reason !== undefined && {
-      deprecation: {
-        reason,
-        ...(since && { since }),
-        ...(sunset && { sunset }),
-        ...(replacement && { replacement }),
-      },
-    }),
+    stability: stability?.toLowerCase() as StabilityLevel | undefined,
+    deprecation: reason === undefined ? undefined : { reason, since, sunset, replacement },
   };
 }
 

@@ -5,17 +5,8 @@ import type { Annotation } from './annotations';
 export interface Notice {
   readonly annotations: readonly Annotation[];
   readonly headers: Readonly<Record<string, string>>;
-  /** The response's `extensions`; absent if nothing is deprecated. */
-  readonly extensions?: { readonly deprecations: readonly DeprecationNotice[] };
-}
-
-/** Dates have no time: `2027-11-01`. */
-interface DeprecationNotice {
-  readonly coordinate: string;
-  readonly reason: string;
-  readonly since?: string;
-  readonly sunset?: string;
-  readonly replacement?: string;
+  /** The response's `extensions`; absent if nothing is deprecated. Dates have no time: `2027-11-01`. */
+  readonly extensions?: { readonly deprecations: readonly object[] };
 }
 
 /** The notice for these annotations, if any. Headers combine them: the earliest dates, the least stable level. */
@@ -35,12 +26,10 @@ export function noticeOf(annotations: readonly Annotation[]): Notice | undefined
     },
     ...(deprecated.length > 0 && {
       extensions: {
-        deprecations: deprecated.map(({ coordinate, reason, since, sunset, replacement }) => ({
-          coordinate,
-          reason,
-          ...(since && { since: dayOf(since) }),
-          ...(sunset && { sunset: dayOf(sunset) }),
-          ...(replacement && { replacement }),
+        deprecations: deprecated.map(({ since, sunset, ...other }) => ({
+          ...other,
+          since: since && dayOf(since),
+          sunset: sunset && dayOf(sunset),
         })),
       },
     }),

@@ -1,12 +1,9 @@
-import type {
-  ArgumentNode,
-  DirectiveNode,
-  DocumentNode,
-  FragmentDefinitionNode,
-  OperationDefinitionNode,
-  SelectionSetNode,
-  TypeNode,
-  ValueNode,
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+  visit,
 } from 'graphql';
 
 /** The size of a selection after expanding its fragments. */
@@ -44,26 +41,34 @@ export class DocumentSize {
   readonly fragmentDefinitions = new Map<string, FragmentDefinitionNode>();
   private readonly sizes = new Map<FragmentDefinitionNode, SelectionSize>();
 
-  constructor({ definitions }: DocumentNode) {
-    for (const node of definitions) {
-      if (node.kind !== 'FragmentDefinition') continue;
-      this.fragments++;
-      this.fragmentDefinitions.set(node.name.value, node);
-    }
-    for (const node of definitions) {
-      if (node.kind === 'FragmentDefinition') this.ofFragment(node);
-      if (node.kind === 'OperationDefinition') this.operations.push({ node, size: this.ofOperation(node) });
-    }
+  constructor(document: DocumentNode) {
+    this.measureNodes(document);
+    const fragments = document.definitions.filter((node) => node.kind === 'FragmentDefinition');
+    this.fragments = fragments.length;
+    for (const node of fragments) this.fragmentDefinitions.set(node.name.value, node);
+    for (const node of fragments) this.ofFragment(node);
+    for (const node of document.definitions)
+      if (node.kind === 'OperationDefinition')
+        this.operations.push({ node, size: this.ofSelection(node.selectionSet) });
   }
 
-  private ofOperation({ directives, variableDefinitions, selectionSet }: OperationDefinitionNode): SelectionSize {
-    this.countDirectives(directives);
-    for (const variable of variableDefinitions ?? []) {
-      this.countDirectives(variable.directives);
-      this.measureType(variable.type);
-      if (variable.defaultValue) this.measureValue(variable.defaultValue);
-    }
-    return this.ofSelection(selectionSet);
+  private measureNodes(document: DocumentNode): void {
+    const value = nesting((levels) => {
+      this.valueDepth = Math.max(this.valueDepth, levels);
+    });
+    const type = nesting((levels) => {
+      this.typeDepth = Math.max(this.typeDepth, levels);
+    });
+    visit(document, {
+      enter: (node) => {
+        const directives = 'directives' in node ? (node.directives?.length ?? 0) : 0;
+        this.directives += directives;
+        this.directivesAtOnce = Math.max(this.directivesAtOnce, directives);
+      },
+      ListValue: value,
+      ObjectValue: value,
+      ListType: type,
+    });
   }
 
   private ofFragment(fragment: FragmentDefinitionNode): SelectionSize {
@@ -71,7 +76,6 @@ export class DocumentSize {
     if (known === UNDER_WAY) this.circle = fragment.name.value;
     if (known) return known;
     this.sizes.set(fragment, UNDER_WAY);
-    this.countDirectives(fragment.directives);
     const size = this.ofSelection(fragment.selectionSet);
     this.sizes.set(fragment, size);
     return size;
@@ -83,7 +87,6 @@ export class DocumentSize {
     let aliases = 0;
     let depth = 0;
     for (const selection of selectionSet?.selections ?? []) {
-      this.countDirectives(selection.directives);
       if (selection.kind === 'FragmentSpread') {
         const fragment = this.fragmentDefinitions.get(selection.name.value);
         const inner = fragment ? this.ofFragment(fragment) : NOTHING;
@@ -104,31 +107,18 @@ export class DocumentSize {
         aliases++;
         this.aliasLength = Math.max(this.aliasLength, selection.alias.value.length);
       }
-      this.measureArguments(selection.arguments);
     }
     return { fields, outer, aliases, depth };
   }
+}
 
-  private countDirectives(directives: readonly DirectiveNode[] | undefined): void {
-    if (!directives?.length) return;
-    this.directives += directives.length;
-    this.directivesAtOnce = Math.max(this.directivesAtOnce, directives.length);
-    for (const directive of directives) this.measureArguments(directive.arguments);
-  }
-
-  private measureArguments(given: readonly ArgumentNode[] | undefined): void {
-    for (const { value } of given ?? []) this.measureValue(value);
-  }
-
-  private measureType(type: TypeNode): void {
-    let depth = 0;
-    for (let inner = type; inner.kind !== 'NamedType'; inner = inner.type) if (inner.kind === 'ListType') depth++;
-    this.typeDepth = Math.max(this.typeDepth, depth);
-  }
-
-  private measureValue(value: ValueNode, depth = 0): void {
-    this.valueDepth = Math.max(this.valueDepth, depth);
-    if (value.kind === 'ListValue') for (const item of value.values) this.measureValue(item, depth + 1);
-    if (value.kind === 'ObjectValue') for (const field of value.fields) this.measureValue(field.value, depth + 1);
-  }
+/** Visits nodes of a kind that may contain each other. @param found called with how many each is in, itself included. */
+function nesting(found: (levels: number) => void) {
+  let levels = 0;
+  return {
+    enter: () => found(++levels),
+    leave: () => {
+      levels--;
+    },
+  };
 }

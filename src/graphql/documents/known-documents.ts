@@ -46,7 +46,6 @@ export class KnownDocuments {
     return this.trusted?.documents.get(text) ?? this.documents.get(text);
   }
 
-  /** The text of a trusted document. */
   textOf(id: string): string | undefined {
     return this.trusted?.textOf(id);
   }

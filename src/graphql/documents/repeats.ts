@@ -1,11 +1,5 @@
 import type { FieldNode, FragmentDefinitionNode, OperationDefinitionNode, SelectionSetNode } from 'graphql';
 
-/** A response key, and how many field nodes select it in one place. */
-export interface Repeats {
-  readonly key: string;
-  readonly times: number;
-}
-
 /**
  * The response key that an operation selects most often in one place, with fragments expanded and equal fields
  * merged. Validation compares all these field nodes pairwise.
@@ -15,8 +9,8 @@ export interface Repeats {
 export function mostRepeated(
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
   operation: OperationDefinitionNode,
-): Repeats {
-  let most: Repeats = { key: '', times: 0 };
+): { readonly key: string; readonly times: number } {
+  let most = { key: '', times: 0 };
 
   const collect = (selectionSet: SelectionSetNode, place: Map<string, FieldNode[]>, spread: Set<string>): void => {
     for (const selection of selectionSet.selections) {

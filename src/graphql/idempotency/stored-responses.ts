@@ -2,15 +2,17 @@ import { createHash } from 'node:crypto';
 import type { FormattedExecutionResult } from 'graphql';
 import type { Session, Transaction } from '../../database/database';
 import { FairQueue, type Leave } from '../../database/work/fair-queue';
-import {
-  type Claim,
-  findAnswer,
-  keepAnswer,
-  lockKey,
-  lockSeveral,
-  MAX_ANSWER_BYTES,
-} from '../../database/writing/stored-answers';
+import { lock, tryLock } from '../../database/writing/raw-queries';
 import { ProblemError } from '../../errors/problem';
+
+/** A request made under an idempotency key. */
+interface Claim {
+  /** An API key's id or an address. */
+  readonly caller: string;
+  readonly key: string;
+  /** A hash of the request. */
+  readonly fingerprint: Uint8Array<ArrayBuffer>;
+}
 
 /** The result of running an operation. */
 export interface Run {
@@ -20,14 +22,14 @@ export interface Run {
 }
 
 /** What to run. */
-export interface Work {
+interface Work {
   /** Each field may lock rows, which stay locked until the last field has run. */
   readonly hasSeveralFields: boolean;
   run(transaction: Transaction): Promise<Run>;
 }
 
 /** A response, and whether it was stored earlier. */
-export interface Answer {
+interface Answer {
   readonly body: FormattedExecutionResult;
   readonly replayed: boolean;
 }
@@ -35,6 +37,8 @@ export interface Answer {
 /** Maximum number of requests with several fields that wait for their turn. */
 const MAX_WAITING = 1_000;
 
+/** Maximum bytes of a stored response, as in the table. */
+const MAX_BYTES = 1024 * 1024;
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 /**
@@ -73,30 +77,39 @@ export class StoredResponses {
   }
 
   private async runFirst(transaction: Transaction, claim: Claim, work: Work): Promise<Answer> {
-    const isMine = await lockKey(transaction, claim);
+    const { caller, key, fingerprint } = claim;
+    // Held until the transaction ends in any way.
+    const isMine = await tryLock(transaction, { text: `${caller}\n${key}` });
     // The previous holder of the lock may have finished meanwhile.
     const known = await this.find(transaction, claim);
     if (known) return known;
     if (!isMine) throw inProgress();
-    if (work.hasSeveralFields) await lockSeveral(transaction);
+    if (work.hasSeveralFields) await lock(transaction, 'severalFields');
     const { body, isFinal } = await work.run(transaction);
     if (isFinal) {
-      const text = JSON.stringify(body);
-      if (Buffer.byteLength(text) > MAX_ANSWER_BYTES) throw tooLarge();
-      await keepAnswer(transaction, claim, text, new Date(this.now() + KEPT_MS));
+      const answer = JSON.stringify(body);
+      if (Buffer.byteLength(answer) > MAX_BYTES) throw tooLarge();
+      const update = { fingerprint, answer, expiresAt: new Date(this.now() + KEPT_MS) };
+      await transaction.prisma.idempotencyKey.upsert({
+        where: { caller_key: { caller, key } },
+        create: { caller, key, ...update },
+        update,
+        select: { key: true },
+      });
     }
     return { body, replayed: false };
   }
 
-  private async find(transaction: Transaction, claim: Claim): Promise<Answer | undefined> {
-    const kept = await findAnswer(transaction, claim, new Date(this.now()));
-    if (kept && !kept.isSame) {
-      throw new ProblemError(
-        'IDEMPOTENCY_MISMATCH',
-        'This Idempotency-Key was used for another request within the last 24 hours.',
-      );
-    }
-    return kept && { body: JSON.parse(kept.answer) as FormattedExecutionResult, replayed: true };
+  private async find(transaction: Transaction, { caller, key, fingerprint }: Claim): Promise<Answer | undefined> {
+    const where = { caller_key: { caller, key }, expiresAt: { gt: new Date(this.now()) } };
+    const stored = await transaction.prisma.idempotencyKey.findUnique({ where });
+    if (!stored) return undefined;
+    if (Buffer.compare(fingerprint, stored.fingerprint) === 0)
+      return { body: JSON.parse(stored.answer), replayed: true };
+    throw new ProblemError(
+      'IDEMPOTENCY_MISMATCH',
+      'This Idempotency-Key was used for another request within the last 24 hours.',
+    );
   }
 }
 
@@ -108,11 +121,11 @@ export class StoredResponses {
 export function fingerprintOf(
   operation: readonly (string | undefined)[],
   variables: Readonly<Record<string, unknown>>,
-): string {
+): Uint8Array<ArrayBuffer> {
   const text = JSON.stringify([operation, variables], (_name, value: unknown) =>
     typeof value === 'bigint' ? String(value) : sorted(value),
   );
-  return createHash('sha256').update(text).digest('hex');
+  return new Uint8Array(createHash('sha256').update(text).digest());
 }
 
 function sorted(value: unknown): unknown {

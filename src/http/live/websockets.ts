@@ -6,14 +6,15 @@ import { CloseCode, handleProtocols } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Deadline } from '../../database/work/deadline';
 import { refusalOf } from '../../errors/limit-problem';
+import { ProblemError } from '../../errors/problem';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import { PLANS } from '../../rate-limit/plans';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
 import { keyOf } from '../callers/presented-key';
 import { BODY_LIMIT, GRAPHQL_PATH } from '../error-handling';
-import { checkHandshake, checkOrigin } from './handshake';
 import { aboutToEnd, tooMany } from './live-operations';
 import { type Fault, faultIn, MessageAllowances, TOO_OFTEN } from './message-rules';
+import { checkOrigin } from './origin';
 import type { Client, SocketOptions } from './socket-operation';
 import { socketProtocol } from './socket-protocol';
 import { pendingUpgrades } from './upgrades';
@@ -25,6 +26,8 @@ export interface WebSocketsOptions extends SocketOptions {
   readonly now: () => number;
 }
 
+/** RFC 6455. An older one would have its origin in another header. */
+const VERSION = '13';
 const PING_MS = 12_000;
 /** On shutdown, how long operations may take to finish, and then clients to answer the close frame. */
 const CLOSE_MS = 1_000;
@@ -34,6 +37,11 @@ const GOING_AWAY = 1001;
 const POLL_MS = 20;
 /** Messages that a caller may send at once beside those that start and stop all the operations that it may have. */
 const BURST = 100;
+
+function notAHandshake(reply: FastifyReply): ProblemError {
+  reply.header('sec-websocket-version', VERSION);
+  return new ProblemError('BAD_REQUEST', `This is not a valid WebSocket handshake of version ${VERSION}.`);
+}
 
 /** Closes a connection. One that sends too much may never stop, so nothing more of it is read, not even its answer. */
 function drop(socket: WebSocket, fault: Fault): void {
@@ -74,8 +82,8 @@ export class WebSockets {
    */
   async accept(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { live, requests, corsOrigins, now } = this.options;
-    checkHandshake(request, reply);
     checkOrigin(request, corsOrigins);
+    if (request.headers['sec-websocket-version'] !== VERSION) throw notAHandshake(reply);
     const limitStatus = await request.meter.take(0);
     const refused = refusalOf(limitStatus);
     if (refused) throw refused;
@@ -95,17 +103,26 @@ export class WebSockets {
       client.leave();
       for (const deadline of running) deadline.end();
     });
-    reply.hijack();
-    requests.release(request);
     const headers = { ...reply.getHeaders(), ...rateLimitHeaders(limitStatus, now()), 'x-request-id': request.id };
     const addHeaders = (lines: string[]) => {
       for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
     };
-    this.server.once('headers', addHeaders);
+    let isRefused = false;
+    const refuse = () => {
+      isRefused = true;
+    };
+    // Without a listener for what it refuses, ws would answer that itself, bypassing all hooks.
+    this.server.once('headers', addHeaders).once('wsClientError', refuse);
     this.server.handleUpgrade(request.raw, upgrade.socket, upgrade.head, (socket) => {
       this.serve(Object.assign(client, { socket }), upgrade.socket);
     });
-    this.server.off('headers', addHeaders);
+    this.server.off('headers', addHeaders).off('wsClientError', refuse);
+    if (isRefused) {
+      leave();
+      throw notAHandshake(reply);
+    }
+    reply.hijack();
+    requests.release(request);
   }
 
   private serve(client: Client, connection: Socket): void {

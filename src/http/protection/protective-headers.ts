@@ -26,8 +26,9 @@ export function protect(reply: FastifyReply, mayBeTls: boolean): void {
   }
   // A publicly cacheable response is the same for every caller.
   if (!String(reply.getHeader('cache-control')).startsWith('public')) {
-    const vary = reply.getHeader('vary');
-    reply.header('vary', vary === undefined || vary === 'Origin' ? VARY : `${VARY}, ${vary}`);
+    // CORS has put `Origin` first.
+    const more = String(reply.getHeader('vary') ?? '').replace(/^Origin(, )?/, '');
+    reply.header('vary', more ? `${VARY}, ${more}` : VARY);
   }
   if (mayBeTls && reply.request.protocol === 'https') reply.header('strict-transport-security', HSTS);
 }

@@ -9,7 +9,7 @@ import type { OperationRequest } from '../../graphql/executor/context';
 import type { Executor } from '../../graphql/executor/executor';
 import { serialize } from '../../graphql/executor/json-text';
 import { headersOf } from '../../graphql/idempotency/idempotency-header';
-import { type Page, sendPage } from '../../pages/page';
+import type { Page } from '../../pages/page';
 import { answerOtherMethods } from '../../rest/other-methods';
 import { acceptJsonBodies } from '../../rest/requests/json-body';
 import { GRAPHQL_PATH } from '../error-handling';
@@ -73,7 +73,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
   const config = { operation: 'graphql', mayAskStatus: true };
   app.get(GRAPHQL_PATH, { config }, function (this: FastifyInstance, request, reply: FastifyReply) {
     if (websockets.isUpgrade(request)) return websockets.accept(request, reply);
-    if (prefersPage(request.headers.accept)) return sendPage(reply, sandbox);
+    if (prefersPage(request.headers.accept)) return sandbox.send(reply);
     return run.call(this, request, reply);
   });
   app.post(GRAPHQL_PATH, { config }, run);

@@ -4,7 +4,7 @@ import type { ErrorDetail } from '../../domain/domain-error';
 import { ProblemError } from '../../errors/problem';
 import { inTime } from '../../rate-limit/in-time';
 import type { Store } from '../../rate-limit/stores/store';
-import { answerOtherMethods } from '../../rest/other-methods';
+import { readRoute } from '../../rest/other-methods';
 import type { RequestsInProgress } from '../protection/requests-in-progress';
 
 export interface HealthOptions {
@@ -36,15 +36,12 @@ export async function health(app: FastifyInstance, { database, limits, requests 
     },
   };
   for (const [url, answer] of Object.entries(answers)) {
-    app.route({
-      method: ['GET', 'HEAD'],
-      url,
+    readRoute(app, url, {
       handler: async (_request, reply) => {
         reply.header('cache-control', 'no-store');
         return { status: 'ok', checks: await answer() };
       },
     });
-    answerOtherMethods(app, url, ['GET', 'HEAD']);
   }
 }
 

@@ -1,16 +1,14 @@
 import { BlockList, isIPv6 } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ProblemError } from '../../errors/problem';
-import { answerOtherMethods } from '../../rest/other-methods';
+import { readRoute } from '../../rest/other-methods';
 import { isForLoopback } from '../callers/local-access';
 import type { Exposition } from '../observation/metrics';
 import { METRICS_PATH } from './metrics-server';
 
 /** `/metrics` on the main port: for this machine and admin keys only. */
 export async function metricsRoute(app: FastifyInstance, { metrics }: { metrics: Exposition }): Promise<void> {
-  app.route({
-    method: ['GET', 'HEAD'],
-    url: METRICS_PATH,
+  readRoute(app, METRICS_PATH, {
     config: { metering: 'unmetered', operation: 'metrics' },
     onRequest: (request, _reply, done) => done(accessProblem(request)),
     handler: async (_request, reply) =>
@@ -19,7 +17,6 @@ export async function metricsRoute(app: FastifyInstance, { metrics }: { metrics:
         .header('cache-control', 'no-store')
         .send(await metrics.text()),
   });
-  answerOtherMethods(app, METRICS_PATH, ['GET', 'HEAD']);
 }
 
 function accessProblem(request: FastifyRequest): ProblemError | undefined {

@@ -1,19 +1,20 @@
+import { escaped } from '../html';
 import type { Link } from './contents';
-import { escaped } from './escaped';
 import type { Library, ShownGuide } from './library';
 
 /** The parts of `guide.html` that are filled in, by the names of their comments. */
-export type Parts = Readonly<
-  Record<'title' | 'description' | 'head' | 'navigation' | 'content' | 'outline' | 'neighbours', string>
->;
+type Parts = Readonly<Record<'title' | 'description' | 'navigation' | 'content', string>> & {
+  readonly outline?: string;
+  readonly neighbours?: string;
+};
 
-/** The template with its parts. */
+/** The template with its parts; nothing is left of those that it does not get. */
 export function filled(template: string, parts: Parts): string {
-  return template.replace(/<!-- (\w+) -->/g, (comment, name: string) => parts[name as keyof Parts] ?? comment);
+  return template.replace(/<!-- (\w+) -->/g, (_, name: string) => parts[name as keyof Parts] ?? '');
 }
 
 /** The navigation, with the page that is shown marked. */
-export function navigation({ groups }: Library, current: string): string {
+function navigation({ groups }: Library, current: string): string {
   const link = ({ title, href }: Link) =>
     `<li><a href="${href}"${href === current ? ' aria-current="page"' : ''}>${escaped(title)}</a></li>`;
   return groups
@@ -21,12 +22,10 @@ export function navigation({ groups }: Library, current: string): string {
     .join('\n');
 }
 
-/** The parts of a guide's page. */
 export function guideParts(library: Library, guide: ShownGuide): Parts {
   return {
     title: escaped(guide.title),
     description: escaped(guide.summary),
-    head: '',
     navigation: navigation(library, guide.href),
     content: guide.parsed().html(),
     outline: outline(guide),
@@ -46,11 +45,8 @@ export function overviewParts(library: Library): Parts {
   return {
     title: 'Documentation',
     description: 'Guides and references of the petstore gateway.',
-    head: '',
     navigation: navigation(library, '/docs'),
     content: `<h1>Documentation</h1>\n<p>Guides for those who call the petstore and for those who run it, and the references of both interfaces.</p>\n${groups.join('\n')}`,
-    outline: '',
-    neighbours: '',
   };
 }
 

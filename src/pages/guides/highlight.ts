@@ -1,6 +1,6 @@
 import Prism from 'prismjs';
 import loadLanguages from 'prismjs/components/index.js';
-import { escaped } from './escaped';
+import { escaped } from '../html';
 
 /** What blocks of code are called in Markdown, by the name of their grammar. */
 const GRAMMARS: Readonly<Record<string, readonly string[]>> = {

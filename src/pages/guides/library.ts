@@ -3,7 +3,6 @@ import type { Assets } from '../assets';
 import { type Group, type Guide, isGuide, type Link, readContents } from './contents';
 import { type Parsed, parse, type Targets } from './markdown';
 
-/** A guide as it is shown. */
 export interface ShownGuide extends Guide {
   readonly previous: Link | undefined;
   readonly next: Link | undefined;

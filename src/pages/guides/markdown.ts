@@ -1,5 +1,5 @@
 import MarkdownIt from 'markdown-it';
-import { escaped } from './escaped';
+import { escaped } from '../html';
 import { highlighted } from './highlight';
 
 type Token = MarkdownIt.Token;

@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
 import { ERROR_CODES, ERRORS } from '../../errors/error-codes';
 import { helpOf } from '../../errors/help';
+import { operationsOf } from '../reference/rest/shown-operation';
 import type { Library } from './library';
 
 /** One place that the search finds. The browser indexes all of them when the search is first opened. */
@@ -32,23 +33,14 @@ function inGuides({ guides }: Library): Found[] {
   );
 }
 
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
-
-function inRest({ paths }: OpenAPIV3.Document): Found[] {
-  return Object.entries(paths).flatMap(([path, item]) =>
-    METHODS.flatMap((method) => {
-      const operation = item?.[method];
-      if (!operation) return [];
-      const { summary = '', description = '', tags: [tag = ''] = [], operationId } = operation;
-      return {
-        kind: 'REST',
-        title: `${method.toUpperCase()} ${path}`,
-        within: tag,
-        text: `${summary} ${description}`.trim(),
-        href: `/docs/rest#${operationId}`,
-      };
-    }),
-  );
+function inRest(document: OpenAPIV3.Document): Found[] {
+  return operationsOf(document).map(({ method, path, operation }) => ({
+    kind: 'REST',
+    title: `${method} ${path}`,
+    within: operation.tags?.[0] ?? '',
+    text: `${operation.summary} ${operation.description}`,
+    href: `/docs/rest#${operation.operationId}`,
+  }));
 }
 
 function inGraphql(schema: GraphQLSchema): Found[] {

@@ -1,19 +1,16 @@
 import { STATUS_CODES } from 'node:http';
 import { ERROR_CODES, ERRORS, type ErrorCode } from '../../errors/error-codes';
 import { anchorOf } from '../../errors/help';
-import { escaped } from '../guides/escaped';
-import { inline } from './html';
+import { byStatus } from '../../rest/openapi/possible-errors';
+import { escaped, inline } from '../html';
 import { type Entry, referenceHtml } from './reference-page';
 
-/** The codes by HTTP status: `409 Conflict`. */
-function byStatus(): Map<string, ErrorCode[]> {
-  const groups = new Map<string, ErrorCode[]>();
-  for (const code of ERROR_CODES) {
-    const title = `${ERRORS[code].status} ${STATUS_CODES[ERRORS[code].status]}`;
-    groups.set(title, [...(groups.get(title) ?? []), code]);
-  }
-  return groups;
-}
+/** The codes by HTTP status, with its title: `409 Conflict`. */
+const GROUPS = [...byStatus(ERROR_CODES)].map(([status, codes]) => ({
+  status,
+  title: `${status} ${STATUS_CODES[status]}`,
+  codes,
+}));
 
 /** `/docs/errors`: each code by its status. */
 export function errorReference(template: string): string {
@@ -34,8 +31,8 @@ export function errorReference(template: string): string {
     description: 'Every error code of the petstore: why it comes, and what to do.',
     introduction: LEAD,
     example: 'stock, 409…',
-    parts: [...byStatus()].map(([title, codes]) => ({
-      id: `status-${title.slice(0, 3)}`,
+    parts: GROUPS.map(({ status, title, codes }) => ({
+      id: `status-${status}`,
       title,
       entries: codes.map(entry),
     })),
@@ -63,6 +60,6 @@ export function errorsAsMarkdown(): string {
     const { why, fix, message } = ERRORS[code];
     return `### ${code}\n\n${why}\n\n**What to do:** ${fix}\n\n> ${message.replace(/[<>]/g, '\\$&')}\n`;
   };
-  const groups = [...byStatus()].map(([title, codes]) => `## ${title}\n\n${codes.map(entry).join('\n')}`);
+  const groups = GROUPS.map(({ title, codes }) => `## ${title}\n\n${codes.map(entry).join('\n')}`);
   return [INTRODUCTION, ...groups].join('\n');
 }

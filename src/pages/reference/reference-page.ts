@@ -1,6 +1,6 @@
 import type { Assets } from '../assets';
-import { escaped } from '../guides/escaped';
 import { filled } from '../guides/guide-page';
+import { escaped } from '../html';
 
 /** A part of a reference: a heading with its entries, each of which is an anchor. */
 export interface Part {
@@ -50,11 +50,8 @@ export function referenceHtml(template: string, reference: Reference): string {
   return filled(template, {
     title: escaped(title),
     description: escaped(description),
-    head: '',
     navigation: filter + parts.map(contentsOf).join(''),
     content: `<div class="reference"><h1>${escaped(title)}</h1>${introduction}${parts.map(partHtml).join('')}</div>`,
-    outline: '',
-    neighbours: '',
   });
 }
 

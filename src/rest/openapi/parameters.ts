@@ -8,7 +8,6 @@ import type { Input } from '../requests/inputs';
 import { INT32 } from '../requests/scalar-formats';
 import { schemaOf } from './values';
 
-/** A parameter and its stability. */
 type Parameter = OpenAPIV3.ParameterObject & { 'x-stability'?: string };
 
 /** Shared parameters. Without examples, which would be filled into forms. */
@@ -55,7 +54,6 @@ export const PARAMETERS: Readonly<Record<string, Parameter>> = {
   },
 };
 
-/** The parameters of an operation. */
 export function parametersOf(operation: PreparedOperation): (Parameter | OpenAPIV3.ReferenceObject)[] {
   const { inputs, isConditional, method, runsOnce, stability } = operation;
   return [

@@ -17,7 +17,6 @@ interface Extensions {
   'x-sunset'?: string;
 }
 
-/** The paths of the operations. */
 export function pathsOf(operations: readonly PreparedOperation[]): OpenAPIV3.PathsObject<Extensions> {
   const paths: Record<string, OpenAPIV3.PathItemObject<Extensions>> = {};
   for (const operation of operations) {

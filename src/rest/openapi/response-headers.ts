@@ -20,7 +20,6 @@ const TEXT = { type: 'string', pattern: '^[ -~]*$', maxLength: 512 } as const;
 /** The largest Integer of a structured field (RFC 9651, section 3.3.1). */
 const COUNT = { type: 'integer', format: 'int64', minimum: 0, maximum: 999_999_999_999_999 } as const;
 
-/** Response headers. */
 export const HEADERS = {
   'X-RateLimit-Limit': header('The request limit in force', COUNT, 60),
   'X-RateLimit-Remaining': header('Requests left in the current window', COUNT, 59),

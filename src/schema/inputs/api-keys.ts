@@ -1,10 +1,5 @@
 import { ArgsType, Field, InputType, Int } from 'type-graphql';
-import {
-  API_KEY_UPDATE,
-  type ApiKeyUpdate as ApiKeyUpdateShape,
-  NEW_API_KEY,
-  type NewApiKey as NewApiKeyShape,
-} from '../../access/api-key-service';
+import { API_KEY_UPDATE, NEW_API_KEY } from '../../access/api-key-service';
 import { NAME, NAME_FILTER } from '../../domain/input-rules';
 import { Rules } from '../../graphql/directives/json-schema';
 import { Plan, Scope } from '../enum-types';
@@ -13,7 +8,7 @@ import { ForwardPageArgs } from './page-args';
 
 @Rules(NEW_API_KEY)
 @InputType({ description: 'A key to create.' })
-export class NewApiKey implements NewApiKeyShape {
+export class NewApiKey {
   @Field(() => String, {
     description: `What the key is for, or who owns it; 1 to ${NAME.maxLength} characters.`,
   })
@@ -43,7 +38,7 @@ export class NewApiKey implements NewApiKeyShape {
 
 @Rules(API_KEY_UPDATE)
 @InputType({ description: 'Changes to a key. Omitted fields keep their values.' })
-export class ApiKeyUpdate implements ApiKeyUpdateShape {
+export class ApiKeyUpdate {
   @Field(() => String, { nullable: true, description: 'The new name; cannot be null.' })
   name?: string | null;
 

@@ -1,10 +1,6 @@
 import { Field, InputType, Int } from 'type-graphql';
 import { WEIGHTS, Weighs } from '../../cost/cost-directives';
-import type { CategoryFilter as CategoryFilterShape } from '../../domain/category-service';
 import { NAME_FILTER } from '../../domain/input-rules';
-import type { InventoryFilter as InventoryFilterShape } from '../../domain/inventory-service';
-import type { OrderFilter as OrderFilterShape } from '../../domain/order-service';
-import type { PetFilter as PetFilterShape } from '../../domain/pet-service';
 import { Stability } from '../../graphql/directives/directives';
 import { Rules } from '../../graphql/directives/json-schema';
 import { PetStatus } from '../enum-types';
@@ -12,7 +8,7 @@ import { Id } from '../scalars';
 
 @Rules({ name: NAME_FILTER })
 @InputType({ description: 'Which pets to list: those that match every given filter.' })
-export class PetFilter implements PetFilterShape {
+export class PetFilter {
   @Field(() => [Id], { nullable: true, description: 'Pets with these ids. An empty list matches nothing.' })
   ids?: bigint[] | null;
 
@@ -32,7 +28,7 @@ export class PetFilter implements PetFilterShape {
 
 @Rules({ name: NAME_FILTER })
 @InputType({ description: 'Which categories to list: those that match every given filter.' })
-export class CategoryFilter implements CategoryFilterShape {
+export class CategoryFilter {
   @Field(() => [Id], { nullable: true, description: 'Categories with these ids. An empty list matches nothing.' })
   ids?: bigint[] | null;
 
@@ -45,7 +41,7 @@ export class CategoryFilter implements CategoryFilterShape {
 }
 
 @InputType({ description: 'Which orders to list: those that match every given filter.' })
-export class OrderFilter implements OrderFilterShape {
+export class OrderFilter {
   @Field(() => [Id], { nullable: true, description: 'Orders with these ids. An empty list matches nothing.' })
   ids?: bigint[] | null;
 
@@ -57,7 +53,7 @@ export class OrderFilter implements OrderFilterShape {
 }
 
 @InputType({ description: 'Which inventory entries to list: those that match every given filter.' })
-export class InventoryFilter implements InventoryFilterShape {
+export class InventoryFilter {
   @Field(() => [Id], { nullable: true, description: 'Entries of these pets. An empty list matches nothing.' })
   petIds?: bigint[] | null;
 

@@ -1,24 +1,14 @@
 import { Field, InputType } from 'type-graphql';
-import {
-  CATEGORY_UPDATE,
-  type CategoryUpdate as CategoryUpdateShape,
-  NEW_CATEGORY,
-  type NewCategory as NewCategoryShape,
-} from '../../domain/category-service';
+import { CATEGORY_UPDATE, NEW_CATEGORY } from '../../domain/category-service';
 import { DESCRIPTION, NAME } from '../../domain/input-rules';
-import {
-  NEW_PET,
-  type NewPet as NewPetShape,
-  PET_UPDATE,
-  type PetUpdate as PetUpdateShape,
-} from '../../domain/pet-service';
+import { NEW_PET, PET_UPDATE } from '../../domain/pet-service';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
 import { PetStatus } from '../enum-types';
 import { Id } from '../scalars';
 
 @Rules(NEW_PET)
 @InputType({ description: 'A pet to create.' })
-export class NewPet implements NewPetShape {
+export class NewPet {
   @Field(() => String, {
     description: `The pet's name, 1 to ${NAME.maxLength} characters after trimming.`,
   })
@@ -34,7 +24,7 @@ export class NewPet implements NewPetShape {
 @Rules(PET_UPDATE)
 @JsonSchema({ example: { status: 'sold' } })
 @InputType({ description: 'Changes to a pet. Omitted fields keep their values.' })
-export class PetUpdate implements PetUpdateShape {
+export class PetUpdate {
   @Field(() => String, { nullable: true, description: 'The new name; cannot be null.' })
   name?: string | null;
 
@@ -47,7 +37,7 @@ export class PetUpdate implements PetUpdateShape {
 
 @Rules(NEW_CATEGORY)
 @InputType({ description: 'A category to create.' })
-export class NewCategory implements NewCategoryShape {
+export class NewCategory {
   @Field(() => String, {
     description: `The category name (for example a kind of pet), 1 to ${NAME.maxLength} characters after trimming.`,
   })
@@ -63,7 +53,7 @@ export class NewCategory implements NewCategoryShape {
 @Rules(CATEGORY_UPDATE)
 @JsonSchema({ example: { description: null } })
 @InputType({ description: 'Changes to a category. Omitted fields keep their values.' })
-export class CategoryUpdate implements CategoryUpdateShape {
+export class CategoryUpdate {
   @Field(() => String, { nullable: true, description: 'The new name; cannot be null.' })
   name?: string | null;
 

@@ -1,7 +1,7 @@
 import { Field, InputType, Int } from 'type-graphql';
 import { STOCK } from '../../domain/input-rules';
-import { INVENTORY_UPDATE, type InventoryUpdate as InventoryUpdateShape } from '../../domain/inventory-service';
-import { NEW_ORDER, ORDER_UPDATE, type OrderInput } from '../../domain/order-service';
+import { INVENTORY_UPDATE } from '../../domain/inventory-service';
+import { NEW_ORDER, ORDER_UPDATE } from '../../domain/order-service';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
 import { DateTime, Id } from '../scalars';
 
@@ -9,7 +9,7 @@ import { DateTime, Id } from '../scalars';
 @InputType({
   description: 'An order to place. All fields are optional; it takes stock if it has a pet and a quantity.',
 })
-export class NewOrder implements OrderInput {
+export class NewOrder {
   @Field(() => Id, { nullable: true, description: 'ID of the pet in the order.' })
   petId?: bigint | null;
 
@@ -29,7 +29,7 @@ export class NewOrder implements OrderInput {
 @Rules(ORDER_UPDATE)
 @JsonSchema({ example: { complete: true } })
 @InputType({ description: 'Changes to an order. Omitted fields keep their values.' })
-export class OrderUpdate implements OrderInput {
+export class OrderUpdate {
   @Field(() => Id, {
     nullable: true,
     description: 'The id of the new pet; null removes it. Reserved stock moves with it.',
@@ -51,7 +51,7 @@ export class OrderUpdate implements OrderInput {
 
 @Rules(INVENTORY_UPDATE)
 @InputType({ description: "A change to a pet's stock." })
-export class InventoryUpdate implements InventoryUpdateShape {
+export class InventoryUpdate {
   @Field(() => Int, { description: `The new stock count, ${STOCK.minimum} to ${STOCK.maximum}.` })
   quantity!: number;
 }

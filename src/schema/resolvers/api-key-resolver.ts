@@ -3,18 +3,26 @@ import { listKeys } from '../../access/api-key-list';
 import { type ApiKeyService, GRACE } from '../../access/api-key-service';
 import { quotaOf, type StoredKey } from '../../access/caller';
 import { KEY_ID_FORM } from '../../access/secret';
-import { Paged } from '../../cost/cost-directives';
+import { Paged, Sized } from '../../cost/cost-directives';
+import { DEFAULT_PAGE } from '../../domain/connection';
 import { badInput } from '../../domain/domain-error';
 import { Errors } from '../../errors/errors-directive';
 import { Counted, Requires } from '../../graphql/directives/directives';
+import { refuseScope } from '../../graphql/executor/admission';
 import type { Context } from '../../graphql/executor/context';
+import { Selected } from '../../graphql/executor/selected';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import type { Store } from '../../rate-limit/stores/store';
+import type { Selection } from '../../reading/selection';
+import { ANONYMOUS } from '../../usage/daily-usage';
+import { DEFAULT_DAYS, type UsageService } from '../../usage/usage-service';
 import { ApiKeyPageArgs, ApiKeyUpdate, NewApiKey } from '../inputs/api-keys';
 import { type AnyId, DateTime, Id, keyIdOf } from '../scalars';
 import { ApiKey, CreatedApiKey } from '../types/api-key';
+import { CallerUsage, TopCallersArgs } from '../types/caller-usage';
 import { ApiKeyConnection } from '../types/connection-types';
 import { RateLimit } from '../types/rate-limit';
+import { UsageArgs, UsageDay } from '../types/usage-day';
 import { rateLimitOf } from './viewer-resolver';
 
 @Resolver(() => ApiKey)
@@ -22,6 +30,7 @@ export class ApiKeyResolver {
   constructor(
     private readonly keys: ApiKeyService,
     private readonly limits: Store,
+    private readonly usage: UsageService,
   ) {}
 
   @Counted()
@@ -47,6 +56,23 @@ export class ApiKeyResolver {
   ) {
     const keyId = keyIdOf(id);
     return (await this.keys.find(session, [keyId])).get(keyId);
+  }
+
+  @Counted()
+  @Requires('ADMIN')
+  @Sized('first', DEFAULT_PAGE)
+  @Errors('BAD_USER_INPUT')
+  @Query(() => [CallerUsage], {
+    description: 'The callers with the most requests on the last days. All anonymous callers together are one of them.',
+  })
+  async topCallers(
+    @Args(() => TopCallersArgs) { days, first }: TopCallersArgs,
+    @Ctx() { request: { session } }: Context,
+  ): Promise<object[]> {
+    const callers = await this.usage.top(session, days, first);
+    const ids = callers.map(({ caller }) => caller).filter((caller) => caller !== ANONYMOUS);
+    const keys = await this.keys.find(session, ids);
+    return callers.map(({ caller, ...used }) => ({ ...used, apiKey: keys.get(caller) ?? null }));
   }
 
   @Counted()
@@ -135,6 +161,23 @@ export class ApiKeyResolver {
   async bannedUntil(@Root() key: StoredKey) {
     const { bannedUntil } = await this.limits.peek({ id: key.id, quota: quotaOf(key) });
     return bannedUntil === undefined ? null : new Date(bannedUntil);
+  }
+
+  @Sized('days', DEFAULT_DAYS)
+  @FieldResolver(() => [UsageDay], {
+    name: 'usage',
+    description: 'What the key used, by day, today last. For the key itself, and for callers with the scope ADMIN.',
+  })
+  usageOf(
+    @Root() { id }: StoredKey,
+    @Args(() => UsageArgs) { days }: UsageArgs,
+    @Ctx() { request, loaders }: Context,
+    @Selected() selection: Selection,
+  ): Promise<UsageDay[] | undefined> {
+    const { session, caller } = request;
+    const refused = caller.keyId === id ? undefined : refuseScope(caller, 'ADMIN');
+    if (refused) throw refused;
+    return loaders.load(selection, id, (ids: readonly string[]) => this.usage.daily(session, ids, days));
   }
 }
 

@@ -1,13 +1,18 @@
-import { Ctx, Query, Resolver } from 'type-graphql';
+import { Args, Ctx, FieldResolver, Query, Resolver } from 'type-graphql';
+import { Sized } from '../../cost/cost-directives';
 import { Errors } from '../../errors/errors-directive';
 import type { Context } from '../../graphql/executor/context';
 import type { LimitStatus } from '../../rate-limit/limit-status';
 import type { Plan } from '../../rate-limit/plans';
+import { DEFAULT_DAYS, type UsageService } from '../../usage/usage-service';
 import { Viewer } from '../types/api-key';
 import { RateLimit } from '../types/rate-limit';
+import { UsageArgs, UsageDay } from '../types/usage-day';
 
-@Resolver()
+@Resolver(() => Viewer)
 export class ViewerResolver {
+  constructor(private readonly usage: UsageService) {}
+
   @Query(() => RateLimit, { description: "The caller's plan and remaining quota. Uses no quota." })
   async rateLimit(@Ctx() { request, charge }: Context): Promise<RateLimit> {
     return rateLimitOf(await charge.settle(), request.caller.plan, charge.cost);
@@ -19,24 +24,28 @@ export class ViewerResolver {
     const { plan, scopes, apiKey = null } = context.request.caller;
     return { plan, scopes: [...scopes], apiKey, rateLimit: await this.rateLimit(context) };
   }
+
+  // Read from the primary: replicas lag behind what callers know that they have sent.
+  @Sized('days', DEFAULT_DAYS)
+  @FieldResolver(() => [UsageDay], {
+    name: 'usage',
+    description:
+      'What the API key of the caller used, by day, today last. Empty without a key: anonymous callers are counted together.',
+  })
+  async usageOf(@Args(() => UsageArgs) { days }: UsageArgs, @Ctx() { request }: Context): Promise<UsageDay[]> {
+    const { session, caller } = request;
+    const ids = caller.keyId === undefined ? [] : [caller.keyId];
+    const usage = await this.usage.daily(session, ids, days);
+    return ids.flatMap((id) => usage.get(id) ?? []);
+  }
 }
 
 /** @param cost what the operation that asks costs. */
-export function rateLimitOf(limitStatus: LimitStatus, plan: Plan, cost: number): RateLimit {
-  const { bannedUntil } = limitStatus;
+export function rateLimitOf({ windows, bannedUntil }: LimitStatus, plan: Plan, cost: number): RateLimit {
   return {
     plan,
     cost,
-    windows: windowsOf(limitStatus),
+    windows: windows.map((window) => ({ ...window, resetAt: new Date(window.resetAt) })),
     bannedUntil: bannedUntil === undefined ? null : new Date(bannedUntil),
   };
-}
-
-function windowsOf({ windows }: LimitStatus): RateLimit['windows'] {
-  return windows.map(({ name, limit, remaining, resetAt }) => ({
-    name,
-    limit,
-    remaining,
-    resetAt: new Date(resetAt),
-  }));
 }

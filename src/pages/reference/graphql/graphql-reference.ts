@@ -12,8 +12,7 @@ import {
   isScalarType,
   isSpecifiedDirective,
 } from 'graphql';
-import { escaped } from '../../guides/escaped';
-import { rows } from '../html';
+import { escaped, rows } from '../../html';
 import { type Entry, type Part, referenceHtml } from '../reference-page';
 import { rootEntries } from './graphql-root-html';
 import { Elements, type Field } from './graphql-type-html';

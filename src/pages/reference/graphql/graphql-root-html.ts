@@ -2,8 +2,8 @@ import type { GraphQLObjectType } from 'graphql';
 import { listSizeOf, weightOf } from '../../../cost/cost-directives';
 import { errorsOf } from '../../../errors/errors-directive';
 import { isCounted, requiredScope } from '../../../graphql/directives/directives';
+import { mark, rows } from '../../html';
 import { errorList } from '../errors-html';
-import { mark, rows } from '../html';
 import type { Entry } from '../reference-page';
 import { type Elements, type Field, typeHtml } from './graphql-type-html';
 

@@ -13,12 +13,10 @@ import {
 } from 'graphql';
 import { weightOf } from '../../../cost/cost-directives';
 import { annotationsOf } from '../../../graphql/annotations/annotations';
-import { escaped } from '../../guides/escaped';
+import { escaped, inline, mark, prose, type Row, rows } from '../../html';
 import { describedError } from '../errors-html';
-import { inline, mark, prose, type Row, rows } from '../html';
 
 export type Field = GraphQLField<unknown, unknown>;
-type Value = GraphQLArgument | GraphQLInputField;
 
 /** A type as in the schema language, with a link to its definition. */
 export function typeHtml(type: GraphQLType): string {
@@ -50,11 +48,11 @@ export class Elements {
   }
 
   argument(field: string, argument: GraphQLArgument): Row {
-    return { ...this.value(argument), id: `${field}(${argument.name}:)` };
+    return this.value(argument, `${field}(${argument.name}:)`);
   }
 
   inputField(typeName: string, field: GraphQLInputField): Row {
-    return { ...this.value(field), id: `${typeName}.${field.name}` };
+    return this.value(field, `${typeName}.${field.name}`);
   }
 
   enumValue(typeName: string, value: GraphQLEnumValue): Row {
@@ -62,16 +60,12 @@ export class Elements {
     return { id, name: value.name, type: '', text: this.textOf(value), marks: this.marks(value) };
   }
 
-  private value(value: Value): Row {
+  private value(value: GraphQLArgument | GraphQLInputField, id: string): Row {
     const { name, type, defaultValue } = value;
     const given = defaultValue === undefined ? undefined : astFromValue(defaultValue, type);
     const shown = given ? ` = <code>${escaped(print(given))}</code>` : '';
-    return {
-      name,
-      type: `${typeHtml(type)}${shown}`,
-      text: this.textOf(value),
-      marks: this.marks(value, weightOf(value, 0)),
-    };
+    const marks = this.marks(value, weightOf(value, 0));
+    return { id, name, type: `${typeHtml(type)}${shown}`, text: this.textOf(value), marks };
   }
 
   /** Deprecation, stability and, if it is not that of other elements, the cost. */

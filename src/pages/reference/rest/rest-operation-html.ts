@@ -1,8 +1,7 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import type { ErrorCode } from '../../../errors/error-codes';
-import { escaped } from '../../guides/escaped';
+import { type Describes, escaped, mark, prose, type Row, rows } from '../../html';
 import { errorList } from '../errors-html';
-import { type Describes, mark, prose, type Row, rows } from '../html';
 import type { Entry } from '../reference-page';
 import { boundsHtml, typeHtml } from './rest-schema-html';
 import { tryHtml } from './rest-try-html';

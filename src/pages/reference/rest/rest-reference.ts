@@ -1,7 +1,6 @@
 import type { OpenAPIV3 } from 'openapi-types';
-import { escaped } from '../../guides/escaped';
+import { type Describes, escaped, prose, type Row, rows } from '../../html';
 import { describedError } from '../errors-html';
-import { type Describes, prose, type Row, rows } from '../html';
 import { type Entry, type Part, referenceHtml } from '../reference-page';
 import { operationEntry, parameterRow, type Shared } from './rest-operation-html';
 import { boundsHtml, nameOf, schemaHtml, typeHtml } from './rest-schema-html';

@@ -1,7 +1,6 @@
 import { stringify as exactJson } from 'lossless-json';
 import type { OpenAPIV3 } from 'openapi-types';
-import { escaped } from '../../guides/escaped';
-import { type Describes, prose, type Row, rows } from '../html';
+import { type Describes, escaped, prose, type Row, rows } from '../../html';
 
 export type SchemaOrRef = OpenAPIV3.SchemaObject | OpenAPIV3.ReferenceObject;
 

@@ -1,5 +1,5 @@
 import type { OpenAPIV3 } from 'openapi-types';
-import { escaped } from '../../guides/escaped';
+import { escaped } from '../../html';
 import { jsonText } from './rest-schema-html';
 import type { ShownOperation, ShownParameter } from './shown-operation';
 

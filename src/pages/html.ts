@@ -1,28 +1,29 @@
-import { escaped } from '../guides/escaped';
+import MarkdownIt from 'markdown-it';
 
 /** Where a piece of code is described; `undefined` if nowhere. */
 export type Describes = (code: string) => string | undefined;
 
-/** HTML of one line of Markdown, whose only markup is `code`, which becomes a link if it is described, and **strong**. */
-export function inline(text: string, describes: Describes = () => undefined): string {
-  return escaped(text)
-    .replace(/`([^`]*)`/g, (_, code: string) => {
-      const at = describes(code);
-      return at ? `<a href="${at}"><code>${code}</code></a>` : `<code>${code}</code>`;
-    })
-    .replace(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>');
+const markdown = new MarkdownIt();
+
+/** A text for HTML, also inside of a quoted attribute. */
+export const escaped = markdown.utils.escapeHtml;
+
+/** Code that is described is a link to that. */
+markdown.renderer.rules.code_inline = (tokens, index, _options, env) => {
+  const content = tokens[index]?.content ?? '';
+  const code = `<code>${escaped(content)}</code>`;
+  const at = (env?.describes as Describes | undefined)?.(content);
+  return at ? `<a href="${at}">${code}</a>` : code;
+};
+
+/** HTML of one line of Markdown. */
+export function inline(text: string, describes?: Describes): string {
+  return markdown.renderInline(text, { describes });
 }
 
-/** HTML of Markdown with paragraphs and lists. */
+/** HTML of Markdown. */
 export function prose(text: string, describes?: Describes): string {
-  const blocks = text.split(/\n{2,}/).filter(Boolean);
-  return blocks
-    .map((block) => {
-      if (!block.startsWith('- ')) return `<p>${inline(block, describes)}</p>`;
-      const items = block.split(/\n?^- /m).filter(Boolean);
-      return `<ul>${items.map((item) => `<li>${inline(item, describes)}</li>`).join('')}</ul>`;
-    })
-    .join('');
+  return markdown.render(text, { describes });
 }
 
 /** One entry of a list of fields, arguments, parameters or headers. */

@@ -1,0 +1,31 @@
+import type { FastifyInstance } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import { stringify as exactJson } from 'lossless-json';
+import type { OpenAPIV3 } from 'openapi-types';
+import { stringify as yaml } from 'yaml';
+import { printed } from '../schema/printed-schema';
+import { readRoute } from './other-methods';
+import { JSON_TYPE, sendRead } from './responses/send-result';
+
+/** RFC 9512. */
+const YAML_TYPE = 'application/yaml; charset=utf-8';
+const SDL_TYPE = 'application/graphql; charset=utf-8';
+
+/** The OpenAPI document, and the GraphQL schema with its directives, which introspection does not show. */
+export function contractRoutes(app: FastifyInstance, document: OpenAPIV3.Document, schema: GraphQLSchema): void {
+  textRoute(app, '/openapi.json', JSON_TYPE, () => exactJson(document, null, 2) ?? '');
+  textRoute(app, '/openapi.yaml', YAML_TYPE, () => yaml(document, { aliasDuplicateObjects: false }));
+  textRoute(app, '/schema.graphql', SDL_TYPE, () => printed(schema));
+}
+
+/** @param write called when the text is first asked for. */
+function textRoute(app: FastifyInstance, url: string, type: string, write: () => string): void {
+  let text: string | undefined;
+  readRoute(app, url, {
+    config: { metering: 'free', operation: 'docs' },
+    handler: (request, reply) => {
+      text ??= write();
+      return sendRead(request, reply, text, type);
+    },
+  });
+}
