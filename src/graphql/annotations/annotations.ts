@@ -1,3 +1,4 @@
+import { memoize1 } from '@graphql-tools/utils';
 import {
   type GraphQLSchema,
   getDirectiveValues,
@@ -28,15 +29,11 @@ export interface Deprecation {
 /** Keyed by the schema's own objects: fields, arguments, input fields and enum values. */
 export type Annotations = ReadonlyMap<unknown, Annotation>;
 
-const KNOWN = new WeakMap<GraphQLSchema, Annotations>();
-
 /**
  * All annotated elements of a schema.
  * @throws Error for an invalid date, and for a `@sunset` on an element that is not deprecated.
  */
-export function annotationsOf(schema: GraphQLSchema): Annotations {
-  const known = KNOWN.get(schema);
-  if (known) return known;
+export const annotationsOf = memoize1((schema: GraphQLSchema): Annotations => {
   const annotations = new Map<unknown, Annotation>();
   const add = (element: Element, coordinate: string) => {
     const annotation = annotationOf(schema, element, coordinate);
@@ -52,9 +49,8 @@ export function annotationsOf(schema: GraphQLSchema): Annotations {
         add(argument, `${type.name}.${field.name}(${argument.name}:)`);
     }
   }
-  KNOWN.set(schema, annotations);
   return annotations;
-}
+});
 
 interface Element {
   readonly astNode?: Parameters<typeof getDirectiveValues>[1] | null;

@@ -1,3 +1,4 @@
+import { memoize1 } from '@graphql-tools/utils';
 import DataLoader from 'dataloader';
 import { ProblemError } from '../../errors/problem';
 import type { Selection } from '../../reading/selection';
@@ -42,17 +43,8 @@ export class Loaders {
   }
 }
 
-const byEvent = new WeakMap<object, Loaders>();
-
 /** The loaders that all subscribers to an event share: it reads each related row once. */
-export function loadersFor(event: object): Loaders {
-  let loaders = byEvent.get(event);
-  if (!loaders) {
-    loaders = new Loaders(true);
-    byEvent.set(event, loaders);
-  }
-  return loaders;
-}
+export const loadersFor = memoize1((_event: object) => new Loaders(true));
 
 /** Foreign keys hold, so the value existed when the row that refers to it was read. */
 function missing(name: string): ProblemError {

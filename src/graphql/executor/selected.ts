@@ -1,4 +1,4 @@
-import { collectSubFields } from '@graphql-tools/utils';
+import { collectSubFields, memoize1 } from '@graphql-tools/utils';
 import {
   type FieldNode,
   type GraphQLNamedType,
@@ -21,19 +21,12 @@ export const Selected = () =>
     context.event ? wholeRow(getNamedType(info.returnType)) : selectionOf(info, context.request.api.json),
   );
 
-const wholeRows = new WeakMap<GraphQLNamedType, Selection>();
-
 /** All columns of a type's rows. */
-function wholeRow(type: GraphQLNamedType): Selection {
-  let selection = wholeRows.get(type);
-  if (!selection) {
-    const fields = isObjectType(type) ? Object.values(type.getFields()) : [];
-    const leaves = fields.filter((field) => isLeafType(getNamedType(field.type)));
-    selection = { fields: new Map(leaves.map(({ name }) => [name, NOTHING])) };
-    wholeRows.set(type, selection);
-  }
-  return selection;
-}
+const wholeRow = memoize1((type: GraphQLNamedType): Selection => {
+  const fields = isObjectType(type) ? Object.values(type.getFields()) : [];
+  const leaves = fields.filter((field) => isLeafType(getNamedType(field.type)));
+  return { fields: new Map(leaves.map(({ name }) => [name, NOTHING])) };
+});
 
 /** Documents are compiled once and run many times, each with the same arrays of field nodes. */
 const known = new WeakMap<readonly FieldNode[], Selection>();
