@@ -9,6 +9,8 @@ import { runPrepared } from './prepared-query';
 const SLOW_MS = 20;
 /** Maximum number of reads waiting for one connection. */
 const MOST_WAITING = 100;
+/** How often a connection is checked for a server that is silent, in milliseconds. */
+const CHECK_MS = 250;
 
 /** One of the {@link SharedConnections}. */
 export class SharedConnection {
@@ -21,20 +23,33 @@ export class SharedConnection {
   private heardAt = 0;
   private readonly opened: Promise<void>;
 
+  /** @param silenceMs how long the server may say nothing while reads wait. */
   constructor(
     private readonly client: Client,
     settings: string,
+    silenceMs: number,
     onEnd: () => void,
   ) {
+    // One timer for all reads: node-postgres' `query_timeout` would take one for each.
+    const check = setInterval(() => {
+      if (this.isSilentFor(silenceMs, performance.now())) client.connection.stream.destroy();
+    }, CHECK_MS).unref();
     // node-postgres rejects the waiting reads; without a listener the event would crash the process.
     this.client.on('error', () => this.retire());
-    this.client.on('end', () => this.retire()).on('end', onEnd);
+    this.client.on('end', () => {
+      clearInterval(check);
+      this.retire();
+      onEnd();
+    });
     this.opened = this.open(settings);
   }
 
   isReady(now: number): boolean {
-    const isSlow = this.waiting > 0 && now - this.heardAt > SLOW_MS;
-    return this.isOpen && !isSlow && this.waiting < MOST_WAITING;
+    return this.isOpen && !this.isSilentFor(SLOW_MS, now) && this.waiting < MOST_WAITING;
+  }
+
+  private isSilentFor(ms: number, now: number): boolean {
+    return this.waiting > 0 && now - this.heardAt > ms;
   }
 
   query<Row>(statement: Statement, values: unknown[], now: number): Promise<Row[]> {
@@ -58,7 +73,10 @@ export class SharedConnection {
   private async open(settings: string): Promise<void> {
     try {
       await this.client.connect();
+      this.heardAt = performance.now();
+      this.waiting++;
       await this.client.query(settings);
+      this.waiting--;
       this.isOpen = true;
     } catch {
       void this.client.end();

@@ -84,8 +84,8 @@ export class SharedConnections {
 
   private open(): void {
     const { readMs } = this.options;
-    const config = { ...this.config, pipeline: true, query_timeout: readMs + SILENCE_MS };
-    const connection = new SharedConnection(new this.server.Client(config), settingsFor(readMs), () => {
+    const client = new this.server.Client({ ...this.config, pipeline: true });
+    const connection = new SharedConnection(client, settingsFor(readMs), readMs + SILENCE_MS, () => {
       this.connections.delete(connection);
       this.reopensAt = performance.now() + RECONNECT_MS;
     });

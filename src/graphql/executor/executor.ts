@@ -119,7 +119,7 @@ export class Executor {
     const admitted = this.admit(operation, sent, request);
     if ('status' in admitted) return isIdempotent ? { ...admitted, replayed: false } : admitted;
     if (kind === 'subscription') return refusal(needsStream(), admitted);
-    if (kind === 'query') return this.execute(admitted, replicas?.session(request.session));
+    if (kind === 'query') return await this.execute(admitted, replicas?.session(request.session));
     const outcome = await (isIdempotent ? this.executeIdempotently(admitted) : this.execute(admitted));
     if (replicas) await replicas.noteWrite(request.caller.id);
     return outcome;
