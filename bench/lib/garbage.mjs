@@ -1,0 +1,40 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const WATCHER = fileURLToPath(new URL('garbage.cjs', import.meta.url));
+const POLL_MS = 50;
+
+/** What a server must be started with to be watched by {@link watchGarbage}. */
+export const garbageEnv = (file, env = {}) => ({
+  ...env,
+  GARBAGE_FILE: file,
+  NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} --require=${WATCHER}`,
+});
+
+/**
+ * What `act`, which sends requests, leaves to the young generation's collections.
+ * @returns the result of `act`, and in bytes: `allocated` in the young generation, `survived` (copied), `promoted` (kept
+ * until the next full collection); `us` that they took
+ */
+export async function watchGarbage({ pid }, file, act) {
+  process.kill(pid, 'SIGUSR2');
+  const result = await act();
+  process.kill(pid, 'SIGUSR2');
+  while (!existsSync(file)) await sleep(POLL_MS);
+  await sleep(POLL_MS);
+  const garbage = { allocated: 0, survived: 0, promoted: 0, us: 0 };
+  for (const { gcType, cost, beforeGC, afterGC } of JSON.parse(readFileSync(file, 'utf8'))) {
+    if (gcType !== 'Scavenge') continue;
+    const [young, old] = ['new_space', 'old_space'].map((name) => [usedIn(beforeGC, name), usedIn(afterGC, name)]);
+    garbage.allocated += young[0] - young[1];
+    garbage.survived += young[1] + old[1] - old[0];
+    garbage.promoted += old[1] - old[0];
+    garbage.us += cost;
+  }
+  return { result, garbage };
+}
+
+function usedIn({ heapSpaceStatistics }, name) {
+  return heapSpaceStatistics.find(({ spaceName }) => spaceName === name).spaceUsedSize;
+}
