@@ -3,7 +3,7 @@ import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { SOCKET, type Told } from '../database/embedded/online-copy';
+import { type Message, SOCKET } from '../database/embedded/online-copy';
 
 const LOG = 'pg_wal';
 const LOG_FILE = /^[0-9A-F]{24}$/;
@@ -17,11 +17,11 @@ const LOG_FILE = /^[0-9A-F]{24}$/;
 export async function copyLive(directory: string, to: string): Promise<boolean> {
   const socket = await reach(join(directory, SOCKET));
   if (!socket) return false;
-  const told = createInterface({ input: socket })[Symbol.asyncIterator]();
+  const messages = createInterface({ input: socket })[Symbol.asyncIterator]();
   const next = async (): Promise<Partial<Record<'copy' | 'label', string>>> => {
-    const line = await told.next();
+    const line = await messages.next();
     if (line.done) throw new Error('the gateway has closed the connection');
-    const answer: Told = JSON.parse(line.value);
+    const answer: Message = JSON.parse(line.value);
     if ('error' in answer) throw new Error(`the gateway cannot be copied: ${answer.error}`);
     return answer;
   };

@@ -1,14 +1,9 @@
 import {
-  DirectiveLocation,
+  buildSchema,
   type GraphQLArgument,
-  GraphQLBoolean,
-  GraphQLDirective,
+  type GraphQLDirective,
   type GraphQLField,
   type GraphQLInputField,
-  GraphQLInt,
-  GraphQLList,
-  GraphQLNonNull,
-  GraphQLString,
   getDirectiveValues,
   Kind,
 } from 'graphql';
@@ -59,40 +54,26 @@ export const Sized = (argument: string, otherwise?: number) => {
 /** Marks a list that is never longer than `most`. */
 export const AtMost = (most: number) => Directive(`@listSize(assumedSize: ${most}, requireOneSlicingArgument: false)`);
 
-const NAMES = new GraphQLList(new GraphQLNonNull(GraphQLString));
-
-const LIST_SIZE = new GraphQLDirective({
-  name: 'listSize',
-  description: "How long a list may be, for estimating an operation's cost.",
-  locations: [DirectiveLocation.FIELD_DEFINITION],
-  args: {
-    assumedSize: { type: GraphQLInt, description: 'The length if no argument sets it.' },
-    slicingArguments: {
-      type: NAMES,
-      description: 'The arguments that set the length: a number, or a list of that length.',
-    },
-    sizedFields: { type: NAMES, description: 'The fields of the connection that have this length.' },
-    requireOneSlicingArgument: {
-      type: GraphQLBoolean,
-      defaultValue: true,
-      description: 'Whether one of the slicing arguments is required.',
-    },
-  },
-});
-
-const COST = new GraphQLDirective({
-  name: 'cost',
-  description:
-    'What an element adds to the estimated cost of an operation, where it is selected or given. Without it a field adds 1, and an argument or an input field nothing.',
-  locations: [
-    DirectiveLocation.FIELD_DEFINITION,
-    DirectiveLocation.ARGUMENT_DEFINITION,
-    DirectiveLocation.INPUT_FIELD_DEFINITION,
-  ],
-  args: { weight: { type: new GraphQLNonNull(GraphQLString), description: 'How much: a number.' } },
-});
-
 /** From IBM's GraphQL Cost Directives Specification: only what this schema needs. */
+const definitions = buildSchema(`
+  "What an element adds to the estimated cost of an operation, where it is selected or given. Without it a field adds 1, and an argument or an input field nothing."
+  directive @cost("How much: a number." weight: String!) on FIELD_DEFINITION | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
+
+  "How long a list may be, for estimating an operation's cost."
+  directive @listSize(
+    "The length if no argument sets it."
+    assumedSize: Int
+    "The arguments that set the length: a number, or a list of that length."
+    slicingArguments: [String!]
+    "The fields of the connection that have this length."
+    sizedFields: [String!]
+    "Whether one of the slicing arguments is required."
+    requireOneSlicingArgument: Boolean = true
+  ) on FIELD_DEFINITION
+`);
+const COST = definitions.getDirective('cost') as GraphQLDirective;
+const LIST_SIZE = definitions.getDirective('listSize') as GraphQLDirective;
+
 export const COST_DIRECTIVES = [COST, LIST_SIZE];
 
 export interface ListSize {

@@ -35,7 +35,7 @@ export interface Row {
   /** HTML. */
   readonly text: string;
   /** What is short enough to stand beside the name: `required`, `deprecated`. */
-  readonly marks?: readonly string[];
+  readonly badges?: readonly string[];
 }
 
 /** A list of fields, as HTML. Those with an id are anchors. */
@@ -43,12 +43,12 @@ export function rows(list: readonly Row[]): string {
   return list.length ? `<dl class="rows">${list.map(row).join('')}</dl>` : '';
 }
 
-function row({ id, name, type, text, marks = [] }: Row): string {
+function row({ id, name, type, text, badges = [] }: Row): string {
   const code = `<code class="name">${escaped(name)}</code>`;
-  return `<div${id ? ` id="${escaped(id)}"` : ''}><dt>${id ? `<a href="#${escaped(encodeURI(id))}">${code}</a>` : code} <span class="type">${type}</span>${marks.map(mark).join('')}</dt><dd>${text}</dd></div>`;
+  return `<div${id ? ` id="${escaped(id)}"` : ''}><dt>${id ? `<a href="#${escaped(encodeURI(id))}">${code}</a>` : code} <span class="type">${type}</span>${badges.map(badge).join('')}</dt><dd>${text}</dd></div>`;
 }
 
 /** A word set apart: `deprecated`, `beta`. */
-export function mark(word: string): string {
-  return ` <span class="mark" data-mark="${escaped(word.split(' ')[0] ?? '')}">${escaped(word)}</span>`;
+export function badge(word: string): string {
+  return ` <span class="badge" data-badge="${escaped(word.split(' ')[0] ?? '')}">${escaped(word)}</span>`;
 }

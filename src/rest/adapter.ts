@@ -51,7 +51,7 @@ export async function restAdapter(app: FastifyInstance, options: RestOptions): P
   contractRoutes(app, document, executor.schema);
 }
 
-/** A banned caller may ask for its own standing. */
+/** A banned caller may ask for its own status. */
 const STATUS_ROOTS = ['rateLimit', 'viewer'];
 
 /** Identifiers are integers, and members without a value are left out. */

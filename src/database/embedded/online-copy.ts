@@ -9,12 +9,12 @@ import type { Checkpoints } from './checkpoints';
 /** Only who may read the data directory reaches it. */
 export const SOCKET = 'socket';
 
-/** What is said on the socket, a line each. */
-export type Told = { readonly copy: string } | { readonly label: string } | { readonly error: string };
+/** The messages on the socket, a line each. */
+export type Message = { readonly copy: string } | { readonly label: string } | { readonly error: string };
 
 /**
  * Lets other processes copy the files of an open database while it serves: PostgreSQL's own online backup. Who connects is
- * told the directory (`copy`) once the copy may begin, says that its files are copied, is told the `label` that makes a
+ * sent the directory (`copy`) once the copy may begin, answers that its files are copied, is sent the `label` that makes a
  * database of them together with the log, and copies the log before it disconnects.
  */
 export class OnlineCopy {
@@ -44,20 +44,20 @@ export class OnlineCopy {
 
   private async serve(socket: Socket): Promise<void> {
     socket.on('error', () => undefined);
-    const tell = (told: Told) => socket.write(`${JSON.stringify(told)}\n`);
+    const send = (message: Message) => socket.write(`${JSON.stringify(message)}\n`);
     if (this.current) return void socket.end(`${JSON.stringify({ error: 'another backup is being made' })}\n`);
     this.current = socket;
     const release = this.checkpoints.hold();
     try {
       await this.engine.query("select pg_backup_start('backup', true)::text");
-      tell({ copy: this.cluster });
+      send({ copy: this.cluster });
       const lines = createInterface({ input: socket });
       await new Promise((resolve) => lines.once('line', resolve).once('close', resolve));
       const stopped = await this.engine.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
-      tell({ label: stopped.rows[0]?.labelfile ?? '' });
+      send({ label: stopped.rows[0]?.labelfile ?? '' });
       if (!socket.destroyed) await new Promise((resolve) => socket.once('close', resolve));
     } catch (error) {
-      tell({ error: reasonOf(error) });
+      send({ error: reasonOf(error) });
     } finally {
       socket.destroy();
       release();

@@ -1,14 +1,12 @@
 import {
+  buildSchema,
   DirectiveLocation,
   GraphQLDirective,
-  GraphQLEnumType,
   type GraphQLField,
   GraphQLNonNull,
   GraphQLSchema,
-  GraphQLString,
   isEnumType,
   Kind,
-  specifiedDirectives,
 } from 'graphql';
 import { Directive } from 'type-graphql';
 import { COST_DIRECTIVES } from '../../cost/cost-directives';
@@ -24,52 +22,33 @@ export const Requires = (scope: Scope) => Directive(`@requiresScope(scope: ${sco
 /** Marks an element that may still change (specification, section 9). */
 export const Stability = (level: 'EXPERIMENTAL' | 'BETA') => Directive(`@stability(level: ${level})`);
 
-const RATE_LIMIT = new GraphQLDirective({
-  name: 'rateLimit',
-  description: "Counts as one request against the caller's plan. An operation is charged for all such fields at once.",
-  locations: [DirectiveLocation.FIELD_DEFINITION],
-});
+/** Those that need no type of the schema. The places of the last two are those of @deprecated. */
+const definitions = buildSchema(`
+  "Counts as one request against the caller's plan. An operation is charged for all such fields at once."
+  directive @rateLimit on FIELD_DEFINITION
 
-const STABILITY_LEVEL = new GraphQLEnumType({
-  name: 'StabilityLevel',
-  description: 'How stable an element is.',
-  values: {
-    EXPERIMENTAL: { description: 'May change or be removed at any time.' },
-    BETA: { description: 'Nearly stable; may still change after notice.' },
-  },
-});
+  "Marks an element that may still change. Unmarked elements are stable."
+  directive @stability("How stable it is." level: StabilityLevel!)
+    on FIELD_DEFINITION | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION | ENUM_VALUE
 
-/** The same locations as @deprecated. */
-const ELEMENTS = [
-  DirectiveLocation.FIELD_DEFINITION,
-  DirectiveLocation.ARGUMENT_DEFINITION,
-  DirectiveLocation.INPUT_FIELD_DEFINITION,
-  DirectiveLocation.ENUM_VALUE,
-];
+  "Accompanies @deprecated: since when, when it may be removed, and what replaces it."
+  directive @sunset(
+    "The date of deprecation, such as 2026-11-01."
+    since: String!
+    "The date from which it may be removed."
+    on: String
+    "The schema coordinate of its replacement, such as Pet.category."
+    replacement: String
+  ) on FIELD_DEFINITION | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION | ENUM_VALUE
 
-const STABILITY = new GraphQLDirective({
-  name: 'stability',
-  description: 'Marks an element that may still change. Unmarked elements are stable.',
-  locations: ELEMENTS,
-  args: { level: { type: new GraphQLNonNull(STABILITY_LEVEL), description: 'How stable it is.' } },
-});
-
-const SUNSET = new GraphQLDirective({
-  name: 'sunset',
-  description: 'Accompanies @deprecated: since when, when it may be removed, and what replaces it.',
-  locations: ELEMENTS,
-  args: {
-    since: { type: new GraphQLNonNull(GraphQLString), description: 'The date of deprecation, such as 2026-11-01.' },
-    on: { type: GraphQLString, description: 'The date from which it may be removed.' },
-    replacement: {
-      type: GraphQLString,
-      description: 'The schema coordinate of its replacement, such as Pet.category.',
-    },
-  },
-});
-
-/** The directives that describe how long an element stays as it is, its errors, and its cost. */
-const DESCRIBING = [STABILITY, SUNSET, ERRORS_DIRECTIVE, ...COST_DIRECTIVES];
+  "How stable an element is."
+  enum StabilityLevel {
+    "May change or be removed at any time."
+    EXPERIMENTAL
+    "Nearly stable; may still change after notice."
+    BETA
+  }
+`);
 
 /** Adds the definitions of the directives that the fields use. Returns a new schema. */
 export function defineDirectives(schema: GraphQLSchema): GraphQLSchema {
@@ -81,7 +60,8 @@ export function defineDirectives(schema: GraphQLSchema): GraphQLSchema {
     locations: [DirectiveLocation.FIELD_DEFINITION],
     args: { scope: { type: new GraphQLNonNull(scope), description: 'The minimum scope.' } },
   });
-  const directives = [...specifiedDirectives, RATE_LIMIT, requiresScope, ...DESCRIBING];
+  // The definitions begin with their own directives, and end with those that GraphQL specifies.
+  const directives = [...definitions.getDirectives(), requiresScope, ERRORS_DIRECTIVE, ...COST_DIRECTIVES];
   return new GraphQLSchema({ ...schema.toConfig(), directives });
 }
 
@@ -89,7 +69,7 @@ type Field = GraphQLField<unknown, unknown>;
 
 /** Whether a field counts against the caller's plan. */
 export function isCounted({ astNode }: Field): boolean {
-  return astNode?.directives?.some(({ name }) => name.value === RATE_LIMIT.name) ?? false;
+  return astNode?.directives?.some(({ name }) => name.value === 'rateLimit') ?? false;
 }
 
 /** The scope that a field requires; `undefined` if it requires none. */

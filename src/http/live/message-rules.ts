@@ -36,19 +36,8 @@ const NOT_A_MESSAGE = invalid('Invalid message received');
 const MAX_CALLERS = 10_000;
 
 /** What each caller may send, over all its connections together. */
-export class MessageAllowances {
-  private readonly allowances = new LRUCache<string, MessageAllowance>({ max: MAX_CALLERS });
-
-  constructor(private readonly burst: number) {}
-
-  of(caller: string): MessageAllowance {
-    let allowance = this.allowances.get(caller);
-    if (!allowance) {
-      allowance = new MessageAllowance(this.burst);
-      this.allowances.set(caller, allowance);
-    }
-    return allowance;
-  }
+export function messageAllowances(burst: number): LRUCache<string, MessageAllowance> {
+  return new LRUCache({ max: MAX_CALLERS, memoMethod: () => new MessageAllowance(burst) });
 }
 
 /** How much one caller may send: as much as it could have since its last message, up to `burst` messages at once. */

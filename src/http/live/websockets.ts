@@ -13,7 +13,7 @@ import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
 import { keyOf } from '../callers/presented-key';
 import { BODY_LIMIT, GRAPHQL_PATH } from '../error-handling';
 import { aboutToEnd, tooMany } from './live-operations';
-import { type Fault, faultIn, MessageAllowances, TOO_OFTEN } from './message-rules';
+import { type Fault, faultIn, messageAllowances, TOO_OFTEN } from './message-rules';
 import { checkOrigin } from './origin';
 import type { Client, SocketOptions } from './socket-operation';
 import { socketProtocol } from './socket-protocol';
@@ -56,7 +56,7 @@ export class WebSockets {
   private readonly server: WebSocketServer;
   private readonly protocol: ReturnType<typeof socketProtocol>;
   private readonly upgrades: ReturnType<typeof pendingUpgrades>;
-  private readonly allowances: MessageAllowances;
+  private readonly allowances: ReturnType<typeof messageAllowances>;
   private readonly pinging = setInterval(() => this.pingAll(), PING_MS).unref();
   /** Connections that have not answered the last ping. */
   private readonly silent = new WeakSet<WebSocket>();
@@ -67,7 +67,7 @@ export class WebSockets {
   ) {
     this.server = new WebSocketServer({ noServer: true, maxPayload: BODY_LIMIT, handleProtocols });
     this.protocol = socketProtocol(options);
-    this.allowances = new MessageAllowances(BURST + 2 * options.live.connections.most);
+    this.allowances = messageAllowances(BURST + 2 * options.live.connections.most);
     this.upgrades = pendingUpgrades(server, GRAPHQL_PATH, options.requests);
     options.live.onClose(() => void this.close());
   }
@@ -127,7 +127,7 @@ export class WebSockets {
 
   private serve(client: Client, connection: Socket): void {
     const { socket } = client;
-    const allowance = () => this.allowances.of(client.caller.id);
+    const allowance = () => this.allowances.memo(client.caller.id);
     const isRefused = (fault: Fault | undefined) => {
       if (fault) drop(socket, fault);
       return socket.readyState !== socket.OPEN;

@@ -17,6 +17,7 @@ import type { Selection } from '../../reading/selection';
 import { ANONYMOUS } from '../../usage/daily-usage';
 import { DEFAULT_DAYS, type UsageService } from '../../usage/usage-service';
 import { ApiKeyPageArgs, ApiKeyUpdate, NewApiKey } from '../inputs/api-keys';
+import { Input } from '../inputs/arguments';
 import { type AnyId, DateTime, Id, keyIdOf } from '../scalars';
 import { ApiKey, CreatedApiKey } from '../types/api-key';
 import { CallerUsage, TopCallersArgs } from '../types/caller-usage';
@@ -24,6 +25,11 @@ import { ApiKeyConnection } from '../types/connection-types';
 import { RateLimit } from '../types/rate-limit';
 import { UsageArgs, UsageDay } from '../types/usage-day';
 import { rateLimitOf } from './viewer-resolver';
+
+/** Replaces the default check, which rejects key ids. */
+function acceptKeyId(): void {}
+
+const IdOfKey = () => Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId });
 
 @Resolver(() => ApiKey)
 export class ApiKeyResolver {
@@ -50,10 +56,7 @@ export class ApiKeyResolver {
     nullable: true,
     description: 'The API key with this id; null if there is none.',
   })
-  async one(
-    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: AnyId,
-    @Ctx() { session }: Context,
-  ) {
+  async one(@IdOfKey() id: AnyId, @Ctx() { session }: Context) {
     const keyId = keyIdOf(id);
     return (await this.keys.find(session, [keyId])).get(keyId);
   }
@@ -82,10 +85,7 @@ export class ApiKeyResolver {
     nullable: true,
     description: 'Creates a key. The full key is shown only in this response.',
   })
-  createApiKey(
-    @Arg('input', () => NewApiKey, { description: 'The key to create.' }) input: NewApiKey,
-    @Ctx() { session }: Context,
-  ) {
+  createApiKey(@Input(NewApiKey, 'The key to create.') input: NewApiKey, @Ctx() { session }: Context) {
     return this.keys.create(session, input);
   }
 
@@ -96,11 +96,7 @@ export class ApiKeyResolver {
     nullable: true,
     description: 'Updates the given fields of a key; the others keep their values.',
   })
-  updateApiKey(
-    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: AnyId,
-    @Arg('input', () => ApiKeyUpdate, { description: 'The fields to update.' }) input: ApiKeyUpdate,
-    @Ctx() { session }: Context,
-  ) {
+  updateApiKey(@IdOfKey() id: AnyId, @Input(ApiKeyUpdate) input: ApiKeyUpdate, @Ctx() { session }: Context) {
     return this.keys.update(session, keyIdOf(id), input);
   }
 
@@ -111,10 +107,7 @@ export class ApiKeyResolver {
     nullable: true,
     description: 'Revokes a key: at once on this instance, within seconds on others. This cannot be undone.',
   })
-  revokeApiKey(
-    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: AnyId,
-    @Ctx() { session }: Context,
-  ) {
+  revokeApiKey(@IdOfKey() id: AnyId, @Ctx() { session }: Context) {
     return this.keys.revoke(session, keyIdOf(id));
   }
 
@@ -127,7 +120,7 @@ export class ApiKeyResolver {
       'Gives a key a new secret, which only this response shows. Its id, plan, quota, ban and idempotency keys stay. The old secret works until the grace ends, and the one before it no more. Takes effect at once on this instance, within seconds on others.',
   })
   rotateApiKey(
-    @Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId }) id: AnyId,
+    @IdOfKey() id: AnyId,
     @Arg('graceSeconds', () => Int, {
       defaultValue: 24 * 60 * 60,
       description: `How long the old secret still works, ${GRACE.minimum} to ${GRACE.maximum} seconds; 0 ends it at once.`,
@@ -180,6 +173,3 @@ export class ApiKeyResolver {
     return loaders.load(selection, id, (ids: readonly string[]) => this.usage.daily(session, ids, days));
   }
 }
-
-/** Replaces the default check, which rejects key ids. */
-function acceptKeyId(): void {}

@@ -1,4 +1,4 @@
-import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { Paged } from '../../cost/cost-directives';
 import type { CategoryRow } from '../../database/rows';
 import type { CategoryService } from '../../domain/category-service';
@@ -8,9 +8,9 @@ import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { Selected } from '../../graphql/executor/selected';
 import type { Selection } from '../../reading/selection';
+import { IdOf, Input } from '../inputs/arguments';
 import { CategoryPageArgs, PetPageArgs, pageOf } from '../inputs/page-args';
 import { CategoryUpdate, NewCategory } from '../inputs/payloads';
-import { Id } from '../scalars';
 import { Category } from '../types/category';
 import { CategoryConnection, PetConnection } from '../types/connection-types';
 
@@ -24,11 +24,7 @@ export class CategoryResolver {
   @Counted()
   @Requires('READ')
   @Query(() => Category, { nullable: true, description: 'The category with this id; null if there is none.' })
-  async category(
-    @Arg('id', () => Id, { description: "The category's id." }) id: bigint,
-    @Ctx() { session }: Context,
-    @Selected() selection: Selection,
-  ) {
+  async category(@IdOf('category') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
     return (await this.categories.find(session, [id], selection)).get(id);
   }
 
@@ -49,10 +45,7 @@ export class CategoryResolver {
   @Requires('WRITE')
   @Errors('BAD_USER_INPUT')
   @Mutation(() => Category, { nullable: true, description: 'Adds a category.' })
-  createCategory(
-    @Arg('input', () => NewCategory, { description: 'The category to create.' }) input: NewCategory,
-    @Ctx() { session }: Context,
-  ) {
+  createCategory(@Input(NewCategory, 'The category to create.') input: NewCategory, @Ctx() { session }: Context) {
     return this.categories.create(session, input);
   }
 
@@ -64,8 +57,8 @@ export class CategoryResolver {
     description: 'Updates the given fields of a category; the others keep their values.',
   })
   updateCategory(
-    @Arg('id', () => Id, { description: "The category's id." }) id: bigint,
-    @Arg('input', () => CategoryUpdate, { description: 'The fields to update.' }) input: CategoryUpdate,
+    @IdOf('category') id: bigint,
+    @Input(CategoryUpdate) input: CategoryUpdate,
     @Ctx() { session, request }: Context,
   ) {
     return this.categories.update(session, id, input, request.precondition);
@@ -78,10 +71,7 @@ export class CategoryResolver {
     nullable: true,
     description: 'Deletes a category that has no pets. Returns the deleted category.',
   })
-  deleteCategory(
-    @Arg('id', () => Id, { description: "The category's id." }) id: bigint,
-    @Ctx() { session, request }: Context,
-  ) {
+  deleteCategory(@IdOf('category') id: bigint, @Ctx() { session, request }: Context) {
     return this.categories.delete(session, id, request.precondition);
   }
 

@@ -1,4 +1,4 @@
-import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { Paged } from '../../cost/cost-directives';
 import type { InventoryRow } from '../../database/rows';
 import type { InventoryService } from '../../domain/inventory-service';
@@ -8,9 +8,9 @@ import { Counted, Requires, Stability } from '../../graphql/directives/directive
 import type { Context } from '../../graphql/executor/context';
 import { Selected } from '../../graphql/executor/selected';
 import type { Selection } from '../../reading/selection';
+import { IdOf, Input } from '../inputs/arguments';
 import { InventoryPageArgs, pageOf } from '../inputs/page-args';
 import { InventoryUpdate } from '../inputs/store-payloads';
-import { Id } from '../scalars';
 import { InventoryItemConnection } from '../types/connection-types';
 import { InventoryItem } from '../types/inventory-item';
 import { Pet } from '../types/pet';
@@ -26,7 +26,7 @@ export class InventoryResolver {
   @Requires('READ')
   @Query(() => InventoryItem, { nullable: true, description: "A pet's stock; null if it is not tracked." })
   async inventoryItem(
-    @Arg('petId', () => Id, { description: "The pet's id." }) petId: bigint,
+    @IdOf('pet', 'petId') petId: bigint,
     @Ctx() { session }: Context,
     @Selected() selection: Selection,
   ) {
@@ -51,8 +51,8 @@ export class InventoryResolver {
   @Errors('BAD_USER_INPUT', 'NOT_FOUND')
   @Mutation(() => InventoryItem, { nullable: true, description: "Sets a pet's stock, which is tracked from then on." })
   setInventory(
-    @Arg('petId', () => Id, { description: "The pet's id." }) petId: bigint,
-    @Arg('input', () => InventoryUpdate, { description: 'The new stock.' }) input: InventoryUpdate,
+    @IdOf('pet', 'petId') petId: bigint,
+    @Input(InventoryUpdate, 'The new stock.') input: InventoryUpdate,
     @Ctx() { session, request }: Context,
   ) {
     return this.stock.set(session, petId, input, request.precondition);
@@ -66,10 +66,7 @@ export class InventoryResolver {
     nullable: true,
     description: "Stops tracking a pet's stock. Returns the deleted entry.",
   })
-  removeInventory(
-    @Arg('petId', () => Id, { description: "The pet's id." }) petId: bigint,
-    @Ctx() { session, request }: Context,
-  ) {
+  removeInventory(@IdOf('pet', 'petId') petId: bigint, @Ctx() { session, request }: Context) {
     return this.stock.remove(session, petId, request.precondition);
   }
 

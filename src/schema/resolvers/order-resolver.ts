@@ -1,4 +1,4 @@
-import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { Paged } from '../../cost/cost-directives';
 import type { OrderRow } from '../../database/rows';
 import type { OrderService } from '../../domain/order-service';
@@ -8,9 +8,9 @@ import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { Selected } from '../../graphql/executor/selected';
 import type { Selection } from '../../reading/selection';
+import { IdOf, Input } from '../inputs/arguments';
 import { OrderPageArgs, pageOf } from '../inputs/page-args';
 import { NewOrder, OrderUpdate } from '../inputs/store-payloads';
-import { Id } from '../scalars';
 import { OrderConnection } from '../types/connection-types';
 import { Order } from '../types/order';
 import { Pet } from '../types/pet';
@@ -25,11 +25,7 @@ export class OrderResolver {
   @Counted()
   @Requires('READ')
   @Query(() => Order, { nullable: true, description: 'The order with this id; null if there is none.' })
-  async order(
-    @Arg('id', () => Id, { description: "The order's id." }) id: bigint,
-    @Ctx() { session }: Context,
-    @Selected() selection: Selection,
-  ) {
+  async order(@IdOf('order') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
     return (await this.orders.find(session, [id], selection)).get(id);
   }
 
@@ -50,10 +46,7 @@ export class OrderResolver {
     description:
       'Places an order. If the stock of its pet is tracked, the units are taken from it at once, or the order is refused with `INSUFFICIENT_STOCK`.',
   })
-  placeOrder(
-    @Arg('input', () => NewOrder, { description: 'The order to place.' }) input: NewOrder,
-    @Ctx() { session }: Context,
-  ) {
+  placeOrder(@Input(NewOrder, 'The order to place.') input: NewOrder, @Ctx() { session }: Context) {
     return this.orders.place(session, input);
   }
 
@@ -65,11 +58,7 @@ export class OrderResolver {
     description:
       'Updates the given fields of an order; the others keep their values. Reserved stock follows the pet and quantity, which cannot change once the order is complete.',
   })
-  updateOrder(
-    @Arg('id', () => Id, { description: "The order's id." }) id: bigint,
-    @Arg('input', () => OrderUpdate, { description: 'The fields to update.' }) input: OrderUpdate,
-    @Ctx() { session, request }: Context,
-  ) {
+  updateOrder(@IdOf('order') id: bigint, @Input(OrderUpdate) input: OrderUpdate, @Ctx() { session, request }: Context) {
     return this.orders.update(session, id, input, request.precondition);
   }
 
@@ -81,10 +70,7 @@ export class OrderResolver {
     description:
       'Deletes an order; its reserved stock is released unless the order is complete. Returns the deleted order.',
   })
-  cancelOrder(
-    @Arg('id', () => Id, { description: "The order's id." }) id: bigint,
-    @Ctx() { session, request }: Context,
-  ) {
+  cancelOrder(@IdOf('order') id: bigint, @Ctx() { session, request }: Context) {
     return this.orders.cancel(session, id, request.precondition);
   }
 

@@ -1,4 +1,4 @@
-import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { Paged } from '../../cost/cost-directives';
 import type { PetRow } from '../../database/rows';
 import type { CategoryService } from '../../domain/category-service';
@@ -10,9 +10,9 @@ import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { Selected } from '../../graphql/executor/selected';
 import type { Selection } from '../../reading/selection';
+import { IdOf, Input } from '../inputs/arguments';
 import { OrderPageArgs, PetPageArgs, pageOf } from '../inputs/page-args';
 import { NewPet, PetUpdate } from '../inputs/payloads';
-import { Id } from '../scalars';
 import { Category } from '../types/category';
 import { OrderConnection, PetConnection } from '../types/connection-types';
 import { InventoryItem } from '../types/inventory-item';
@@ -30,11 +30,7 @@ export class PetResolver {
   @Counted()
   @Requires('READ')
   @Query(() => Pet, { nullable: true, description: 'The pet with this id; null if there is none.' })
-  async pet(
-    @Arg('id', () => Id, { description: "The pet's id." }) id: bigint,
-    @Ctx() { session }: Context,
-    @Selected() selection: Selection,
-  ) {
+  async pet(@IdOf('pet') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
     return (await this.pets.find(session, [id], selection)).get(id);
   }
 
@@ -51,10 +47,7 @@ export class PetResolver {
   @Requires('WRITE')
   @Errors('BAD_USER_INPUT', 'UNKNOWN_REFERENCE')
   @Mutation(() => Pet, { nullable: true, description: 'Adds a pet to the store.' })
-  createPet(
-    @Arg('input', () => NewPet, { description: 'The pet to create.' }) input: NewPet,
-    @Ctx() { session }: Context,
-  ) {
+  createPet(@Input(NewPet, 'The pet to create.') input: NewPet, @Ctx() { session }: Context) {
     return this.pets.create(session, input);
   }
 
@@ -65,11 +58,7 @@ export class PetResolver {
     nullable: true,
     description: 'Updates the given fields of a pet; the others keep their values.',
   })
-  updatePet(
-    @Arg('id', () => Id, { description: "The pet's id." }) id: bigint,
-    @Arg('input', () => PetUpdate, { description: 'The fields to update.' }) input: PetUpdate,
-    @Ctx() { session, request }: Context,
-  ) {
+  updatePet(@IdOf('pet') id: bigint, @Input(PetUpdate) input: PetUpdate, @Ctx() { session, request }: Context) {
     return this.pets.update(session, id, input, request.precondition);
   }
 
@@ -80,7 +69,7 @@ export class PetResolver {
     nullable: true,
     description: 'Deletes a pet that has no orders, and its inventory entry. Returns the deleted pet.',
   })
-  deletePet(@Arg('id', () => Id, { description: "The pet's id." }) id: bigint, @Ctx() { session, request }: Context) {
+  deletePet(@IdOf('pet') id: bigint, @Ctx() { session, request }: Context) {
     return this.pets.delete(session, id, request.precondition);
   }
 

@@ -2,7 +2,7 @@ import type { GraphQLObjectType } from 'graphql';
 import { listSizeOf, weightOf } from '../../../cost/cost-directives';
 import { errorsOf } from '../../../errors/errors-directive';
 import { isCounted, requiredScope } from '../../../graphql/directives/directives';
-import { mark, rows } from '../../html';
+import { badge, rows } from '../../html';
 import { errorList } from '../errors-html';
 import type { Entry } from '../reference-page';
 import { type Elements, type Field, typeHtml } from './graphql-type-html';
@@ -22,7 +22,7 @@ function rootEntry(elements: Elements, typeName: string, field: Field): Entry {
     label: field.name,
     title: `<code>${field.name}</code>`,
     body: [
-      `<p class="signature"><code>${field.name}: ${typeHtml(field.type)}</code>${elements.marksHtml(field)}${facts.map(mark).join('')}</p>`,
+      `<p class="signature"><code>${field.name}: ${typeHtml(field.type)}</code>${elements.badgesHtml(field)}${facts.map(badge).join('')}</p>`,
       elements.textOf(field),
       field.args.length ? `<h4>Arguments</h4>${rows(field.args.map((each) => elements.argument(id, each)))}` : '',
       costOf(field),

@@ -13,7 +13,7 @@ import {
 } from 'graphql';
 import { weightOf } from '../../../cost/cost-directives';
 import { annotationsOf } from '../../../graphql/annotations/annotations';
-import { escaped, inline, mark, prose, type Row, rows } from '../../html';
+import { badge, escaped, inline, prose, type Row, rows } from '../../html';
 import { describedError } from '../errors-html';
 
 export type Field = GraphQLField<unknown, unknown>;
@@ -44,7 +44,13 @@ export class Elements {
   field(typeName: string, field: Field): Row {
     const at = `${typeName}.${field.name}`;
     const text = `${this.textOf(field)}${rows(field.args.map((argument) => this.argument(at, argument)))}`;
-    return { id: at, name: field.name, type: typeHtml(field.type), text, marks: this.marks(field, weightOf(field, 1)) };
+    return {
+      id: at,
+      name: field.name,
+      type: typeHtml(field.type),
+      text,
+      badges: this.badges(field, weightOf(field, 1)),
+    };
   }
 
   argument(field: string, argument: GraphQLArgument): Row {
@@ -57,19 +63,19 @@ export class Elements {
 
   enumValue(typeName: string, value: GraphQLEnumValue): Row {
     const id = `${typeName}.${value.name}`;
-    return { id, name: value.name, type: '', text: this.textOf(value), marks: this.marks(value) };
+    return { id, name: value.name, type: '', text: this.textOf(value), badges: this.badges(value) };
   }
 
   private value(value: GraphQLArgument | GraphQLInputField, id: string): Row {
     const { name, type, defaultValue } = value;
     const given = defaultValue === undefined ? undefined : astFromValue(defaultValue, type);
     const shown = given ? ` = <code>${escaped(print(given))}</code>` : '';
-    const marks = this.marks(value, weightOf(value, 0));
-    return { id, name, type: `${typeHtml(type)}${shown}`, text: this.textOf(value), marks };
+    const badges = this.badges(value, weightOf(value, 0));
+    return { id, name, type: `${typeHtml(type)}${shown}`, text: this.textOf(value), badges };
   }
 
   /** Deprecation, stability and, if it is not that of other elements, the cost. */
-  marks(element: unknown, cost?: number): string[] {
+  badges(element: unknown, cost?: number): string[] {
     const { stability, deprecation } = this.annotations.get(element) ?? {};
     return [
       ...(deprecation ? ['deprecated'] : []),
@@ -89,7 +95,7 @@ export class Elements {
     return `${prose(own, this.describes)}<p>Deprecated: ${inline(reason, this.describes)}${until ?? ''}${instead ?? ''}</p>`;
   }
 
-  marksHtml(element: unknown): string {
-    return this.marks(element).map(mark).join('');
+  badgesHtml(element: unknown): string {
+    return this.badges(element).map(badge).join('');
   }
 }

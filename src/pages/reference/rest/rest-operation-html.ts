@@ -1,6 +1,6 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import type { ErrorCode } from '../../../errors/error-codes';
-import { type Describes, escaped, mark, prose, type Row, rows } from '../../html';
+import { badge, type Describes, escaped, prose, type Row, rows } from '../../html';
 import { errorList } from '../errors-html';
 import type { Entry } from '../reference-page';
 import { boundsHtml, typeHtml } from './rest-schema-html';
@@ -18,7 +18,7 @@ export interface Shared {
 export function operationEntry(shown: ShownOperation, { always, describes }: Shared, example: unknown): Entry {
   const { method, path, operation, parameters } = shown;
   const { operationId = '', summary = '', description = '', deprecated } = operation;
-  const marks = [
+  const badges = [
     ...(deprecated ? [`deprecated until ${operation['x-sunset']}`] : []),
     ...(operation['x-stability'] ? [operation['x-stability']] : []),
   ];
@@ -28,7 +28,7 @@ export function operationEntry(shown: ShownOperation, { always, describes }: Sha
     label: `${verb} ${escaped(summary)}`,
     title: escaped(summary),
     body: [
-      `<p class="route">${verb} <code>${escaped(path)}</code>${marks.map(mark).join('')}</p>`,
+      `<p class="route">${verb} <code>${escaped(path)}</code>${badges.map(badge).join('')}</p>`,
       prose(description, describes),
       titled(
         'Parameters',
@@ -55,7 +55,7 @@ export function parameterRow(parameter: ShownParameter, describes: Describes): R
     name,
     type: `${typeHtml(schema)}, ${PLACES[parameter.in] ?? parameter.in}`,
     text: prose(description, describes) + boundsHtml(schema),
-    marks: [...(required ? ['required'] : []), ...(stability ? [stability] : [])],
+    badges: [...(required ? ['required'] : []), ...(stability ? [stability] : [])],
   };
 }
 

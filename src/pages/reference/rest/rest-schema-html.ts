@@ -56,8 +56,8 @@ export function schemaHtml(schema: OpenAPIV3.SchemaObject, describes: Describes)
   const { description = '', properties = {}, required = [], example } = schema;
   const fields = Object.entries(properties).map(([name, property]): Row => {
     const text = 'description' in property ? (property.description ?? '') : '';
-    const marks = required.includes(name) ? ['required'] : [];
-    return { name, type: typeHtml(property), text: prose(text, describes) + boundsHtml(property), marks };
+    const badges = required.includes(name) ? ['required'] : [];
+    return { name, type: typeHtml(property), text: prose(text, describes) + boundsHtml(property), badges };
   });
   const items = schema.type === 'array' ? `<p>A ${typeHtml(schema)}.</p>` : '';
   const values = schema.enum ? boundsHtml({ ...schema, description: undefined }) : '';
