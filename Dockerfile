@@ -6,8 +6,9 @@ RUN npm ci --no-audit --no-fund
 COPY tsconfig.json ./
 COPY src src
 RUN npm run build
-# Removes what only the build needs, including Prisma's CLI: with it the image would be twice as large.
-RUN npm uninstall prisma --omit=dev --omit=peer --ignore-scripts --no-audit --no-fund
+# Removes what only the build needs, including Prisma's CLI and the compiler, which others may use and none needs: with them
+# the image would be twice as large.
+RUN npm uninstall prisma --omit=dev --omit=optional --omit=peer --ignore-scripts --no-audit --no-fund
 
 FROM node:22.23.3-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000
