@@ -10,8 +10,8 @@ const RARE = BigInt(CATEGORIES + 1);
 
 /**
  * Fills a store in which every filter has values that many rows have and values that few have: one category has one pet,
- * one status is one in 500, one in 1,000 pets is out of stock; names have words that 90, 9, 1 and 0.1 % of the pets
- * have, and one that a single pet has.
+ * one status is one in 500, one in 1,000 pets is out of stock; names begin with words that 90, 9, 1 and 0.1 % of the pets
+ * have, and one that a single pet has, and end with words that 8 and 1 % have.
  */
 export async function fillStore(url, pets) {
   const client = new pg.Client({ connectionString: url });
@@ -20,7 +20,8 @@ export async function fillStore(url, pets) {
     'set synchronous_commit to off',
     `insert into categories (name) select 'Category ' || i from generate_series(1, ${RARE}) as i`,
     `insert into pets (name, status, category_id) select
-       case when i % 1000 = 7 then 'Zanzibar ' when i % 97 = 3 then 'Bella ' when i % 11 = 3 then 'Luna ' else 'Pet ' end || i,
+       case when i % 1000 = 7 then 'Zanzibar ' when i % 97 = 3 then 'Bella ' when i % 11 = 3 then 'Luna ' else 'Pet ' end || i
+         || case when i % 13 = 5 then ' Domino' when i % 89 = 7 then ' Tiger' else '' end,
        (case when i % 500 = 9 then 'pending' when i % 3 = 1 then 'sold' else 'available' end)::pet_status, 1 + i % ${CATEGORIES}
      from generate_series(1, ${pets} - 1) as i`,
     `insert into pets (name, category_id) values ('Unicorn', ${RARE})`,
@@ -36,8 +37,6 @@ export async function fillStore(url, pets) {
 }
 
 const PARENTS = Array.from({ length: 20 }, (_, i) => BigInt(i + 32));
-const BY_NAME = 'a common word by name: the distance to the first one grows';
-
 const WORDS = {
   'a word of 90 %': { name: 'pet' },
   'a word of 9 %': { name: 'luna' },
@@ -45,6 +44,8 @@ const WORDS = {
   'a word of 0.1 %': { name: 'ZANZI' },
   'a word of one': { name: 'unicorn' },
   'a word of none': { name: 'xyzzy' },
+  'a last word of 8 %': { name: 'domino' },
+  'a last word of 1 %': { name: 'tiger' },
 };
 const PETS = {
   all: {},
@@ -62,6 +63,7 @@ const PETS = {
   'two letters': { name: 'zA' },
   'two letters of none': { name: 'qq' },
   'a word and a status': { name: 'luna', statuses: ['sold'] },
+  'a last word and a status': { name: 'domino', statuses: ['sold'] },
   'a word and two statuses': { name: 'luna', statuses: ['sold', 'available'] },
   'a word and three categories': { name: 'luna', categoryIds: [1n, 2n, RARE] },
   'a word and a category of one': { name: 'luna', categoryIds: [RARE] },
@@ -85,85 +87,80 @@ const ORDERS = {
   'pets, not complete': { petIds: [3n, 103n], complete: false },
   'three ids': { ids: [1n, 2n, 3n] },
 };
-/** In order of name, how far it is to rows with a word in them depends on the other names. */
-const GROWS_BY_NAME = new Set([
-  'a word of 90 %',
-  'a word of 9 %',
-  'a word of 1 %',
-  'a word and a status',
-  'a word and two statuses',
-  'a word and three categories',
-]);
-
 /**
- * Every list, with its filters, in its orders, at its start, its middle and its end; and its total. Totals of nested lists
- * count up to 10,000 rows for each parent, as `times` totals of the list `like` them do.
+ * Every list, with its filters, in its orders: at its start, in the middle of the table, at its last page (from a row of the
+ * list on), and from its end; and its total. Nested lists are so many (`times`) of the list `like` them, which has more rows in
+ * the small store than each of them.
  */
 export function listsOf() {
   return [
-    ...lists('pets', tables.PETS, PETS, { ID: middleOf('pets', 'id'), NAME: middleOf('pets', 'name') }),
-    ...lists(
-      'categories',
-      tables.CATEGORIES,
-      { all: {}, 'a word': { name: 'gory 1' } },
-      { ID: undefined, NAME: undefined },
-    ),
-    ...lists('inventory', tables.INVENTORY, INVENTORY, {
-      PET_ID: middleOf('inventory', 'pet_id'),
-      QUANTITY: middleOf('inventory', 'quantity', 'pet_id'),
-    }),
-    ...lists('orders', tables.ORDERS, ORDERS, {
-      ID: middleOf('orders', 'id'),
-      SHIP_DATE: middleOf('orders', 'ship_date'),
-    }),
+    ...lists('pets', tables.PETS, PETS),
+    ...lists('categories', tables.CATEGORIES, { all: {}, 'a word': { name: 'gory 1' } }),
+    ...lists('inventory', tables.INVENTORY, INVENTORY),
+    ...lists('orders', tables.ORDERS, ORDERS),
     ...Object.entries(PETS).flatMap(([what, filters]) => [
       {
         name: `20 categories × 10 pets: ${what}`,
-        read: (database) =>
-          selectPages(database, tables.PETS, 'categoryId', PARENTS, pageOf(filters, 'ID', 'start', 10)),
+        like: `pets: ${what}, by id, start`,
+        times: PARENTS.length,
+        read: (database) => selectPages(database, tables.PETS, 'categoryId', PARENTS, pageOf(filters, 'ID', 10)),
       },
       {
         name: `20 categories, totals: ${what}`,
         like: `pets: ${what}, total`,
         times: PARENTS.length,
-        read: (database) => countRowsByParent(database, tables.PETS, 'categoryId', PARENTS, filters),
+        counts: async (database) => [
+          ...(await countRowsByParent(database, tables.PETS, 'categoryId', PARENTS, filters)).values(),
+        ],
       },
     ]),
   ];
 }
 
-function lists(name, table, filters, orders) {
+function lists(name, table, filters) {
   return Object.entries(filters).flatMap(([what, filter]) => [
-    ...Object.entries(orders).flatMap(([order, middle]) =>
-      ['start', 'end', ...(middle ? ['middle'] : [])].map((place) => ({
-        name: `${name}: ${what}, by ${order.toLowerCase()}, ${place}`,
-        grows: order === 'NAME' && GROWS_BY_NAME.has(what) ? BY_NAME : undefined,
-        read: async (database) =>
-          selectPage(database, table, pageOf(filter, order, place, 20, place === 'middle' && (await middle(database)))),
-      })),
+    ...Object.keys(table.orders).flatMap((order) =>
+      ['start', 'middle', 'last page', 'end'].map((place) => {
+        const after = once((database) => boundOf(database, table, filter, order, place));
+        return {
+          name: `${name}: ${what}, by ${order.toLowerCase()}, ${place}`,
+          read: async (database) =>
+            selectPage(database, table, {
+              ...pageOf(filter, order, 20),
+              backward: place === 'end',
+              after: await after(database),
+            }),
+        };
+      }),
     ),
-    {
-      name: `${name}: ${what}, total`,
-      read: (database) => countRows(database, table, filter),
-    },
+    { name: `${name}: ${what}, total`, counts: async (database) => [await countRows(database, table, filter)] },
   ]);
 }
 
-function pageOf(filters, order, place, limit, after = undefined) {
-  return { filters, order, descending: false, backward: place === 'end', limit, ...(after && { after }) };
+function pageOf(filters, order, limit) {
+  return { filters, order, descending: false, backward: false, limit };
 }
 
-/** The bound in the middle of a list: looked up once in each store. */
-function middleOf(table, column, id = table === 'inventory' ? 'pet_id' : 'id') {
+/** After which row a page begins: one in the middle of the table, or one of the last of the list. */
+async function boundOf(database, table, filters, order, place) {
+  if (place !== 'middle' && place !== 'last page') return undefined;
+  const { expression, field, keyOf } = table.orders[order];
+  if (place === 'last page') {
+    const { rows } = await selectPage(database, table, { ...pageOf(filters, order, 10), backward: true });
+    return rows[0] && { key: keyOf(rows[0]), id: String(table.idOf(rows[0])) };
+  }
+  const id = table.columns[table.idField].sql;
+  const text = `select ${expression}::text as key, ${id}::text as id from ${table.name}${table.joins ?? ''}
+    order by ${field === table.idField ? id : `${expression}, ${id}`} offset (select count(*) / 2 from ${table.name}) limit 1`;
+  const [row] = await database.query({ name: '', text }, []);
+  return row;
+}
+
+/** The result of a function of the database, found once for each. */
+function once(find) {
   const known = new Map();
   return (database) => {
     if (!known.has(database)) known.set(database, find(database));
     return known.get(database);
   };
-  async function find(database) {
-    const text = `select ${column}::text as key, ${id}::text as id from ${table}
-      order by ${column}, ${id} offset (select count(*) / 2 from ${table}) limit 1`;
-    const [row] = await database.query({ name: '', text }, []);
-    return row;
-  }
 }

@@ -107,9 +107,11 @@ function countsOf<Row>(table: Table<Row>, criteria: Criteria, parents: Parents, 
   const common = criteria.equal.length && !parents.column ? COMMON_OF_SOME : COMMON;
   const ofParent = parents.column ? [`${parents.column.sql} = parent.id`] : [];
   const tests = [...ofParent, ...equalTo(criteria, values), ...walkedTests(criteria, '', values)];
+  // Those that begin with a text are found at no cost but their own.
+  const rest = criteria.contained?.elsewhere ?? criteria;
   const passed = `(select count(*)::int from (select from ${name}${joins}${where(tests)} limit ${most}) as passed)`;
   return `${found}${counts(
-    `case when size < ${sample} then hits when hits >= ${Math.floor(sample * common)} then ${passed} else ${ofFound} end`,
-    ` cross join lateral (${sampleOf(table, criteria, values, sample, parents.column)}) as sample`,
+    `case when size < ${sample} or hits >= ${Math.floor(sample * common)} then ${passed} else ${ofFound} end`,
+    ` cross join lateral (${sampleOf(table, rest, values, sample, parents.column)}) as sample`,
   )}`;
 }

@@ -14,7 +14,7 @@ export interface Column {
  * - `ids`: has one of these ids.
  * - `equal`: the column has one of these values.
  * - `name`: contains this text, whatever its case; if it has fewer than three characters, begins with it. There is a
- *   trigram index on the column under the database's collation. `order`: the order by this column.
+ *   trigram index on what follows its first character, under the database's collation. `order`: the order by this column.
  * - `atMost`: the integer is not larger. `order`: the order by this column.
  * - `joined`: the column of a joined table has one of these values: few, since each is a parameter.
  * - `condition`: any other SQL on the column, in which `?` stands for the value. No index need serve it.

@@ -55,6 +55,9 @@ const text = fc.constantFrom(
   'a',
   'aA',
   'b',
+  'AARON',
+  'zoe ',
+  'x 9',
   '🐕',
   '～',
   ' b',
@@ -154,7 +157,7 @@ const RUNS = runs(25, 80);
 
 /**
  * So many rows that a small page is not found by walking alone: 'émi' is in few names, all at the end; 'rex' in many, none
- * of them at either end by name; 'a b' in some everywhere.
+ * of them at either end by name, and none begins with it; many begin with 'Aaron' and 'zoe', far from each other.
  */
 const LARGE: World = {
   categories: Array.from({ length: 3000 }, (_, i) => ({ id: i + 1, name: nameOf(i) })),

@@ -1,12 +1,10 @@
 import { type Column, castTo, columnOf, type Filter, type Table } from '../table';
+import { type Containing, containing } from './containing';
 import { beginningWith, casesOf, type Range, upTo } from './ranges';
-import type { Values } from './statement-values';
+import type { Condition } from './statement-values';
 
 /** Filter values by filter name; `undefined` and null filter nothing. */
 export type Filters = Readonly<Record<string, unknown>>;
-
-/** A condition of SQL, whose values are added to the statement's. */
-export type Condition = (values: Values) => string;
 
 /** Which rows are read, by what finds them. */
 export interface Criteria {
@@ -18,13 +16,18 @@ export interface Criteria {
   readonly tests: readonly { readonly column?: Column; readonly walked: Condition; readonly searched: Condition }[];
   /** Only rows with these ids: so few that they are read before anything else is looked at. */
   readonly ids?: { readonly count: number; readonly test: Condition };
+  /**
+   * The rows that contain a text, which `tests` have all, in two: `beginning` with it, which are ranges of an order, or with
+   * the text `elsewhere`, for which there is an index.
+   */
+  readonly contained?: { readonly beginning: Criteria; readonly elsewhere: Criteria };
   /** Whether only the planner knows which index serves the tests: by the values. */
   readonly isPlannedByValues: boolean;
 }
 
 type Found = {
   -readonly [Part in keyof Criteria]: Criteria[Part] extends readonly (infer Each)[] ? Each[] : Criteria[Part];
-};
+} & { text?: Containing & { readonly order: string } };
 
 /** The number of characters from which on a text has trigrams to be found by. */
 const CONTAINED = 3;
@@ -38,7 +41,8 @@ export function criteriaOf<Row>(table: Table<Row>, filters: Filters): Criteria {
     const value = filters[name];
     if (value !== undefined && value !== null) add(found, table, filter, value);
   }
-  return found;
+  const { text, ...others } = found;
+  return text ? withText(others, text) : others;
 }
 
 function add<Row>(found: Found, table: Table<Row>, filter: Filter, value: unknown): void {
@@ -92,12 +96,23 @@ function addName(found: Found, column: Column, order: string, text: string): voi
     };
     return;
   }
-  // A value inside of a subquery is unknown to the planner: whatever it is, the plan is the one for a rare text.
-  const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`;
-  found.tests.push({
-    column,
-    walked: (values) =>
-      `lower(${column.sql} collate "default") like (select lower(${values.add(pattern, '::text')} collate "default"))`,
-    searched: (values) => `(${column.sql} collate "default") ilike ${values.of(column, pattern)}`,
-  });
+  found.text = { ...containing(column, text), order };
+}
+
+function withText(
+  others: Criteria,
+  { column, order, contains, begins, ranges, elsewhere }: Containing & { order: string },
+): Criteria {
+  const { tests, within } = others;
+  const test = (walked: Condition, searched = walked) => ({ column, walked, searched });
+  const ranged = within ? [...tests, { walked: within.test, searched: within.test }] : tests;
+  const all = { ...others, tests: [...tests, test(contains)] };
+  if (others.ids) return all;
+  return {
+    ...all,
+    contained: {
+      beginning: { ...others, within: { order, ranges, test: begins }, tests: [...ranged, test(begins)] },
+      elsewhere: { ...others, tests: [...tests, test(elsewhere.walked, elsewhere.searched)] },
+    },
+  };
 }

@@ -40,6 +40,12 @@ function after(characters: readonly string[]): string | undefined {
   return rest.join('') + String.fromCodePoint(next);
 }
 
+/** Capitals that are not the upper case of their lower case: ẞ, Ω as the sign of ohm. There are none beyond U+2FFF. */
+const OTHER_CAPITALS = Array.from({ length: 0x3000 }, (_, code) => String.fromCodePoint(code)).filter((letter) => {
+  const lower = letter.toLowerCase();
+  return lower !== letter && lower.toUpperCase() !== letter;
+});
+
 /**
  * The forms of a text that differ only in the case of letters. They are Unicode's, whatever the database's collation;
  * one that takes more letters (ß, SS) is no form of the same letter.
@@ -47,7 +53,9 @@ function after(characters: readonly string[]): string | undefined {
 export function casesOf(text: string): string[] {
   return [...text].reduce<string[]>(
     (starts, letter) => {
-      const forms = [letter, letter.toLowerCase(), letter.toUpperCase()].filter((form) => [...form].length === 1);
+      const lower = letter.toLowerCase();
+      const others = OTHER_CAPITALS.filter((each) => each.toLowerCase() === lower);
+      const forms = [letter, lower, letter.toUpperCase(), ...others].filter((form) => [...form].length === 1);
       return starts.flatMap((start) => [...new Set(forms)].map((form) => start + form));
     },
     [''],

@@ -1,4 +1,4 @@
-import { type Column, idOrderOf, orderOf, type Table } from '../table';
+import { type Column, idOrderOf, type Table } from '../table';
 import type { Criteria } from './criteria';
 import { testedColumns, walkedTests } from './row-tests';
 import type { Values } from './statement-values';
@@ -6,10 +6,7 @@ import { walkOf } from './walk';
 
 /** Share of a sample: if so many pass, walking on costs less than to search for all and to sort them. */
 const MANY = 0.0075;
-/**
- * The same if the rows may all be far from where the page begins, since it is in order of what is searched for, or if they
- * are found at little cost, by intervals of another order's index.
- */
+/** The same if they are found at little cost, by intervals of another order's index. */
 const MOST_SEARCHED = 0.03;
 
 /** Rows tried to find out how common the rows are that pass the tests, and where each has to be joined first. */
@@ -20,7 +17,7 @@ export function sampleSizeOf<Row>({ joins }: Table<Row>): number {
   return joins ? SAMPLE_OF_JOINED : SAMPLE;
 }
 
-/** The first rows of the list, whatever the order of the page: `size` of them, and `hits` that pass the tests. */
+/** The first rows of the list, or of its first intervals, whatever the order of the page: `size` of them, and `hits` that pass the tests. */
 export function sampleOf<Row>(
   table: Table<Row>,
   criteria: Criteria,
@@ -30,14 +27,12 @@ export function sampleOf<Row>(
 ): string {
   const order = idOrderOf(table);
   const columns = testedColumns(table, criteria, order);
-  const rows = walkOf(table, criteria, { order, isReverse: false, limit }, columns, values, parent);
+  const rows = walkOf(table, criteria, { order, isReverse: false, isUnordered: true, limit }, columns, values, parent);
   const hits = `count(*) filter (where ${walkedTests(criteria, order, values).join(' and ')})::int as hits`;
   return `select count(*)::int as size, ${hits} from (${rows}) as ${table.name}${table.joins ?? ''}`;
 }
 
 /** How many rows of a sample pass if there are many. */
-export function manyOfSample<Row>(table: Table<Row>, { tests, within }: Criteria, order: string): number {
-  const { sql } = orderOf(table, order).column;
-  const isSearched = within || tests.some(({ column }) => column?.sql === sql);
-  return Math.ceil(sampleSizeOf(table) * (isSearched ? MOST_SEARCHED : MANY));
+export function manyOfSample<Row>(table: Table<Row>, { within }: Criteria): number {
+  return Math.ceil(sampleSizeOf(table) * (within ? MOST_SEARCHED : MANY));
 }

@@ -1,21 +1,53 @@
 import { columnOf, type Table } from '../table';
 import type { Criteria } from './criteria';
-import { equalTo, sorted, testedColumns } from './row-tests';
+import { equalTo, walkedTests } from './row-tests';
 import { edgesOf, keysOf, type Slice, testsOf, where } from './slices';
 import type { Values } from './statement-values';
 import { type Parents, sliceOf, type Walk } from './walk';
 
-/**
- * All rows of the parents that match, as `parent, id`. What finds few rows comes first, behind `offset 0`: the planner, which
- * does not know the values, would choose otherwise; only those of a join it has to be left, with the values.
- */
+/** All rows of the parents that match and pass `more` tests, as `parent, id`, and `columns` with a comma before them. */
 export function searchedRows<Row>(
   table: Table<Row>,
   criteria: Criteria,
   values: Values,
-  { rows, column }: Parents,
+  parents: Parents,
   more: readonly string[] = [],
   columns = '',
+): string {
+  const { contained, within, ids, tests } = criteria;
+  const rows = (of: Criteria, how: typeof foundRows<Row>) => how(table, of, values, parents, more, columns);
+  if (contained) return `${rows(contained.beginning, rowsOfRanges)} union all ${rows(contained.elsewhere, foundRows)}`;
+  return rows(criteria, within && !ids && !tests.length ? rowsOfRanges : foundRows);
+}
+
+/** Those that ranges of an order have, of which the tests then leave some. */
+function rowsOfRanges<Row>(
+  table: Table<Row>,
+  criteria: Criteria,
+  values: Values,
+  { rows, column }: Parents,
+  more: readonly string[],
+  columns: string,
+): string {
+  const { name, joins = '' } = table;
+  const { order } = criteria.within as { order: string };
+  const ranged = sliceOf(table, criteria, { order }, `${name}.*`, values, column);
+  const tests = [...walkedTests(criteria, order, values), ...more];
+  return `select parent.id as parent, ${columnOf(table, table.idField)} as id${columns}
+from ${rows} as parent(id) cross join lateral (${ranged}) as ${name}${criteria.tests.length ? joins : ''}${where(tests)}`;
+}
+
+/**
+ * Those that tests find. What finds few rows comes first, behind `offset 0`: the planner, which does not know the values,
+ * would choose otherwise; only those of a join it has to be left, with the values.
+ */
+function foundRows<Row>(
+  table: Table<Row>,
+  criteria: Criteria,
+  values: Values,
+  { rows, column }: Parents,
+  more: readonly string[],
+  columns: string,
 ): string {
   const { name, joins } = table;
   const searched = criteria.tests.map(({ searched }) => searched(values));
@@ -32,7 +64,7 @@ export function searchedRows<Row>(
   return `select ${column?.sql ?? '0::bigint'} as parent, ${id} as id${columns} from ${from}${joins ?? ''}${where(others)}`;
 }
 
-/** All the rows that match, numbered in the order of the page for each parent: read by the other order's index, or searched. */
+/** All the rows that match, as `parent, id, number`: numbered in the order of the page for each parent. */
 export function numberedRows<Row>(
   table: Table<Row>,
   criteria: Criteria,
@@ -40,17 +72,12 @@ export function numberedRows<Row>(
   values: Values,
   parents: Parents,
 ): string {
-  const { within, ids, tests } = criteria;
-  const bounds = boundsOf(table, page, values);
-  if (!within || within.order === page.order || ids || tests.length) {
-    const partition = parents.column ? `partition by ${parents.column.sql}` : '';
-    const number = `, row_number() over (${partition}${sorted(table, page)}) as number`;
-    return searchedRows(table, criteria, values, parents, bounds, number);
-  }
-  const columns = testedColumns(table, criteria, page.order);
-  const rows = sliceOf(table, criteria, { order: within.order }, columns, values, parents.column);
-  return `select parent.id as parent, ${columnOf(table, table.idField)} as id, row_number() over (partition by parent.id${sorted(table, page)}) as number
-from ${parents.rows} as parent(id) cross join lateral (${rows}) as ${table.name}${where(bounds)}`;
+  const { keys } = keysOf(table, page.order);
+  const names = keys.map((_, i) => `key${i}`);
+  const columns = keys.map((key, i) => `, ${key} as ${names[i]}`).join('');
+  const rows = searchedRows(table, criteria, values, parents, boundsOf(table, page, values), columns);
+  const order = names.map((each) => each + (page.isReverse ? ' desc' : '')).join(', ');
+  return `select parent, id, row_number() over (partition by parent order by ${order}) as number from (${rows}) as searched`;
 }
 
 function boundsOf<Row>(table: Table<Row>, { order, low, high }: Slice, values: Values): string[] {

@@ -1,5 +1,8 @@
 import { type Column, castTo } from '../table';
 
+/** A condition of SQL, whose values are added to the statement's. */
+export type Condition = (values: Values) => string;
+
 /** The values of a statement's parameters, in the order in which they are added. */
 export class Values {
   readonly list: unknown[] = [];

@@ -76,9 +76,11 @@ export function walkOf<Row>(
       ]
     : [...(from ? [compare(all, '>', [...starts, ...from])] : afterLeast), ...first('<=')];
   const { passing } = walk;
+  // One that passes over rows has no limit to end it.
+  const interval = [...leading.map((each, i) => `${each} = ${starts[i]}`), ...testsOf(keys, { low, high })];
   const limit = ` limit ${walk.limit}`;
   const order = (by: readonly string[]) => ` order by ${by.map((key) => key + (isReverse ? ' desc' : '')).join(', ')}`;
-  const read = (what: string) => `select ${what} from ${name}${where(tests)}${order(all)}`;
+  const read = (what: string) => `select ${what} from ${name}${where(passing && to ? interval : tests)}${order(all)}`;
   const ending = [
     ...leading.slice(1).map((each, i) => `${each} = ${starts[i + 1]}`),
     ...testsOf(keys, isReverse ? { low: to } : { high: to }),

@@ -1,0 +1,18 @@
+import { casesOf } from '../../src/reading/rows/ranges';
+
+test('every letter is a form of its lower case', () => {
+  const missing: string[] = [];
+  for (let code = 0; code <= 0x10ffff; code++) {
+    if (code >= 0xd800 && code <= 0xdfff) continue;
+    const letter = String.fromCodePoint(code);
+    const lower = letter.toLowerCase();
+    if (lower !== letter && [...lower].length === 1 && !casesOf(lower).includes(letter)) missing.push(letter);
+  }
+  expect(missing).toEqual([]);
+});
+
+test('the forms of a text have each of its letters in both cases', () => {
+  expect(casesOf('a1')).toEqual(['a1', 'A1']);
+  expect(casesOf('ß')).toEqual(['ß', 'ẞ']);
+  expect(casesOf('éß')).toEqual(['éß', 'éẞ', 'Éß', 'Éẞ']);
+});
