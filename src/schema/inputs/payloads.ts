@@ -9,9 +9,7 @@ import { Id } from '../scalars';
 @Rules(NEW_PET)
 @InputType({ description: 'A pet to create.' })
 export class NewPet {
-  @Field(() => String, {
-    description: `The pet's name, 1 to ${NAME.maxLength} characters after trimming.`,
-  })
+  @Field(() => String, { description: `The pet's name, 1 to ${NAME.maxLength} characters after trimming.` })
   name!: string;
 
   @Field(() => Id, { description: 'ID of the category that the pet belongs to.' })
