@@ -69,7 +69,7 @@ export class PetService {
     const write = insertPet(session, { name, status: status ?? 'available', categoryId }, ([pet]) => {
       if (pet) session.changed({ topic: 'pet', kind: 'CREATED', id: pet.id });
     });
-    return await refusing(write, unknownCategory(categoryId));
+    return refusing(write, unknownCategory(categoryId));
   }
 
   /**
