@@ -102,11 +102,10 @@ async function run(
   const variables = variablesOf(operation, { path, query, body });
   const key = operation.runsOnce ? request.headers[IDEMPOTENCY_KEY] : undefined;
   const idempotency = key === undefined ? undefined : { header: String(key), operation: operation.id };
-  const { session, caller, meter, requestId, observer } = operationRequest;
   const precondition = operation.isConditional
     ? preconditionOf(request.headers['if-match'], operation.tagOf)
     : undefined;
-  const asked = { session, caller, meter, requestId, observer, api: REST_API, idempotency, precondition };
+  const asked = { ...operationRequest, api: REST_API, idempotency, precondition };
   const outcome = await executor.run(operation.document, null, variables, asked);
   reply.headers(idempotencyHeaders(outcome));
   const result = resultOf(operation, dataOf(operation, outcome.body));

@@ -3,10 +3,10 @@ import { RequestedCancellation } from '../../postgres/cancel-request';
 import { BackendCancellation } from '../../postgres/cancellation';
 import { type Server, TAKES_WRITES } from '../../postgres/database-server';
 import { TIME_ZONE, type TransactionPooler } from '../../postgres/pooler';
-import type { PoolLoad, Statement, Written } from '../database';
+import type { PoolLoad } from '../database';
 import { UNNAMED } from '../statement';
 import type { Work } from '../work/deadline';
-import type { StatementKind } from '../work/prisma-database';
+import type { Command } from '../work/prisma-database';
 import { settled } from '../work/settled';
 import { BoundedPool, type PoolBounds } from './bounded-pool';
 import { ownConnection, settingsFor } from './connection-settings';
@@ -80,23 +80,18 @@ export class Connections {
   }
 
   /** Runs one prepared statement. See {@link Session}. */
-  run<Row>(
-    work: Work,
-    statement: Statement,
-    values: readonly unknown[],
-    kind: StatementKind,
-    written?: Written<Row>,
-  ): Promise<Row[]> {
+  run<Row>(work: Work, command: Command<Row>): Promise<Row[]> {
     const { deadline } = work;
-    const exact = values.map(exactDate);
+    const { statement, kind } = command;
+    const values = command.values.map(exactDate);
     if (kind === 'short-read') {
       const { reason } = deadline;
       if (reason) return Promise.reject(reason);
-      const rows = this.shared.query<Row>(statement, exact);
+      const rows = this.shared.query<Row>(statement, values);
       if (rows) return rows;
     }
     const kept = this.keepsStatements ? statement : { name: UNNAMED, text: statement.text };
-    return retrying(deadline, () => this.runAlone(work, kept, exact, kind, written));
+    return retrying(deadline, () => this.runAlone(work, { ...command, statement: kept }, values));
   }
 
   /** Rejects if the server does not respond. */
@@ -118,13 +113,8 @@ export class Connections {
   }
 
   /** Runs it on a connection of its own. */
-  private async runAlone<Row>(
-    work: Work,
-    statement: Statement,
-    values: unknown[],
-    kind: StatementKind,
-    written?: Written<Row>,
-  ): Promise<Row[]> {
+  private async runAlone<Row>(work: Work, command: Command<Row>, values: unknown[]): Promise<Row[]> {
+    const { statement, kind, written } = command;
     const client = await this.pool.take(work);
     const running = runPrepared<Row>(client, statement, values, (isSpent) => client.release(isSpent));
     if (written) running.then(written, () => undefined);

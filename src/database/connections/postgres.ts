@@ -2,13 +2,13 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { Server } from '../../postgres/database-server';
 import { Failover } from '../../postgres/failover';
 import { findPooler } from '../../postgres/pooler';
-import type { PoolLoad, Statement, Written } from '../database';
+import type { PoolLoad } from '../database';
 import { reasonOf } from '../failures';
 import { PrismaClient } from '../generated/client';
 import { migrate, migrationsOn } from '../migrations';
 import { BoundedAdapter, type Unit } from '../work/bounded-adapter';
 import type { Work } from '../work/deadline';
-import { PrismaDatabase, type StatementKind } from '../work/prisma-database';
+import { type Command, PrismaDatabase } from '../work/prisma-database';
 import { settled } from '../work/settled';
 import { Connections } from './connections';
 
@@ -74,14 +74,8 @@ export class PostgresDatabase extends PrismaDatabase {
     return this.connections.load;
   }
 
-  protected run<Row>(
-    work: Work,
-    statement: Statement,
-    values: readonly unknown[],
-    kind: StatementKind,
-    written?: Written<Row>,
-  ): Promise<Row[]> {
-    return this.connections.run(work, statement, values, kind, written);
+  protected run<Row>(work: Work, command: Command<Row>): Promise<Row[]> {
+    return this.connections.run(work, command);
   }
 
   protected perform<T>(unit: Unit, run: () => Promise<T>): Promise<T> {

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
-import type { PoolLoad, Statement, Written } from '../database';
+import type { PoolLoad } from '../database';
 import { diskFull, failureOf } from '../failures';
 import { PrismaClient } from '../generated/client';
 import { migrate } from '../migrations';
 import { BoundedAdapter, type Unit } from '../work/bounded-adapter';
 import type { Work } from '../work/deadline';
 import { FairQueue } from '../work/fair-queue';
-import { PrismaDatabase, type StatementKind } from '../work/prisma-database';
+import { type Command, PrismaDatabase } from '../work/prisma-database';
 import { reported } from '../work/settled';
 import { Checkpoints } from './checkpoints';
 import { connectionTo, MAJOR_VERSION, type OpenDirectory, openDirectory } from './cluster';
@@ -80,13 +80,7 @@ export class EmbeddedDatabase extends PrismaDatabase {
     }
   }
 
-  protected async run<Row>(
-    work: Work,
-    statement: Statement,
-    values: readonly unknown[],
-    kind: StatementKind,
-    written?: Written<Row>,
-  ): Promise<Row[]> {
+  protected async run<Row>(work: Work, { statement, values, kind, written }: Command<Row>): Promise<Row[]> {
     const leave = await this.queue.enter(work);
     try {
       if (kind === 'write') await this.prepareToWrite();

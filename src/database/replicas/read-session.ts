@@ -25,7 +25,7 @@ export class ReadSession implements Session {
     const replica = await this.replica;
     if (replica) {
       try {
-        return await replica.query<Row>(this.work, statement, values, isShortRead ? 'short-read' : 'read');
+        return await replica.query<Row>(this.work, { statement, values, kind: isShortRead ? 'short-read' : 'read' });
       } catch (error) {
         if (failureOf(error) === 'timeout' || this.work.deadline.reason) throw error;
         this.replica = undefined;

@@ -1,9 +1,8 @@
 import { Server } from '../../postgres/database-server';
 import { findPooler } from '../../postgres/pooler';
 import { Connections, type ConnectionsOptions } from '../connections/connections';
-import type { Statement } from '../database';
 import type { Work } from '../work/deadline';
-import type { StatementKind } from '../work/prisma-database';
+import type { Command } from '../work/prisma-database';
 import { LogPosition } from './log-position';
 
 /** The primary's log position. `at`: a `performance.now()` timestamp taken before it was queried. */
@@ -72,11 +71,11 @@ export class Replica {
   }
 
   /** @throws the driver's error, or the reason why the replica was given up in the meantime. */
-  query<Row>(work: Work, statement: Statement, values: readonly unknown[], kind: StatementKind): Promise<Row[]> {
+  query<Row>(work: Work, command: Command<Row>): Promise<Row[]> {
     return new Promise<Row[]>((resolve, reject) => {
       this.waiting.add(reject);
       (this.connections as Connections)
-        .run<Row>(work, statement, values, kind)
+        .run(work, command)
         .then((rows) => {
           this.answered += 1;
           resolve(rows);

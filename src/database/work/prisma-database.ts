@@ -11,6 +11,15 @@ const SERVICE = '';
 /** What a statement is: a read of few rows by an index, which may share a connection; any other read; a write. */
 export type StatementKind = 'short-read' | 'read' | 'write';
 
+/** A statement to run outside of a transaction. */
+export interface Command<Row> {
+  readonly statement: Statement;
+  readonly values: readonly unknown[];
+  readonly kind: StatementKind;
+  /** See {@link Session.write}. */
+  readonly written?: Written<Row>;
+}
+
 /** What PostgreSQL and the embedded database have in common. */
 export abstract class PrismaDatabase implements Database {
   readonly listeners = new ChangeListeners();
@@ -26,14 +35,7 @@ export abstract class PrismaDatabase implements Database {
   abstract ping(): Promise<void>;
   abstract canWrite(): Promise<boolean>;
   abstract close(): Promise<void>;
-  /** Runs a statement outside of a transaction. */
-  protected abstract run<Row>(
-    work: Work,
-    statement: Statement,
-    values: readonly unknown[],
-    kind: StatementKind,
-    written?: Written<Row>,
-  ): Promise<Row[]>;
+  protected abstract run<Row>(work: Work, command: Command<Row>): Promise<Row[]>;
   /** Runs a transaction once. @param run begins it, and settles when it is over. @throws as {@link Session.transaction}. */
   protected abstract perform<T>(unit: Unit, run: () => Promise<T>): Promise<T>;
 
@@ -50,7 +52,7 @@ export abstract class PrismaDatabase implements Database {
   }
 
   query<Row>(statement: Statement, values: readonly unknown[], isShortRead = false, work = this.work): Promise<Row[]> {
-    return this.run(work, statement, values, isShortRead ? 'short-read' : 'read');
+    return this.run(work, { statement, values, kind: isShortRead ? 'short-read' : 'read' });
   }
 
   write<Row>(
@@ -59,7 +61,7 @@ export abstract class PrismaDatabase implements Database {
     written?: Written<Row>,
     work = this.work,
   ): Promise<Row[]> {
-    return this.run(work, statement, values, 'write', written);
+    return this.run(work, { statement, values, kind: 'write', written });
   }
 
   async transaction<T>(run: (transaction: Transaction) => Promise<T>, work = this.work): Promise<T> {
