@@ -22,7 +22,6 @@ const METRICS: readonly Metric<Counted>[] = [
  * is why samples are gathered here: `AggregatorRegistry.clusterMetrics` forgets a worker when it ends.
  */
 export class WorkerPoolMetrics implements Exposition {
-  readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
   private readonly own = new Registry();
   private readonly last = new Map<RemoteWorker, Samples>();
   private past: Samples = [];

@@ -1,6 +1,5 @@
 import type { Worker } from 'node:cluster';
 import { createBirpc } from 'birpc';
-import { Registry } from 'prom-client';
 import type { Config } from '../config';
 import { channelTo, type PrimaryCalls, type WorkerCalls } from './calls';
 import { fail, messageOf } from './ending';
@@ -21,10 +20,7 @@ export async function startWorker(config: Config, worker: Worker): Promise<void>
     channelTo(worker),
   );
   try {
-    service = await openService(config, {
-      contentType: Registry.PROMETHEUS_CONTENT_TYPE,
-      text: () => primary.metrics(),
-    });
+    service = await openService(config, { text: () => primary.metrics() });
     const report = await service.listen();
     whenOrphaned(worker, () => void service.closePort(0).then(finish, fail));
     await primary.serving(report);

@@ -5,14 +5,6 @@ import { SampleStore } from './sample-store';
 /** Maximum number of pets in a sample. */
 export const MAX_SAMPLE_PETS = 1_000_000;
 
-/** The number of rows loaded. */
-export interface SampleSize {
-  readonly categories: number;
-  readonly pets: number;
-  readonly orders: number;
-  readonly inventory: number;
-}
-
 const BATCH = 2_000;
 
 const IS_EMPTY = statement('select not exists (select from categories) and not exists (select from orders) as empty');
@@ -33,6 +25,7 @@ const ANALYZE = statement('analyze categories, pets, orders, inventory');
  * Fills an empty database with a realistic store of `pets` pets (1 to {@link MAX_SAMPLE_PETS}); the same number always
  * yields the same store. Stock is what remains after its orders. Rows are inserted in batches, so an interrupted load
  * leaves a partial store.
+ * @returns the numbers of rows.
  * @param onProgress called after every batch with the number of rows inserted so far and in total.
  * @throws Error with a one-line message if the database is not empty.
  */
@@ -40,7 +33,7 @@ export async function loadSampleData(
   session: Session,
   pets: number,
   onProgress: (done: number, total: number) => void = () => undefined,
-): Promise<SampleSize> {
+): Promise<Readonly<Record<'categories' | 'pets' | 'orders' | 'inventory', number>>> {
   const [found] = await session.query<{ empty: boolean }>(IS_EMPTY, []);
   if (!found?.empty) throw new Error('the database is not empty; sample data can only be loaded into an empty one.');
 

@@ -65,7 +65,7 @@ export class LiveOperations {
       const document = documents.read(query, request);
       if (!('kind' in document)) return refuseDocument(document, request);
       const kind = executor.kindOf(document, operationName);
-      if (kind === 'mutation' && isSafe) return refusal(notByGet(), { request });
+      if (kind === 'mutation' && isSafe) return refusal(NOT_BY_GET, { request });
       if (kind !== 'subscription') return await executor.run(document, operationName, variables ?? {}, request);
       result = await executor.subscribe(document, operationName, variables ?? {}, request, (ended) => {
         this.running.delete(ended);
@@ -119,9 +119,7 @@ export class LiveOperations {
   }
 }
 
-function notByGet(): ProblemError {
-  return new ProblemError('METHOD_NOT_ALLOWED', 'GET cannot run mutations; send them by POST.');
-}
+const NOT_BY_GET = new ProblemError('METHOD_NOT_ALLOWED', 'GET cannot run mutations; send them by POST.');
 
 export function aboutToEnd(): ProblemError {
   return new ProblemError('SERVICE_UNAVAILABLE', 'This instance is shutting down. Reconnect.');

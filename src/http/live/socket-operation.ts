@@ -79,7 +79,8 @@ export async function runSocketOperation(
     if (shed) throw shed;
     asked = incoming(await callerOf(client, keys));
     request = requestOf(asked);
-    const problem = await banned.refuse(request.meter, queryOf(payload));
+    const { query } = (payload ?? {}) as { query?: unknown };
+    const problem = await banned.refuse(request.meter, query);
     isTurnedAway = problem !== undefined;
     if (problem) throw new ProblemError(problem.code, problem.message);
     result = await live.run(payload, request, client.key);
@@ -99,10 +100,6 @@ export async function runSocketOperation(
   const caller = request.caller.id;
   accessLog.record({ requestId, method: 'WEBSOCKET', caller, operation, operationName, status, ms }, isTurnedAway);
   return result;
-}
-
-function queryOf(payload: unknown): unknown {
-  return (payload as { query?: unknown } | null | undefined)?.query;
 }
 
 /** @throws ProblemError if the key is no longer accepted; the connection is then closed. */

@@ -84,12 +84,11 @@ export class AccessLog extends LogController {
     const flush = () => this.flush();
     // Before the logger flushes its buffer.
     process.prependListener('exit', flush);
-    app.addHook('onClose', (_app, done) => {
+    app.addHook('onClose', async () => {
       process.removeListener('exit', flush);
       flush();
       // Any later line is written at once.
       this.isPatient = false;
-      done();
     });
   }
 

@@ -31,21 +31,18 @@ export function counter<S>(name: string, help: string, read: Read<S>, options?: 
 export function register<Source>(metrics: readonly Metric<Source>[], source: Source, registry: Registry): void {
   for (const { type, name, help, labels: labelNames = [], aggregator = 'sum', read } of metrics) {
     if (read(source) === undefined) continue;
-    const options = { name: `petstore_${name}`, help, labelNames, aggregator, registers: [registry] };
-    const collect = (add: (labels: Record<string, string | number>, value: number) => void) => {
-      const samples = read(source) ?? 0;
-      for (const { value, ...labels } of typeof samples === 'number' ? [{ value: samples }] : samples)
-        add(labels, value);
-    };
-    if (type === 'gauge') {
-      const metric: Gauge = new Gauge({ ...options, collect: () => collect((...sample) => metric.set(...sample)) });
-      continue;
-    }
-    const metric: Counter = new Counter({
-      ...options,
+    const Type = type === 'gauge' ? Gauge : Counter;
+    const metric: Gauge | Counter = new Type({
+      name: `petstore_${name}`,
+      help,
+      labelNames,
+      aggregator,
+      registers: [registry],
       collect: () => {
         metric.reset();
-        collect((...sample) => metric.inc(...sample));
+        const samples = read(source) ?? 0;
+        for (const { value, ...labels } of typeof samples === 'number' ? [{ value: samples }] : samples)
+          metric.inc(labels, value);
       },
     });
   }

@@ -4,7 +4,6 @@ import { METRICS, type Observed } from './metric-table';
 
 /** Metrics for Prometheus: of this process, or of all processes that serve together. */
 export interface Exposition {
-  readonly contentType: string;
   text(): Promise<string>;
 }
 
@@ -35,10 +34,6 @@ export class Metrics implements Exposition {
 
   constructor(observed: Observed) {
     register(METRICS, observed, this.registry);
-  }
-
-  get contentType(): string {
-    return this.registry.contentType;
   }
 
   text(): Promise<string> {

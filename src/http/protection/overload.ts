@@ -46,14 +46,8 @@ export class Overload {
       done();
     });
     // Lag during startup is not overload.
-    app.addHook('onReady', (done) => {
-      this.lag.start();
-      done();
-    });
-    app.addHook('onClose', (_app, done) => {
-      this.lag.stop();
-      done();
-    });
+    app.addHook('onReady', async () => this.lag.start());
+    app.addHook('onClose', async () => this.lag.stop());
   }
 
   shed(app: FastifyInstance): void {

@@ -91,10 +91,7 @@ export class RequestsInProgress {
       done(null, payload);
     });
     const sweep = setInterval(() => this.endOverdue(), Math.min(MAX_SWEEP_MS, this.limitMs / 4)).unref();
-    app.addHook('onClose', (_app, done) => {
-      clearInterval(sweep);
-      done();
-    });
+    app.addHook('onClose', async () => clearInterval(sweep));
   }
 
   /** One of the connection's responses that are not complete yet. */

@@ -1,5 +1,6 @@
 import { BlockList, isIPv6 } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Registry } from 'prom-client';
 import { ProblemError } from '../../errors/problem';
 import { readRoute } from '../../rest/other-methods';
 import { isForLoopback } from '../callers/local-access';
@@ -13,7 +14,7 @@ export async function metricsRoute(app: FastifyInstance, { metrics }: { metrics:
     onRequest: (request, _reply, done) => done(accessProblem(request)),
     handler: async (_request, reply) =>
       reply
-        .header('content-type', metrics.contentType)
+        .header('content-type', Registry.PROMETHEUS_CONTENT_TYPE)
         .header('cache-control', 'no-store')
         .send(await metrics.text()),
   });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
+import { Registry } from 'prom-client';
 import type { Exposition } from '../observation/metrics';
 
 export const METRICS_PATH = '/metrics';
@@ -11,7 +12,7 @@ export function metricsServer(metrics: Exposition): Server {
     const isRight = request.url?.split('?', 1)[0] === METRICS_PATH && /^(GET|HEAD)$/.test(request.method ?? '');
     if (!isRight) return response.writeHead(404).end();
     metrics.text().then(
-      (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
+      (text) => response.writeHead(200, { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text),
       () => response.writeHead(500).end(),
     );
   });

@@ -3,6 +3,7 @@ import { API_KEY_UPDATE, NEW_API_KEY } from '../../access/api-key-service';
 import { NAME, NAME_FILTER } from '../../domain/input-rules';
 import { Rules } from '../../graphql/directives/json-schema';
 import { Plan, Scope } from '../enum-types';
+import { nullable } from '../nullable';
 import { DateTime } from '../scalars';
 import { ForwardPageArgs } from './page-args';
 
@@ -20,62 +21,44 @@ export class NewApiKey {
   @Field(() => [Scope], { defaultValue: [Scope.READ, Scope.WRITE], description: 'The scopes to grant.' })
   scopes!: Scope[];
 
-  @Field(() => Int, {
-    nullable: true,
-    description: 'Requests per minute: required for ENTERPRISE, rejected for other plans.',
-  })
+  @Field(() => Int, nullable('Requests per minute: required for ENTERPRISE, rejected for other plans.'))
   perMinute?: number | null;
 
-  @Field(() => Int, {
-    nullable: true,
-    description: 'Requests per day: required for ENTERPRISE, rejected for other plans.',
-  })
+  @Field(() => Int, nullable('Requests per day: required for ENTERPRISE, rejected for other plans.'))
   perDay?: number | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it expires.' })
+  @Field(() => DateTime, nullable('When it expires.'))
   expiresAt?: Date | null;
 }
 
 @Rules(API_KEY_UPDATE)
 @InputType({ description: 'Changes to a key. Omitted fields keep their values.' })
 export class ApiKeyUpdate {
-  @Field(() => String, { nullable: true, description: 'The new name; cannot be null.' })
+  @Field(() => String, nullable('The new name; cannot be null.'))
   name?: string | null;
 
-  @Field(() => Plan, {
-    nullable: true,
-    description: 'The new plan; cannot be null. Any plan but ENTERPRISE clears the two limits.',
-  })
+  @Field(() => Plan, nullable('The new plan; cannot be null. Any plan but ENTERPRISE clears the two limits.'))
   plan?: Plan | null;
 
-  @Field(() => [Scope], {
-    nullable: true,
-    description: 'The scopes to grant instead of the old ones; cannot be null.',
-  })
+  @Field(() => [Scope], nullable('The scopes to grant instead of the old ones; cannot be null.'))
   scopes?: Scope[] | null;
 
-  @Field(() => Int, { nullable: true, description: 'Requests per minute of an ENTERPRISE key.' })
+  @Field(() => Int, nullable('Requests per minute of an ENTERPRISE key.'))
   perMinute?: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Requests per day of an ENTERPRISE key.' })
+  @Field(() => Int, nullable('Requests per day of an ENTERPRISE key.'))
   perDay?: number | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it expires; null means never.' })
+  @Field(() => DateTime, nullable('When it expires; null means never.'))
   expiresAt?: Date | null;
 }
 
 @Rules({ search: NAME_FILTER })
 @ArgsType()
 export class ApiKeyPageArgs extends ForwardPageArgs {
-  @Field(() => String, {
-    nullable: true,
-    description: 'Only keys whose name contains this text, in any case, or whose id begins with it.',
-  })
+  @Field(() => String, nullable('Only keys whose name contains this text, in any case, or whose id begins with it.'))
   search?: string | null;
 
-  @Field(() => Boolean, {
-    nullable: true,
-    description: 'Only keys that are neither revoked nor expired; if false, only the others.',
-  })
+  @Field(() => Boolean, nullable('Only keys that are neither revoked nor expired; if false, only the others.'))
   isActive?: boolean | null;
 }

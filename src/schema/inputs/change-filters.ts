@@ -1,6 +1,7 @@
 import { Field, InputType, Int } from 'type-graphql';
 import type { ChangeEvent } from '../../events/hub';
 import { PetStatus } from '../enum-types';
+import { nullable } from '../nullable';
 import { Id } from '../scalars';
 
 @InputType({
@@ -8,16 +9,13 @@ import { Id } from '../scalars';
     'Which pet changes to receive: those where the pet matches every given filter, before or after the change.',
 })
 export class PetChangeFilter {
-  @Field(() => [Id], { nullable: true, description: 'Pets with these ids.' })
+  @Field(() => [Id], nullable('Pets with these ids.'))
   ids?: bigint[] | null;
 
-  @Field(() => [PetStatus], {
-    nullable: true,
-    description: 'Pets with any of these statuses, before or after the change.',
-  })
+  @Field(() => [PetStatus], nullable('Pets with any of these statuses, before or after the change.'))
   statuses?: PetStatus[] | null;
 
-  @Field(() => [Id], { nullable: true, description: 'Pets in any of these categories, before or after the change.' })
+  @Field(() => [Id], nullable('Pets in any of these categories, before or after the change.'))
   categoryIds?: bigint[] | null;
 }
 
@@ -26,28 +24,25 @@ export class PetChangeFilter {
     'Which order changes to receive: those where the order matches every given filter, before or after the change.',
 })
 export class OrderChangeFilter {
-  @Field(() => [Id], { nullable: true, description: 'Orders with these ids.' })
+  @Field(() => [Id], nullable('Orders with these ids.'))
   ids?: bigint[] | null;
 
-  @Field(() => [Id], { nullable: true, description: 'Orders for any of these pets, before or after the change.' })
+  @Field(() => [Id], nullable('Orders for any of these pets, before or after the change.'))
   petIds?: bigint[] | null;
 
-  @Field(() => Boolean, {
-    nullable: true,
-    description: 'Orders that are fulfilled (true) or not (false), before or after the change.',
-  })
+  @Field(() => Boolean, nullable('Orders that are fulfilled (true) or not (false), before or after the change.'))
   complete?: boolean | null;
 }
 
 @InputType({ description: 'Which stock changes to receive: those whose current stock matches every given filter.' })
 export class InventoryChangeFilter {
-  @Field(() => [Id], { nullable: true, description: 'Stock of these pets.' })
+  @Field(() => [Id], nullable('Stock of these pets.'))
   petIds?: bigint[] | null;
 
-  @Field(() => [PetStatus], { nullable: true, description: 'Stock of pets with any of these statuses.' })
+  @Field(() => [PetStatus], nullable('Stock of pets with any of these statuses.'))
   statuses?: PetStatus[] | null;
 
-  @Field(() => Int, { nullable: true, description: 'Stock of at most this many units: what is running low.' })
+  @Field(() => Int, nullable('Stock of at most this many units: what is running low.'))
   maxQuantity?: number | null;
 }
 

@@ -4,39 +4,36 @@ import { DEFAULT_PAGE, type PageArgs as Page } from '../../domain/connection';
 import { PAGE_SIZE } from '../../domain/input-rules';
 import { Rules } from '../../graphql/directives/json-schema';
 import { CategorySortField, InventorySortField, OrderSortField, PetSortField, SortDirection } from '../enum-types';
+import { nullable } from '../nullable';
 import { CategoryFilter, InventoryFilter, OrderFilter, PetFilter } from './filters';
 
 @ArgsType()
 export class ForwardPageArgs {
-  @Field(() => Int, {
-    nullable: true,
-    description: `Page size, 1 to ${PAGE_SIZE.maximum}; ${DEFAULT_PAGE} by default.`,
-  })
+  @Field(() => Int, nullable(`Page size, 1 to ${PAGE_SIZE.maximum}; ${DEFAULT_PAGE} by default.`))
   first?: number | null;
 
-  @Field(() => String, { nullable: true, description: 'Only items after this cursor.' })
+  @Field(() => String, nullable('Only items after this cursor.'))
   after?: string | null;
 }
 
 @Rules({ first: PAGE_SIZE, last: PAGE_SIZE })
 @ArgsType()
 export class PageArgs {
-  @Field(() => Int, {
-    nullable: true,
-    description: `Page size from the start of the list, 1 to ${PAGE_SIZE.maximum}. Without \`first\` and \`last\`, ${DEFAULT_PAGE}.`,
-  })
+  @Field(
+    () => Int,
+    nullable(
+      `Page size from the start of the list, 1 to ${PAGE_SIZE.maximum}. Without \`first\` and \`last\`, ${DEFAULT_PAGE}.`,
+    ),
+  )
   first?: number | null;
 
-  @Field(() => String, { nullable: true, description: 'Only items after this cursor.' })
+  @Field(() => String, nullable('Only items after this cursor.'))
   after?: string | null;
 
-  @Field(() => Int, {
-    nullable: true,
-    description: `Page size from the end of the list, 1 to ${PAGE_SIZE.maximum}.`,
-  })
+  @Field(() => Int, nullable(`Page size from the end of the list, 1 to ${PAGE_SIZE.maximum}.`))
   last?: number | null;
 
-  @Field(() => String, { nullable: true, description: 'Only items before this cursor.' })
+  @Field(() => String, nullable('Only items before this cursor.'))
   before?: string | null;
 }
 
@@ -68,10 +65,10 @@ function pageArgsOf<Filter extends object, OrderBy extends object>(
   @ArgsType()
   class ListArgs extends PageArgs {
     @Weighs(WEIGHTS.filter)
-    @Field(() => FilterType, { nullable: true, description: `Which ${plural} to list; all by default.` })
+    @Field(() => FilterType, nullable(`Which ${plural} to list; all by default.`))
     filter?: Filter | null;
 
-    @Field(() => OrderByType, { nullable: true, description: `How the ${plural} are sorted; ${order} by default.` })
+    @Field(() => OrderByType, nullable(`How the ${plural} are sorted; ${order} by default.`))
     orderBy?: OrderBy | null;
   }
   return ListArgs;

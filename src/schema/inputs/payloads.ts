@@ -4,6 +4,7 @@ import { DESCRIPTION, NAME } from '../../domain/input-rules';
 import { NEW_PET, PET_UPDATE } from '../../domain/pet-service';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
 import { PetStatus } from '../enum-types';
+import { nullable } from '../nullable';
 import { Id } from '../scalars';
 
 @Rules(NEW_PET)
@@ -15,7 +16,7 @@ export class NewPet {
   @Field(() => Id, { description: 'ID of the category that the pet belongs to.' })
   categoryId!: bigint;
 
-  @Field(() => PetStatus, { nullable: true, description: "The pet's status; `available` by default." })
+  @Field(() => PetStatus, nullable("The pet's status; `available` by default."))
   status?: PetStatus | null;
 }
 
@@ -23,13 +24,13 @@ export class NewPet {
 @JsonSchema({ example: { status: 'sold' } })
 @InputType({ description: 'Changes to a pet. Omitted fields keep their values.' })
 export class PetUpdate {
-  @Field(() => String, { nullable: true, description: 'The new name; cannot be null.' })
+  @Field(() => String, nullable('The new name; cannot be null.'))
   name?: string | null;
 
-  @Field(() => Id, { nullable: true, description: 'The id of the new category; cannot be null.' })
+  @Field(() => Id, nullable('The id of the new category; cannot be null.'))
   categoryId?: bigint | null;
 
-  @Field(() => PetStatus, { nullable: true, description: 'The new status; cannot be null.' })
+  @Field(() => PetStatus, nullable('The new status; cannot be null.'))
   status?: PetStatus | null;
 }
 
@@ -41,10 +42,7 @@ export class NewCategory {
   })
   name!: string;
 
-  @Field(() => String, {
-    nullable: true,
-    description: `A short description of the category, up to ${DESCRIPTION.maxLength} characters.`,
-  })
+  @Field(() => String, nullable(`A short description of the category, up to ${DESCRIPTION.maxLength} characters.`))
   description?: string | null;
 }
 
@@ -52,9 +50,9 @@ export class NewCategory {
 @JsonSchema({ example: { description: null } })
 @InputType({ description: 'Changes to a category. Omitted fields keep their values.' })
 export class CategoryUpdate {
-  @Field(() => String, { nullable: true, description: 'The new name; cannot be null.' })
+  @Field(() => String, nullable('The new name; cannot be null.'))
   name?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'The new description; null removes it.' })
+  @Field(() => String, nullable('The new description; null removes it.'))
   description?: string | null;
 }

@@ -3,6 +3,7 @@ import { STOCK } from '../../domain/input-rules';
 import { INVENTORY_UPDATE } from '../../domain/inventory-service';
 import { NEW_ORDER, ORDER_UPDATE } from '../../domain/order-service';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
+import { nullable } from '../nullable';
 import { DateTime, Id } from '../scalars';
 
 @Rules(NEW_ORDER)
@@ -10,19 +11,16 @@ import { DateTime, Id } from '../scalars';
   description: 'An order to place. All fields are optional; it takes stock if it has a pet and a quantity.',
 })
 export class NewOrder {
-  @Field(() => Id, { nullable: true, description: 'ID of the pet in the order.' })
+  @Field(() => Id, nullable('ID of the pet in the order.'))
   petId?: bigint | null;
 
-  @Field(() => Int, { nullable: true, description: 'Number of units ordered, at least 1.' })
+  @Field(() => Int, nullable('Number of units ordered, at least 1.'))
   quantity?: number | null;
 
-  @Field(() => DateTime, {
-    nullable: true,
-    description: 'Expected or actual ship date; returned in UTC with milliseconds.',
-  })
+  @Field(() => DateTime, nullable('Expected or actual ship date; returned in UTC with milliseconds.'))
   shipDate?: Date | null;
 
-  @Field(() => Boolean, { nullable: true, description: 'Whether the order has been fulfilled; false by default.' })
+  @Field(() => Boolean, nullable('Whether the order has been fulfilled; false by default.'))
   complete?: boolean | null;
 }
 
@@ -30,22 +28,16 @@ export class NewOrder {
 @JsonSchema({ example: { complete: true } })
 @InputType({ description: 'Changes to an order. Omitted fields keep their values.' })
 export class OrderUpdate {
-  @Field(() => Id, {
-    nullable: true,
-    description: 'The id of the new pet; null removes it. Reserved stock moves with it.',
-  })
+  @Field(() => Id, nullable('The id of the new pet; null removes it. Reserved stock moves with it.'))
   petId?: bigint | null;
 
-  @Field(() => Int, {
-    nullable: true,
-    description: 'The new number of units; null removes it. Reserved stock is adjusted.',
-  })
+  @Field(() => Int, nullable('The new number of units; null removes it. Reserved stock is adjusted.'))
   quantity?: number | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'The new ship date; null removes it.' })
+  @Field(() => DateTime, nullable('The new ship date; null removes it.'))
   shipDate?: Date | null;
 
-  @Field(() => Boolean, { nullable: true, description: 'Whether the order has been fulfilled; cannot be null.' })
+  @Field(() => Boolean, nullable('Whether the order has been fulfilled; cannot be null.'))
   complete?: boolean | null;
 }
 

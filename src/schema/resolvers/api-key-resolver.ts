@@ -18,6 +18,7 @@ import { ANONYMOUS } from '../../usage/daily-usage';
 import { DEFAULT_DAYS, type UsageService } from '../../usage/usage-service';
 import { ApiKeyPageArgs, ApiKeyUpdate, NewApiKey } from '../inputs/api-keys';
 import { Input } from '../inputs/arguments';
+import { nullable } from '../nullable';
 import { type AnyId, DateTime, Id, keyIdOf } from '../scalars';
 import { ApiKey, CreatedApiKey } from '../types/api-key';
 import { CallerUsage, TopCallersArgs } from '../types/caller-usage';
@@ -81,10 +82,7 @@ export class ApiKeyResolver {
   @Counted()
   @Requires('ADMIN')
   @Errors('BAD_USER_INPUT')
-  @Mutation(() => CreatedApiKey, {
-    nullable: true,
-    description: 'Creates a key. The full key is shown only in this response.',
-  })
+  @Mutation(() => CreatedApiKey, nullable('Creates a key. The full key is shown only in this response.'))
   createApiKey(@Input(NewApiKey, 'The key to create.') input: NewApiKey, @Ctx() { session }: Context) {
     return this.keys.create(session, input);
   }
@@ -92,10 +90,7 @@ export class ApiKeyResolver {
   @Counted()
   @Requires('ADMIN')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND')
-  @Mutation(() => ApiKey, {
-    nullable: true,
-    description: 'Updates the given fields of a key; the others keep their values.',
-  })
+  @Mutation(() => ApiKey, nullable('Updates the given fields of a key; the others keep their values.'))
   updateApiKey(@IdOfKey() id: AnyId, @Input(ApiKeyUpdate) input: ApiKeyUpdate, @Ctx() { session }: Context) {
     return this.keys.update(session, keyIdOf(id), input);
   }
@@ -103,10 +98,10 @@ export class ApiKeyResolver {
   @Counted()
   @Requires('ADMIN')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND')
-  @Mutation(() => ApiKey, {
-    nullable: true,
-    description: 'Revokes a key: at once on this instance, within seconds on others. This cannot be undone.',
-  })
+  @Mutation(
+    () => ApiKey,
+    nullable('Revokes a key: at once on this instance, within seconds on others. This cannot be undone.'),
+  )
   revokeApiKey(@IdOfKey() id: AnyId, @Ctx() { session }: Context) {
     return this.keys.revoke(session, keyIdOf(id));
   }
@@ -114,11 +109,12 @@ export class ApiKeyResolver {
   @Counted()
   @Requires('ADMIN')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND')
-  @Mutation(() => CreatedApiKey, {
-    nullable: true,
-    description:
+  @Mutation(
+    () => CreatedApiKey,
+    nullable(
       'Gives a key a new secret, which only this response shows. Its id, plan, quota, ban and idempotency keys stay. The old secret works until the grace ends, and the one before it no more. Takes effect at once on this instance, within seconds on others.',
-  })
+    ),
+  )
   rotateApiKey(
     @IdOfKey() id: AnyId,
     @Arg('graceSeconds', () => Int, {
@@ -134,7 +130,7 @@ export class ApiKeyResolver {
   @Counted()
   @Requires('ADMIN')
   @Errors('BAD_USER_INPUT')
-  @Mutation(() => Boolean, { nullable: true, description: "Lifts a caller's ban. False if there was none." })
+  @Mutation(() => Boolean, nullable("Lifts a caller's ban. False if there was none."))
   liftBan(@Arg('caller', () => String, { description: 'A key id or a client address.' }) caller: string) {
     if (KEY_ID_FORM.test(caller)) return this.limits.liftBan(caller);
     const address = subjectOfAddress(caller);
@@ -147,10 +143,7 @@ export class ApiKeyResolver {
     return rateLimitOf(await this.limits.peek({ id: key.id, quota: quotaOf(key) }), key.plan, charge.cost);
   }
 
-  @FieldResolver(() => DateTime, {
-    nullable: true,
-    description: 'When the ban of the key ends; null if it is not banned.',
-  })
+  @FieldResolver(() => DateTime, nullable('When the ban of the key ends; null if it is not banned.'))
   async bannedUntil(@Root() key: StoredKey) {
     const { bannedUntil } = await this.limits.peek({ id: key.id, quota: quotaOf(key) });
     return bannedUntil === undefined ? null : new Date(bannedUntil);

@@ -11,6 +11,7 @@ import type { Selection } from '../../reading/selection';
 import { IdOf, Input } from '../inputs/arguments';
 import { CategoryPageArgs, PetPageArgs, pageOf } from '../inputs/page-args';
 import { CategoryUpdate, NewCategory } from '../inputs/payloads';
+import { nullable } from '../nullable';
 import { Category } from '../types/category';
 import { CategoryConnection, PetConnection } from '../types/connection-types';
 
@@ -23,7 +24,7 @@ export class CategoryResolver {
 
   @Counted()
   @Requires('READ')
-  @Query(() => Category, { nullable: true, description: 'The category with this id; null if there is none.' })
+  @Query(() => Category, nullable('The category with this id; null if there is none.'))
   async category(@IdOf('category') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
     return (await this.categories.find(session, [id], selection)).get(id);
   }
@@ -44,7 +45,7 @@ export class CategoryResolver {
   @Counted()
   @Requires('WRITE')
   @Errors('BAD_USER_INPUT')
-  @Mutation(() => Category, { nullable: true, description: 'Adds a category.' })
+  @Mutation(() => Category, nullable('Adds a category.'))
   createCategory(@Input(NewCategory, 'The category to create.') input: NewCategory, @Ctx() { session }: Context) {
     return this.categories.create(session, input);
   }
@@ -52,10 +53,7 @@ export class CategoryResolver {
   @Counted()
   @Requires('WRITE')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND')
-  @Mutation(() => Category, {
-    nullable: true,
-    description: 'Updates the given fields of a category; the others keep their values.',
-  })
+  @Mutation(() => Category, nullable('Updates the given fields of a category; the others keep their values.'))
   updateCategory(
     @IdOf('category') id: bigint,
     @Input(CategoryUpdate) input: CategoryUpdate,
@@ -67,10 +65,7 @@ export class CategoryResolver {
   @Counted()
   @Requires('WRITE')
   @Errors('NOT_FOUND', 'CATEGORY_NOT_EMPTY')
-  @Mutation(() => Category, {
-    nullable: true,
-    description: 'Deletes a category that has no pets. Returns the deleted category.',
-  })
+  @Mutation(() => Category, nullable('Deletes a category that has no pets. Returns the deleted category.'))
   deleteCategory(@IdOf('category') id: bigint, @Ctx() { session, request }: Context) {
     return this.categories.delete(session, id, request.precondition);
   }

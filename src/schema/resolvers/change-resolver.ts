@@ -10,6 +10,7 @@ import {
   passesOrders,
   passesPets,
 } from '../inputs/change-filters';
+import { nullable } from '../nullable';
 import { refuseOtherIds } from '../scalars';
 import { InventoryChange, OrderChange, PetChange } from '../types/change-events';
 
@@ -30,7 +31,7 @@ function listen<T extends Topic, Filter extends object>(
   };
 }
 
-const WHICH = { nullable: true, description: 'Which changes to receive; all by default.' } as const;
+const WHICH = nullable('Which changes to receive; all by default.');
 
 /** Subscriptions to changes, as they are committed. */
 @Resolver()

@@ -11,6 +11,7 @@ import type { Selection } from '../../reading/selection';
 import { IdOf, Input } from '../inputs/arguments';
 import { InventoryPageArgs, pageOf } from '../inputs/page-args';
 import { InventoryUpdate } from '../inputs/store-payloads';
+import { nullable } from '../nullable';
 import { InventoryItemConnection } from '../types/connection-types';
 import { InventoryItem } from '../types/inventory-item';
 import { Pet } from '../types/pet';
@@ -24,7 +25,7 @@ export class InventoryResolver {
 
   @Counted()
   @Requires('READ')
-  @Query(() => InventoryItem, { nullable: true, description: "A pet's stock; null if it is not tracked." })
+  @Query(() => InventoryItem, nullable("A pet's stock; null if it is not tracked."))
   async inventoryItem(
     @IdOf('pet', 'petId') petId: bigint,
     @Ctx() { session }: Context,
@@ -49,7 +50,7 @@ export class InventoryResolver {
   @Counted()
   @Requires('WRITE')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND')
-  @Mutation(() => InventoryItem, { nullable: true, description: "Sets a pet's stock, which is tracked from then on." })
+  @Mutation(() => InventoryItem, nullable("Sets a pet's stock, which is tracked from then on."))
   setInventory(
     @IdOf('pet', 'petId') petId: bigint,
     @Input(InventoryUpdate, 'The new stock.') input: InventoryUpdate,
@@ -62,10 +63,7 @@ export class InventoryResolver {
   @Counted()
   @Requires('WRITE')
   @Errors('NOT_FOUND')
-  @Mutation(() => InventoryItem, {
-    nullable: true,
-    description: "Stops tracking a pet's stock. Returns the deleted entry.",
-  })
+  @Mutation(() => InventoryItem, nullable("Stops tracking a pet's stock. Returns the deleted entry."))
   removeInventory(@IdOf('pet', 'petId') petId: bigint, @Ctx() { session, request }: Context) {
     return this.stock.remove(session, petId, request.precondition);
   }

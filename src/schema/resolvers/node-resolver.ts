@@ -8,6 +8,7 @@ import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { SelectedByType } from '../../graphql/executor/selected';
 import { NodeId, type NodeType } from '../node-id';
+import { nullable } from '../nullable';
 import { type AnyId, Id } from '../scalars';
 import type { SelectionOf, TypedRows } from '../typed-rows';
 import { Node } from '../types/node';
@@ -19,7 +20,7 @@ export class NodeResolver {
   @Counted()
   @Requires('READ')
   @Errors('BAD_USER_INPUT')
-  @Query(() => Node, { nullable: true, description: 'The object with this `nodeId`; null if there is none.' })
+  @Query(() => Node, nullable('The object with this `nodeId`; null if there is none.'))
   async node(
     @Arg('id', () => Id, { description: 'A `nodeId`.', validateFn: acceptNodeIds }) id: AnyId,
     @Ctx() { session }: Context,

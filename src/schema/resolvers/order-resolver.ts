@@ -11,6 +11,7 @@ import type { Selection } from '../../reading/selection';
 import { IdOf, Input } from '../inputs/arguments';
 import { OrderPageArgs, pageOf } from '../inputs/page-args';
 import { NewOrder, OrderUpdate } from '../inputs/store-payloads';
+import { nullable } from '../nullable';
 import { OrderConnection } from '../types/connection-types';
 import { Order } from '../types/order';
 import { Pet } from '../types/pet';
@@ -24,7 +25,7 @@ export class OrderResolver {
 
   @Counted()
   @Requires('READ')
-  @Query(() => Order, { nullable: true, description: 'The order with this id; null if there is none.' })
+  @Query(() => Order, nullable('The order with this id; null if there is none.'))
   async order(@IdOf('order') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
     return (await this.orders.find(session, [id], selection)).get(id);
   }
@@ -41,11 +42,12 @@ export class OrderResolver {
   @Counted()
   @Requires('WRITE')
   @Errors('BAD_USER_INPUT', 'INSUFFICIENT_STOCK', 'UNKNOWN_REFERENCE')
-  @Mutation(() => Order, {
-    nullable: true,
-    description:
+  @Mutation(
+    () => Order,
+    nullable(
       'Places an order. If the stock of its pet is tracked, the units are taken from it at once, or the order is refused with `INSUFFICIENT_STOCK`.',
-  })
+    ),
+  )
   placeOrder(@Input(NewOrder, 'The order to place.') input: NewOrder, @Ctx() { session }: Context) {
     return this.orders.place(session, input);
   }
@@ -53,11 +55,12 @@ export class OrderResolver {
   @Counted()
   @Requires('WRITE')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'INSUFFICIENT_STOCK', 'ORDER_COMPLETE', 'UNKNOWN_REFERENCE')
-  @Mutation(() => Order, {
-    nullable: true,
-    description:
+  @Mutation(
+    () => Order,
+    nullable(
       'Updates the given fields of an order; the others keep their values. Reserved stock follows the pet and quantity, which cannot change once the order is complete.',
-  })
+    ),
+  )
   updateOrder(@IdOf('order') id: bigint, @Input(OrderUpdate) input: OrderUpdate, @Ctx() { session, request }: Context) {
     return this.orders.update(session, id, input, request.precondition);
   }
@@ -65,16 +68,17 @@ export class OrderResolver {
   @Counted()
   @Requires('WRITE')
   @Errors('NOT_FOUND')
-  @Mutation(() => Order, {
-    nullable: true,
-    description:
+  @Mutation(
+    () => Order,
+    nullable(
       'Deletes an order; its reserved stock is released unless the order is complete. Returns the deleted order.',
-  })
+    ),
+  )
   cancelOrder(@IdOf('order') id: bigint, @Ctx() { session, request }: Context) {
     return this.orders.cancel(session, id, request.precondition);
   }
 
-  @FieldResolver(() => Pet, { nullable: true, description: 'The pet in the order.' })
+  @FieldResolver(() => Pet, nullable('The pet in the order.'))
   pet(@Root() order: OrderRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
     if (order.pet !== undefined) return order.pet;
     if (order.petId === null) return null;

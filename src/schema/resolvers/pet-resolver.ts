@@ -13,6 +13,7 @@ import type { Selection } from '../../reading/selection';
 import { IdOf, Input } from '../inputs/arguments';
 import { OrderPageArgs, PetPageArgs, pageOf } from '../inputs/page-args';
 import { NewPet, PetUpdate } from '../inputs/payloads';
+import { nullable } from '../nullable';
 import { Category } from '../types/category';
 import { OrderConnection, PetConnection } from '../types/connection-types';
 import { InventoryItem } from '../types/inventory-item';
@@ -29,7 +30,7 @@ export class PetResolver {
 
   @Counted()
   @Requires('READ')
-  @Query(() => Pet, { nullable: true, description: 'The pet with this id; null if there is none.' })
+  @Query(() => Pet, nullable('The pet with this id; null if there is none.'))
   async pet(@IdOf('pet') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
     return (await this.pets.find(session, [id], selection)).get(id);
   }
@@ -46,7 +47,7 @@ export class PetResolver {
   @Counted()
   @Requires('WRITE')
   @Errors('BAD_USER_INPUT', 'UNKNOWN_REFERENCE')
-  @Mutation(() => Pet, { nullable: true, description: 'Adds a pet to the store.' })
+  @Mutation(() => Pet, nullable('Adds a pet to the store.'))
   createPet(@Input(NewPet, 'The pet to create.') input: NewPet, @Ctx() { session }: Context) {
     return this.pets.create(session, input);
   }
@@ -54,10 +55,7 @@ export class PetResolver {
   @Counted()
   @Requires('WRITE')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'UNKNOWN_REFERENCE')
-  @Mutation(() => Pet, {
-    nullable: true,
-    description: 'Updates the given fields of a pet; the others keep their values.',
-  })
+  @Mutation(() => Pet, nullable('Updates the given fields of a pet; the others keep their values.'))
   updatePet(@IdOf('pet') id: bigint, @Input(PetUpdate) input: PetUpdate, @Ctx() { session, request }: Context) {
     return this.pets.update(session, id, input, request.precondition);
   }
@@ -65,10 +63,7 @@ export class PetResolver {
   @Counted()
   @Requires('WRITE')
   @Errors('NOT_FOUND', 'PET_HAS_ORDERS')
-  @Mutation(() => Pet, {
-    nullable: true,
-    description: 'Deletes a pet that has no orders, and its inventory entry. Returns the deleted pet.',
-  })
+  @Mutation(() => Pet, nullable('Deletes a pet that has no orders, and its inventory entry. Returns the deleted pet.'))
   deletePet(@IdOf('pet') id: bigint, @Ctx() { session, request }: Context) {
     return this.pets.delete(session, id, request.precondition);
   }
@@ -80,7 +75,7 @@ export class PetResolver {
     return loaders.load(selection, pet.categoryId, find, 'category');
   }
 
-  @FieldResolver(() => InventoryItem, { nullable: true, description: 'Its stock; null if it is not tracked.' })
+  @FieldResolver(() => InventoryItem, nullable('Its stock; null if it is not tracked.'))
   inventory(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
     if (pet.inventory !== undefined) return pet.inventory;
     return loaders.load(selection, pet.id, (ids) => this.stock.find(session, ids, selection));

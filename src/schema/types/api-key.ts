@@ -1,6 +1,7 @@
 import { Field, Int, ObjectType } from 'type-graphql';
 import { AtMost } from '../../cost/cost-directives';
 import { Plan, Scope } from '../enum-types';
+import { nullable } from '../nullable';
 import { DateTime, Id } from '../scalars';
 import { RateLimit } from './rate-limit';
 
@@ -19,25 +20,19 @@ export class ApiKey {
   @Field(() => [Scope], { description: 'The scopes granted to the key. WRITE includes READ; ADMIN includes both.' })
   scopes!: Scope[];
 
-  @Field(() => Int, {
-    nullable: true,
-    description: 'Requests per minute of an ENTERPRISE key; null for other plans.',
-  })
+  @Field(() => Int, nullable('Requests per minute of an ENTERPRISE key; null for other plans.'))
   perMinute!: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Requests per day of an ENTERPRISE key; null for other plans.' })
+  @Field(() => Int, nullable('Requests per day of an ENTERPRISE key; null for other plans.'))
   perDay!: number | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When the key expires; null if it does not.' })
+  @Field(() => DateTime, nullable('When the key expires; null if it does not.'))
   expiresAt!: Date | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When the key was revoked; null if it was not.' })
+  @Field(() => DateTime, nullable('When the key was revoked; null if it was not.'))
   revokedAt!: Date | null;
 
-  @Field(() => DateTime, {
-    nullable: true,
-    description: 'When the key was last used, to within a minute; null if it never was.',
-  })
+  @Field(() => DateTime, nullable('When the key was last used, to within a minute; null if it never was.'))
   lastUsedAt!: Date | null;
 
   @Field(() => DateTime, { description: 'When the key was created.' })
@@ -62,7 +57,7 @@ export class Viewer {
   @Field(() => [Scope], { description: "The caller's scopes, including implied ones." })
   scopes!: Scope[];
 
-  @Field(() => ApiKey, { nullable: true, description: 'The API key that the caller uses; null without one.' })
+  @Field(() => ApiKey, nullable('The API key that the caller uses; null without one.'))
   apiKey!: ApiKey | null;
 
   @Field(() => RateLimit, { description: "The caller's remaining quota." })

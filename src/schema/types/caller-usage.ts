@@ -3,6 +3,7 @@ import { DEFAULT_PAGE } from '../../domain/connection';
 import { PAGE_SIZE } from '../../domain/input-rules';
 import { Rules } from '../../graphql/directives/json-schema';
 import { DAYS } from '../../usage/usage-service';
+import { nullable } from '../nullable';
 import { ApiKey } from './api-key';
 import { BANS, REFUSED, REQUESTS } from './usage-day';
 
@@ -24,7 +25,7 @@ export class TopCallersArgs {
 
 @ObjectType({ simpleResolvers: true, description: 'What a caller used on several days together.' })
 export class CallerUsage {
-  @Field(() => ApiKey, { nullable: true, description: 'The API key; null for all anonymous callers together.' })
+  @Field(() => ApiKey, nullable('The API key; null for all anonymous callers together.'))
   apiKey!: ApiKey | null;
 
   @Field(() => Int, { description: REQUESTS })

@@ -3,6 +3,7 @@ import { WEIGHTS, Weighs } from '../../cost/cost-directives';
 import { NEW_CATEGORY } from '../../domain/category-service';
 import { DESCRIPTION, NAME } from '../../domain/input-rules';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
+import { nullable } from '../nullable';
 import { Id } from '../scalars';
 import { Node } from './node';
 
@@ -20,9 +21,6 @@ export class Category {
 
   @Weighs(WEIGHTS.text)
   @JsonSchema({ example: 'Loyal, and always hungry' })
-  @Field(() => String, {
-    nullable: true,
-    description: `A short description of the category, up to ${DESCRIPTION.maxLength} characters.`,
-  })
+  @Field(() => String, nullable(`A short description of the category, up to ${DESCRIPTION.maxLength} characters.`))
   description!: string | null;
 }

@@ -2,6 +2,7 @@ import { type ClassType, Field, Int, ObjectType } from 'type-graphql';
 import { WEIGHTS, Weighs } from '../../cost/cost-directives';
 import { type Connection, MOST_COUNTED } from '../../domain/connection';
 import { CountRelation } from '../enum-types';
+import { nullable } from '../nullable';
 import { ApiKey } from './api-key';
 import { Category } from './category';
 import { InventoryItem } from './inventory-item';
@@ -16,10 +17,10 @@ export class PageInfo {
   @Field(() => Boolean, { description: 'Whether there are items before this page.' })
   hasPreviousPage!: boolean;
 
-  @Field(() => String, { nullable: true, description: 'The cursor of the first edge, for `before`.' })
+  @Field(() => String, nullable('The cursor of the first edge, for `before`.'))
   startCursor!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'The cursor of the last edge, for `after`.' })
+  @Field(() => String, nullable('The cursor of the last edge, for `after`.'))
   endCursor!: string | null;
 }
 

@@ -1,6 +1,7 @@
 import { Field, Int, ObjectType } from 'type-graphql';
 import { NEW_ORDER } from '../../domain/order-service';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
+import { nullable } from '../nullable';
 import { DateTime, Id } from '../scalars';
 import { Node } from './node';
 
@@ -11,14 +12,14 @@ export class Order {
   @Field(() => Id, { description: "The order's unique identifier, assigned when it is placed." })
   id!: bigint;
 
-  @Field(() => Id, { nullable: true, description: 'ID of the pet in the order.' })
+  @Field(() => Id, nullable('ID of the pet in the order.'))
   petId!: bigint | null;
 
   @JsonSchema({ example: 2 })
-  @Field(() => Int, { nullable: true, description: 'Number of units ordered, at least 1.' })
+  @Field(() => Int, nullable('Number of units ordered, at least 1.'))
   quantity!: number | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'Expected or actual ship date, in UTC with milliseconds.' })
+  @Field(() => DateTime, nullable('Expected or actual ship date, in UTC with milliseconds.'))
   shipDate!: Date | null;
 
   @Field(() => Boolean, { description: 'Whether the order has been fulfilled.' })

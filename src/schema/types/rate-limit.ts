@@ -3,6 +3,7 @@ import { AtMost } from '../../cost/cost-directives';
 import { COUNT } from '../../domain/input-rules';
 import { JsonSchema, Rules } from '../../graphql/directives/json-schema';
 import { Plan } from '../enum-types';
+import { nullable } from '../nullable';
 import { DateTime } from '../scalars';
 
 const MINUTE = { name: 'minute', limit: 60, remaining: 57, resetAt: '2026-11-21T10:00:30.000Z' };
@@ -43,6 +44,6 @@ export class RateLimit {
   @Field(() => [RateLimitWindow], { description: 'Both windows, after this operation.' })
   windows!: RateLimitWindow[];
 
-  @Field(() => DateTime, { nullable: true, description: "When the caller's ban ends; null if it is not banned." })
+  @Field(() => DateTime, nullable("When the caller's ban ends; null if it is not banned."))
   bannedUntil!: Date | null;
 }

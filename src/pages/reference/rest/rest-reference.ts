@@ -25,7 +25,7 @@ export function restReference(template: string, document: Document): string {
     parts: [
       ...tags.map(({ name, description = '' }): Part => {
         const entries = ofTag(name).map((shown) => operationEntry(shown, shared, bodyExample(shown, schemas)));
-        return { id: slug(name), title: name, lead: prose(description, describes), entries };
+        return { id: name.toLowerCase(), title: name, lead: prose(description, describes), entries };
       }),
       { id: 'shared', title: 'Shared by operations', entries: sharedEntries(document, shared) },
       {
@@ -126,8 +126,4 @@ function headerRow(
     type: typeHtml(schema),
     text: prose(`${description}.`, describes) + bounds,
   };
-}
-
-function slug(title: string): string {
-  return title.toLowerCase();
 }

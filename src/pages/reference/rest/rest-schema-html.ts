@@ -47,10 +47,6 @@ export function jsonText(value: unknown): string {
   return exactJson(value, null, 2) ?? '';
 }
 
-export function jsonHtml(value: unknown): string {
-  return `<pre><code>${escaped(jsonText(value))}</code></pre>`;
-}
-
 /** The description of a named schema. */
 export function schemaHtml(schema: OpenAPIV3.SchemaObject, describes: Describes): string {
   const { description = '', properties = {}, required = [], example } = schema;
@@ -61,6 +57,7 @@ export function schemaHtml(schema: OpenAPIV3.SchemaObject, describes: Describes)
   });
   const items = schema.type === 'array' ? `<p>A ${typeHtml(schema)}.</p>` : '';
   const values = schema.enum ? boundsHtml({ ...schema, description: undefined }) : '';
-  const shown = example === undefined || schema.enum ? '' : `<h4>Example</h4>${jsonHtml(example)}`;
+  const shown =
+    example === undefined || schema.enum ? '' : `<h4>Example</h4><pre><code>${escaped(jsonText(example))}</code></pre>`;
   return prose(description, describes) + items + values + rows(fields) + shown;
 }
