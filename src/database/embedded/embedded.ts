@@ -11,12 +11,12 @@ import type { Work } from '../work/deadline';
 import { FairQueue } from '../work/fair-queue';
 import { PrismaDatabase, type StatementKind } from '../work/prisma-database';
 import { reported } from '../work/settled';
-import { Checkpoints } from './checkpoints';
 import { MAJOR_VERSION, openCluster } from './cluster';
 import { CLUSTER, makeDataDirectory } from './data-directory';
 import { lockDirectory } from './directory-lock';
 import { DiskSpace } from './disk-space';
 import { OnlineCopy } from './online-copy';
+import { Upkeep } from './upkeep';
 
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
@@ -43,7 +43,7 @@ export interface EmbeddedFiles {
 export class EmbeddedDatabase extends PrismaDatabase {
   /** Statements and transactions run one at a time. */
   private readonly queue: FairQueue;
-  private readonly checkpoints: Checkpoints;
+  private readonly upkeep: Upkeep;
   /** Whether PostgreSQL refuses to write, since there is no room. */
   private isFull = false;
 
@@ -66,9 +66,8 @@ export class EmbeddedDatabase extends PrismaDatabase {
       requestTimeoutMs,
     );
     this.queue = new FairQueue(1, queue);
-    this.checkpoints = new Checkpoints(engine);
-    this.onlineCopy =
-      files && new OnlineCopy(engine, this.checkpoints, join(files.directory, CLUSTER), files.directory);
+    this.upkeep = new Upkeep(engine, () => files?.space.isEnough() ?? true);
+    this.onlineCopy = files && new OnlineCopy(engine, this.upkeep, join(files.directory, CLUSTER), files.directory);
   }
 
   /**
@@ -129,7 +128,7 @@ export class EmbeddedDatabase extends PrismaDatabase {
 
   /** Lets PostgreSQL refuse to write while there is no room, and from then on write again. Transactions may also only read. */
   private async prepareToWrite(): Promise<void> {
-    this.checkpoints.isDue = true;
+    this.upkeep.isDue = true;
     if (!this.files || this.files.space.isEnough() !== this.isFull) return;
     await this.engine.exec(`set default_transaction_read_only to ${!this.isFull}`);
     this.isFull = !this.isFull;
@@ -152,7 +151,7 @@ export class EmbeddedDatabase extends PrismaDatabase {
   }
 
   async close(): Promise<void> {
-    this.checkpoints.stop();
+    this.upkeep.stop();
     this.onlineCopy?.stop();
     await this.prisma.$disconnect();
     if (!this.engine.closed) await this.engine.close();
