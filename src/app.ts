@@ -79,7 +79,17 @@ export async function createApp(
     lagMs: config.MAX_EVENT_LOOP_LAG_MS,
   });
   const { uses } = executor;
-  const metrics = new Metrics({ database, replicas, limits, requests, overload, uses, live, ...events });
+  const metrics = new Metrics({
+    database,
+    replicas,
+    limits,
+    requests,
+    overload,
+    uses,
+    live,
+    usage: usage.recorder,
+    ...events,
+  });
   const anonymousAccess = config.ANONYMOUS_ACCESS ?? defaultAccess(config);
   const server = await createServer({
     database,

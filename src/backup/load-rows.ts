@@ -46,6 +46,7 @@ export async function loadAll(
   }
   // What newer versions have changed since the backup.
   await migrate(connection);
+  await connection.script('analyze');
   return footer.sums;
 }
 

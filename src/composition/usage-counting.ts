@@ -17,5 +17,5 @@ export function createUsage(database: Database, logger: FastifyBaseLogger, now: 
   });
   const { counts } = recorder;
   const onUsage: OnUsage = (keyId = ANONYMOUS, requests, refused, bans) => counts.add(keyId, requests, refused, bans);
-  return { onUsage, service: new UsageService(recorder, now), stop: () => recorder.stop() };
+  return { onUsage, recorder, service: new UsageService(recorder, now), stop: () => recorder.stop() };
 }

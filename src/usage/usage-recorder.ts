@@ -35,7 +35,8 @@ export class UsageRecorder {
   private batch: Batch | undefined;
   private batches = 0;
   private saving: Promise<void> | undefined;
-  private isFailing = false;
+  /** Since when saving has failed, each time. */
+  private failingSince: number | undefined;
   private prunedOn = Number.NaN;
 
   constructor(
@@ -44,6 +45,11 @@ export class UsageRecorder {
   ) {
     this.counts = new UsageCounts(options.now);
     this.timer = setInterval(() => void this.flush(), options.every ?? FLUSH_MS).unref();
+  }
+
+  /** For how long nothing could be saved, in milliseconds; 0 if the last save succeeded. */
+  get unsavedMs(): number {
+    return this.failingSince === undefined ? 0 : this.options.now() - this.failingSince;
   }
 
   /** Saves what was counted until now. Never rejects. */
@@ -80,15 +86,16 @@ export class UsageRecorder {
     try {
       if (this.batch) await this.saveBatch(this.batch);
       const rows = this.counts.take();
-      if (!rows.length) return;
-      this.batch = { number: ++this.batches, rows };
-      await this.saveBatch(this.batch);
-      if (this.isFailing) this.options.onState?.();
-      this.isFailing = false;
-      await this.prune();
+      if (rows.length) {
+        this.batch = { number: ++this.batches, rows };
+        await this.saveBatch(this.batch);
+      }
+      if (this.failingSince !== undefined) this.options.onState?.();
+      this.failingSince = undefined;
+      if (rows.length) await this.prune();
     } catch (error) {
-      if (!this.isFailing) this.options.onState?.(error);
-      this.isFailing = true;
+      if (this.failingSince === undefined) this.options.onState?.(error);
+      this.failingSince ??= this.options.now();
     }
   }
 

@@ -69,6 +69,25 @@ describe('a save that fails', () => {
     },
   );
 
+  test('is told by how long it has lasted, until what was counted is saved', async () => {
+    const states: string[] = [];
+    let now = NOW;
+    const onState = (error: unknown) => states.push(error === undefined ? 'saved again' : 'failed');
+    const recorder = new UsageRecorder(breaking(), { now: () => now, every: NEVER, onState });
+    recorder.counts.add('told', 1, 0, 0);
+    expect(recorder.unsavedMs).toBe(0);
+    faults = ['fails', 'fails'];
+    for (let i = 0; i < 2; i++) {
+      await recorder.flush();
+      now += 5000;
+    }
+    expect(recorder.unsavedMs).toBe(10_000);
+    await recorder.flush();
+    expect(recorder.unsavedMs).toBe(0);
+    expect(states).toEqual(['failed', 'saved again']);
+    await recorder.stop();
+  });
+
   test('when the process ends does not keep it from ending', async () => {
     const recorder = recording();
     recorder.counts.add('lost', 5, 0, 0);

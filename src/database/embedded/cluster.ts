@@ -99,7 +99,7 @@ function versionOf(directory: string): string | undefined {
 }
 
 /**
- * Nobody but us makes checkpoints ({@link Checkpoints}): a server asks another process for one whenever the log since the last
+ * Nobody but us makes checkpoints ({@link Upkeep}): a server asks another process for one whenever the log since the last
  * has half the size of `max_wal_size`, and PGlite, where there is no such process, hangs then (0.4.3: for good, after 540 MB
  * with the default of 1 GB). The log before a checkpoint is removed: kept to be written over, it would stay as large as it
  * has ever been.

@@ -10,10 +10,10 @@ import type { Work } from '../work/deadline';
 import { FairQueue } from '../work/fair-queue';
 import { type Command, PrismaDatabase } from '../work/prisma-database';
 import { reported } from '../work/settled';
-import { Checkpoints } from './checkpoints';
 import { connectionTo, MAJOR_VERSION, type OpenDirectory, openDirectory } from './cluster';
 import { CLUSTER } from './data-directory';
 import { OnlineCopy } from './online-copy';
+import { Upkeep } from './upkeep';
 
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
@@ -33,7 +33,7 @@ export interface EmbeddedOptions {
 export class EmbeddedDatabase extends PrismaDatabase {
   /** Statements and transactions run one at a time. */
   private readonly queue: FairQueue;
-  private readonly checkpoints: Checkpoints;
+  private readonly upkeep: Upkeep;
   /** Whether PostgreSQL refuses to write, since there is no room. */
   private isFull = false;
 
@@ -56,9 +56,8 @@ export class EmbeddedDatabase extends PrismaDatabase {
       requestTimeoutMs,
     );
     this.queue = new FairQueue(1, queue);
-    this.checkpoints = new Checkpoints(engine);
-    this.onlineCopy =
-      files && new OnlineCopy(engine, this.checkpoints, join(files.directory, CLUSTER), files.directory);
+    this.upkeep = new Upkeep(engine, () => files?.space.isEnough() ?? true);
+    this.onlineCopy = files && new OnlineCopy(engine, this.upkeep, join(files.directory, CLUSTER), files.directory);
   }
 
   /**
@@ -109,7 +108,7 @@ export class EmbeddedDatabase extends PrismaDatabase {
 
   /** Lets PostgreSQL refuse to write while there is no room, and from then on write again. Transactions may also only read. */
   private async prepareToWrite(): Promise<void> {
-    this.checkpoints.isDue = true;
+    this.upkeep.isDue = true;
     if (!this.files || this.files.space.isEnough() !== this.isFull) return;
     await this.engine.exec(`set default_transaction_read_only to ${!this.isFull}`);
     this.isFull = !this.isFull;
@@ -132,7 +131,7 @@ export class EmbeddedDatabase extends PrismaDatabase {
   }
 
   async close(): Promise<void> {
-    this.checkpoints.stop();
+    this.upkeep.stop();
     this.onlineCopy?.stop();
     await this.prisma.$disconnect();
     if (!this.engine.closed) await this.engine.close();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { PGlite } from '@electric-sql/pglite';
 import { reasonOf } from '../failures';
-import type { Checkpoints } from './checkpoints';
+import type { Upkeep } from './upkeep';
 
 /** Only who may read the data directory reaches it. */
 export const SOCKET = 'socket';
@@ -23,7 +23,7 @@ export class OnlineCopy {
 
   constructor(
     private readonly engine: PGlite,
-    private readonly checkpoints: Checkpoints,
+    private readonly upkeep: Upkeep,
     private readonly cluster: string,
     directory: string,
   ) {
@@ -47,7 +47,7 @@ export class OnlineCopy {
     const send = (message: Message) => socket.write(`${JSON.stringify(message)}\n`);
     if (this.current) return void socket.end(`${JSON.stringify({ error: 'another backup is being made' })}\n`);
     this.current = socket;
-    const release = this.checkpoints.hold();
+    const release = this.upkeep.hold();
     try {
       await this.engine.query("select pg_backup_start('backup', true)::text");
       send({ copy: this.cluster });

@@ -4,6 +4,7 @@ import type { Hub } from '../../events/hub';
 import type { RedisRelay } from '../../events/redis-relay';
 import type { Uses } from '../../graphql/annotations/uses';
 import type { CountingStore } from '../../rate-limit/stores/counting-store';
+import type { UsageRecorder } from '../../usage/usage-recorder';
 import type { LiveOperations } from '../live/live-operations';
 import type { Overload } from '../protection/overload';
 import type { RequestsInProgress } from '../protection/requests-in-progress';
@@ -19,6 +20,7 @@ export interface Observed {
   readonly live: LiveOperations;
   readonly hub: Hub;
   readonly relay?: RedisRelay;
+  readonly usage: UsageRecorder;
 }
 
 export const METRICS: readonly Metric<Observed>[] = [
@@ -57,6 +59,9 @@ export const METRICS: readonly Metric<Observed>[] = [
     ({ relay }) => relay && Number(relay.state === 'connected'),
   ),
   counter('events_lost_total', 'Changes that could not be sent to other instances.', ({ relay }) => relay?.lost),
+  gauge('usage_unsaved_seconds', 'How long usage has not been saved.', ({ usage }) => usage.unsavedMs / 1000, {
+    aggregator: 'max',
+  }),
   gauge(
     'database_connections',
     'Connections in the pool, total and idle.',

@@ -1,20 +1,32 @@
 import type { PGlite } from '@electric-sql/pglite';
+import { vacuum } from './vacuum';
 
 /** Bytes of log after which there is a checkpoint. It takes some 50 ms, in which nothing else runs. */
 const LOG_BYTES = 32 * 1024 * 1024;
 const EVERY_MS = 5_000;
 
 /**
- * Makes the checkpoints of the embedded PostgreSQL, whose own process for them PGlite does not have: without them the log
- * would grow as long as the process runs, and so would the recovery after a crash.
+ * Does for the embedded PostgreSQL what PGlite does not have processes for: checkpoints, without which the log would grow as
+ * long as the process runs, and so would the recovery after a crash; and {@link vacuum}, without which the tables would.
  */
-export class Checkpoints {
+export class Upkeep {
   /** Whether something has been written since the last look. */
   isDue = false;
+  private wasDue = false;
   private held = 0;
-  private readonly timer = setInterval(() => void this.look(), EVERY_MS).unref();
+  private readonly timer: NodeJS.Timeout;
 
-  constructor(private readonly engine: PGlite) {}
+  /**
+   * @param hasRoom whether there is room to write.
+   * @param every how often it looks, in milliseconds.
+   */
+  constructor(
+    private readonly engine: PGlite,
+    private readonly hasRoom: () => boolean,
+    every = EVERY_MS,
+  ) {
+    this.timer = setInterval(() => void this.look(), every).unref();
+  }
 
   /** Keeps the log as it is until the returned function is called. */
   hold(): () => void {
@@ -29,9 +41,12 @@ export class Checkpoints {
   }
 
   private async look(): Promise<void> {
-    if (!this.isDue || this.held) return;
+    const isQuiet = !this.isDue;
+    if ((isQuiet && !this.wasDue) || this.held) return;
     this.isDue = false;
+    this.wasDue = !isQuiet;
     try {
+      if (this.hasRoom()) await vacuum(this.engine, isQuiet);
       const { rows } = await this.engine.query<{ bytes: number }>(
         'select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()',
       );
