@@ -7,7 +7,7 @@ import { onStage } from './lib/stage.mjs';
 
 /** How much slower the median of others may get, unless it stays below {@link SMALL_MS}. */
 const MOST = 2;
-const SMALL_MS = 5;
+const SMALL_MS = 2;
 /** The other caller's connections: few, so that it waits for the abuse and not for itself. */
 const FEW = 2;
 

@@ -36,28 +36,28 @@ const documents =
 const repeat = (count, one) => Array.from({ length: count }, (_, i) => one(i)).join(' ');
 const long = (i, length) => `a${i}_${'x'.repeat(length)}`;
 
-/** Keeps sockets open that each lack one byte of their request's body. */
-async function halfSent({ port, until }) {
-  const sockets = [];
-  const answers = new Map();
-  const address = newAddress();
-  while (performance.now() < until) {
-    while (sockets.length < 1_010) {
-      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-      socket.once('data', (data) => {
-        const status = String(data).slice(9, 12);
-        answers.set(status, (answers.get(status) ?? 0) + 1);
-      });
-      socket.write(
-        `POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\nx-forwarded-for: ${address}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{`,
-      );
-      sockets.push(socket);
+/** Keeps sockets open that each lack the rest of a request. @param textOf what each sends, from an address. */
+const halfSent =
+  (textOf) =>
+  async ({ port, until }) => {
+    const sockets = [];
+    const answers = new Map();
+    const address = newAddress();
+    while (performance.now() < until) {
+      while (sockets.length < 1_010) {
+        const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+        socket.once('data', (data) => {
+          const status = String(data).slice(9, 12);
+          answers.set(status, (answers.get(status) ?? 0) + 1);
+        });
+        socket.write(textOf(address));
+        sockets.push(socket);
+      }
+      await sleep(100);
     }
-    await sleep(100);
-  }
-  for (const socket of sockets) socket.destroy();
-  return `${sockets.length} sockets; ${[...answers].map(([status, count]) => `${status} × ${count}`).join(', ') || 'none answered'}`;
-}
+    for (const socket of sockets) socket.destroy();
+    return `${sockets.length} sockets; ${[...answers].map(([status, count]) => `${status} × ${count}`).join(', ') || 'none answered'}`;
+  };
 
 const open = async (port) => {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/graphql`, 'graphql-transport-ws', {
@@ -157,7 +157,11 @@ export const ABUSES = {
       `{ ${repeat(11, (i) => `p${i}: pets(first: 1) { nodes { ${repeat(20, (j) => `b${n}_${long(j, 40)}: name`)} } }`)} }`,
     4,
   ),
-  'half-sent bodies': halfSent,
+  'half-sent bodies': halfSent(
+    (address) =>
+      `POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\nx-forwarded-for: ${address}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{`,
+  ),
+  'half-sent heads': halfSent((address) => `GET /pets HTTP/1.1\r\nhost: 127.0.0.1\r\nx-forwarded-for: ${address}\r\n`),
   'pings over WebSocket': pings,
   'subscriptions that count': dearSubscriptions,
   'clients that leave': leavers,

@@ -36,9 +36,19 @@ export async function applyMigrations(url) {
 
 /** Inserts the same rows on every run. Autovacuum would burden one server and not another: `restore` vacuums instead. */
 export async function fill(url) {
-  await run(
-    url,
-    `alter table pets set (autovacuum_enabled = false);
+  await run(url, ROWS);
+  await run(url, 'vacuum analyze');
+}
+
+/** Inserts them into a directory of the embedded database, which no server may have open. */
+export async function fillDirectory(directory) {
+  const { openDatabase } = await import('../../dist/database/open.js');
+  const database = await openDatabase({ directory });
+  for (const text of [...ROWS.split(';'), 'analyze']) if (text.trim()) await database.write({ name: '', text }, []);
+  await database.close();
+}
+
+const ROWS = `alter table pets set (autovacuum_enabled = false);
      alter table orders set (autovacuum_enabled = false);
      alter table inventory set (autovacuum_enabled = false);
      insert into categories (name, description)
@@ -49,10 +59,7 @@ export async function fill(url) {
      insert into inventory (pet_id, quantity) select id, ${STOCK} from pets;
      insert into orders (pet_id, quantity, ship_date, complete)
        select 1 + i * 2 % ${PETS}, 1 + i % 5, timestamptz '2026-01-01T00:00:00Z' + i * interval '1 hour', i % 2 = 0
-       from generate_series(1, ${ORDERS}) as i;`,
-  );
-  await run(url, 'vacuum analyze');
-}
+       from generate_series(1, ${ORDERS}) as i;`;
 
 /** Undoes the writes of a workload, so that the next one starts from the same tables. */
 export async function restore(url) {

@@ -150,7 +150,7 @@ async function boundOf(database, table, filters, order, place) {
     return rows[0] && { key: keyOf(rows[0]), id: String(table.idOf(rows[0])) };
   }
   const id = table.columns[table.idField].sql;
-  const text = `select ${expression}::text as key, ${id}::text as id from ${table.name}${table.joins ?? ''}
+  const text = `select ${expression}::text as key, ${id}::text as id from ${table.name}
     order by ${field === table.idField ? id : `${expression}, ${id}`} offset (select count(*) / 2 from ${table.name}) limit 1`;
   const [row] = await database.query({ name: '', text }, []);
   return row;

@@ -24,6 +24,7 @@ const both = ['graphql', 'rest'];
  * @property {('graphql' | 'rest')[]} faces the workloads it takes part in
  * @property {('graphql' | 'rest')[]} [baselineOf] the workloads whose ratios are relative to it
  * @property {boolean} [gateway] migrates the database, has keys and quotas
+ * @property {boolean} [embedded] keeps its data in a directory of its own
  * @property {string[]} [flags] flags for Node
  * @property {Record<string, string>} [env] in addition to PORT, HOST, DATABASE_URL and NODE_ENV=production
  */
@@ -56,6 +57,16 @@ export const servers = [
     faces: both,
     gateway: true,
     env: { ...gatewayEnvironment, NODE_OPTIONS: `--require=${at('limiter-off.cjs')}` },
+  },
+  {
+    name: 'gateway-embedded',
+    title: 'gateway, embedded database',
+    script: gateway,
+    flags,
+    faces: both,
+    gateway: true,
+    embedded: true,
+    env: gatewayEnvironment,
   },
   {
     name: 'mercurius',

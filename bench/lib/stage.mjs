@@ -1,4 +1,7 @@
-import { applyMigrations, createDatabase, databaseUrl, dropDatabase, fill } from './database.mjs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { applyMigrations, createDatabase, databaseUrl, dropDatabase, fill, fillDirectory } from './database.mjs';
 import { start, stopAll } from './process.mjs';
 import { forgetUse, raiseQuota } from './quota.mjs';
 
@@ -16,22 +19,34 @@ export async function onStage(servers, database, act, nodeFlags) {
   } finally {
     await stopAll();
     await dropDatabase(database);
+    for (const directory of directories) rmSync(directory, { recursive: true, force: true });
   }
 }
+
+/** Of the embedded databases. */
+const directories = [];
 
 /** The gateway migrates an empty database itself; for a run without it the same files are applied here. */
 async function setStage(servers, database, nodeFlags) {
   const url = databaseUrl(database);
   await createDatabase(database);
   await forgetUse();
-  const ordered = [...servers].sort((a, b) => Number(b.gateway ?? false) - Number(a.gateway ?? false));
-  if (!ordered[0].gateway) await applyMigrations(url);
+  const migrates = ({ gateway = false, embedded = false }) => Number(gateway && !embedded);
+  const ordered = [...servers].sort((a, b) => migrates(b) - migrates(a));
+  if (!migrates(ordered[0])) await applyMigrations(url);
   const running = [];
   for (const server of ordered) {
-    const process = await start(server, url, nodeFlags);
+    const process = server.embedded ? await startEmbedded(server, nodeFlags) : await start(server, url, nodeFlags);
     if (!running.length) await fill(url);
     running.push({ ...server, ...process });
     if (server.gateway) await raiseQuota(running.at(-1));
   }
   return { url, running };
+}
+
+async function startEmbedded(server, nodeFlags) {
+  const directory = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
+  directories.push(directory);
+  await fillDirectory(directory);
+  return start({ ...server, env: { ...server.env, DATA_DIR: directory } }, undefined, nodeFlags);
 }

@@ -48,6 +48,8 @@ export interface ServerOptions extends Recognition {
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
   readonly connections: ConnectionLimits;
+  /** Maximum size of what a statement returns for a caller. */
+  readonly maxStatementBytes: number;
   /** Whether callers without a key get no suggestions of schema names. */
   readonly hidesSuggestions: boolean;
   /** Origins that browsers may call from; `undefined` allows any. */
@@ -130,7 +132,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     const key = headers?.[IDEMPOTENCY_KEY];
     const idempotency = key === undefined ? undefined : { header: String(key) };
     const api = GRAPHQL_API;
-    const session = database.sessionFor({ caller: caller.id, deadline });
+    const session = database.sessionFor({ caller: caller.id, deadline, mostBytes: options.maxStatementBytes });
     return { session, caller, meter, requestId, observer, api, hidesSuggestions, idempotency };
   };
   const apollo = await createApollo(executor, documents);

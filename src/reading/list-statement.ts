@@ -5,13 +5,19 @@ import type { Parents } from './rows/walk';
 import type { Selection } from './selection';
 import { orderOf, type Table } from './table';
 
-/** Whether a page can be read as one JSON array: its rows are selected only as JSON, in id order. */
-export function isList<Row>(table: Table<Row>, page: PageQuery, selection?: Selection): selection is Selection {
-  return (
-    selection?.isList === true &&
-    orderOf(table, page.order).field === table.idField &&
-    projectionOf(table, selection, table.idField).isJson
-  );
+/**
+ * Whether a page can be read as one JSON array: its rows are selected only as JSON, in id order, and cannot be too large.
+ * @param mostBytes of an array.
+ */
+export function isList<Row>(
+  table: Table<Row>,
+  page: PageQuery,
+  mostBytes: number,
+  selection?: Selection,
+): selection is Selection {
+  if (!selection?.isList || orderOf(table, page.order).field !== table.idField) return false;
+  const projection = projectionOf(table, selection, table.idField);
+  return projection.isJson && page.limit * projection.mostBytes <= mostBytes;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { jsonOf } from './row-json';
 import { NOTHING, type Selection } from './selection';
-import { columnOf, joinsOf, type Table } from './table';
+import { type Column, columnOf, joinsOf, mostBytesOf, type Table } from './table';
 
 /** How a selection is read from a table: the columns, the joins, and how a joined row becomes a row of the table. */
 export interface Projection {
@@ -9,6 +9,8 @@ export interface Projection {
   readonly joins: string;
   /** Whether rows are returned as JSON. */
   readonly isJson: boolean;
+  /** How many bytes a row could have. */
+  readonly mostBytes: number;
   /** Moves joined columns to their place: `category.name` under `category`. Modifies and returns `rows`. */
   shape<Row>(rows: Row[]): Row[];
 }
@@ -39,31 +41,41 @@ export function projectionOf<Row>(table: Table<Row>, selection = EVERYTHING, ...
 function project<Row>(table: Table<Row>, selection: Selection, needed: readonly string[]): Projection {
   const json = selection.json && jsonOf(table, selection.json);
   if (json) {
-    const columns = columnsOf(table, fieldsOf(table, NOTHING, needed));
+    const kept = fieldsOf(table, NOTHING, needed);
+    const columns = columnsOf(table, kept);
     return {
       columns: [...columns, `${json.text} as "$json"`].join(', '),
       joins: joinsOf(table, json.relations),
       isJson: true,
+      mostBytes: json.mostBytes + bytesOf(table, kept),
       shape: (rows) => rows,
     };
   }
   const joined = Object.keys(table.relations).filter((name) => selection.fields.has(name));
-  const columns = columnsOf(table, fieldsOf(table, selection, needed));
+  const own = fieldsOf(table, selection, needed);
+  const columns = columnsOf(table, own);
+  let mostBytes = bytesOf(table, own);
   const nests = joined.map((name) => {
     const other = table.relations[name]?.table() as Table<object>;
     const fields = fieldsOf(other, selection.fields.get(name));
     columns.push(...columnsOf(other, fields, `${name}.`));
+    mostBytes += bytesOf(other, fields);
     return nest(name, other.idField, fields);
   });
   return {
     columns: columns.join(', '),
     joins: joinsOf(table, joined),
     isJson: false,
+    mostBytes,
     shape: (rows) => {
       if (nests.length) for (const row of rows) for (const each of nests) each(row as Record<string, unknown>);
       return rows;
     },
   };
+}
+
+function bytesOf<Row>(table: Table<Row>, fields: readonly string[]): number {
+  return fields.reduce((sum, field) => sum + mostBytesOf(table.columns[field] as Column), 0);
 }
 
 function columnsOf<Row>(table: Table<Row>, fields: readonly string[], prefix = ''): string[] {

@@ -1,5 +1,5 @@
 import type { JsonFormat, RowJson } from './selection';
-import { type Column, columnOf, type Table } from './table';
+import { type Column, columnOf, mostBytesOf, type Table } from './table';
 
 /** Maximum number of values of `format` besides its template (PostgreSQL's FUNC_MAX_ARGS is 100). */
 const MAX_VALUES = 99;
@@ -11,7 +11,7 @@ const MAX_VALUES = 99;
 export function jsonOf<Row>(
   table: Table<Row>,
   json: RowJson,
-): { text: string; relations: Iterable<string> } | undefined {
+): { text: string; relations: Iterable<string>; mostBytes: number } | undefined {
   const row = new RowFormat(json);
   return row.add(table, json) && row.values.length <= MAX_VALUES ? row : undefined;
 }
@@ -20,6 +20,7 @@ export function jsonOf<Row>(
 class RowFormat {
   readonly values: string[] = [];
   readonly relations = new Set<string>();
+  mostBytes = 0;
   private readonly omitsNulls: boolean;
   private template = '';
 
@@ -63,6 +64,7 @@ class RowFormat {
     const inner = new RowFormat(this.format);
     if (!inner.add(other, json)) return false;
     const id = columnOf(other, other.idField);
+    this.mostBytes += inner.mostBytes;
     this.addOptional(name, `case when ${id} is not null then ${inner.text} end`);
     return inner.values.length <= MAX_VALUES;
   }
@@ -72,6 +74,7 @@ class RowFormat {
     if (!column || column.kind === 'other') return false;
     const { kind, isNullable } = column;
     const value = jsonValueOf(column);
+    this.mostBytes += name.length + mostBytesOf(column);
     const isQuoted = QUOTED.has(kind) || (kind === 'id' && this.format.ids === 'string');
     if (isNullable) this.addOptional(name, isQuoted ? `'"' || ${value} || '"'` : value);
     else {
@@ -98,6 +101,7 @@ class RowFormat {
 
   private append(text: string): void {
     this.template += text.replaceAll('%', '%%');
+    this.mostBytes += text.length;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Session } from '../database/database';
 import type { Serialized } from '../database/rows';
-import { statementFor } from '../database/statement';
+import { boundedRows } from './bounded-rows';
 import { isList, listStatement } from './list-statement';
 import { type PageQuery, pageStatement } from './page-statement';
 import { projectionOf } from './projection';
@@ -36,14 +36,14 @@ export async function selectPage<Row>(
   selection?: Selection,
 ): Promise<Page<Row>> {
   const values = new Values();
-  if (isList(table, page, selection)) {
+  if (isList(table, page, session.work.mostBytes ?? Infinity, selection)) {
     const list = listStatement(table, page, selection, values);
-    const [read = {}] = await session.query<List>(statementFor(list, list.rows), values.list, list.isShort);
+    const [read = {}] = await boundedRows<List>(session, list, values.list, 0);
     return pageOfList(table, page, read);
   }
   const projection = projectionOf(table, selection, orderOf(table, page.order).field);
   const select = pageStatement(table, projection, oneMore(page), values);
-  const rows = await session.query<Row>(statementFor(select, select.rows), values.list, select.isShort);
+  const rows = await boundedRows<Row>(session, select, values.list, page.limit * projection.mostBytes);
   return pageOfRows(page, projection.shape(rows));
 }
 
@@ -62,19 +62,22 @@ export async function selectPages<Row>(
   const values = new Values();
   const [parents, filters] = parentsOf(table, field, ids, page.filters, values);
   const some = { ...page, filters };
+  const all = page.limit * parents.count;
   // A lateral join is a nested loop, which preserves the order of each parent's rows.
   const each = (columns: string, lateral: string) =>
     `select ${columns} from ${parents.rows} as parent(id) cross join lateral (${lateral}) as page`;
-  if (isList(table, page, selection)) {
+  if (isList(table, page, session.work.mostBytes ?? Infinity, selection)) {
     const list = listStatement(table, some, selection, values, parents);
-    const select = statementFor(list, each('parent.id as parent, page.*', list.rows));
-    const lists = await session.query<List & { parent: bigint }>(select, values.list, list.isShort);
+    const select = { ...list, rows: each('parent.id as parent, page.*', list.rows) };
+    const { mostBytes } = projectionOf(table, selection, table.idField);
+    const lists = await boundedRows<List & { parent: bigint }>(session, select, values.list, all * mostBytes);
     const found = new Map(lists.map((read) => [read.parent, read]));
     return new Map(ids.map((id) => [id, pageOfList(table, page, found.get(id) ?? NONE)]));
   }
   const projection = projectionOf(table, selection, orderOf(table, page.order).field, field);
   const select = pageStatement(table, projection, oneMore(some), values, parents);
-  const rows = await session.query<Row>(statementFor(select, each('page.*', select.rows)), values.list, select.isShort);
+  const ofEach = { ...select, rows: each('page.*', select.rows) };
+  const rows = await boundedRows<Row>(session, ofEach, values.list, all * projection.mostBytes);
   const found = new Map(ids.map((id): [bigint, Row[]] => [id, []]));
   for (const row of projection.shape(rows)) found.get(row[field as keyof Row] as bigint)?.push(row);
   return new Map([...found].map(([id, its]) => [id, pageOfRows(page, its)]));

@@ -1,5 +1,6 @@
 import type { Session, Statement } from '../database/database';
 import { statement } from '../database/statement';
+import { boundedRows } from './bounded-rows';
 import { SHORT } from './page-statement';
 import { type Projection, projectionOf } from './projection';
 import type { Selection } from './selection';
@@ -15,7 +16,10 @@ export async function selectByIds<Row>(
   const projection = projectionOf(table, selection);
   const isOne = ids.length === 1;
   const select = (isOne ? byId : byIds)(table, projection);
-  const rows = await session.query<Row>(select, [isOne ? ids[0] : ids], ids.length <= SHORT);
+  const values = [isOne ? ids[0] : ids];
+  const most = ids.length * projection.mostBytes;
+  const read = { prefix: '', rows: select.text, isShort: ids.length <= SHORT, isPlannedByValues: false };
+  const rows = await boundedRows<Row>(session, { ...read, statement: select }, values, most);
   return new Map(projection.shape(rows).map((row) => [table.idOf(row), row]));
 }
 

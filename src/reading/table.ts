@@ -83,6 +83,15 @@ function keyOf(value: unknown): string {
   return value instanceof Date ? value.toISOString() : String(value);
 }
 
+/** Texts have up to 2,000 code points, each of up to four bytes, or six as an escape in JSON. */
+const MOST_TEXT = 12_000;
+const MOST_OTHER = 64;
+
+/** How many bytes a value of a column may have. */
+export function mostBytesOf({ kind }: Column): number {
+  return kind === 'text' ? MOST_TEXT : MOST_OTHER;
+}
+
 /** The cast of a parameter to a column's type; drivers know no arrays of enumerations. */
 export function castTo({ kind, type }: Column, suffix: '' | '[]' = ''): string {
   return kind === 'enum' ? `::text${suffix}::${type}${suffix}` : `::${type}${suffix}`;

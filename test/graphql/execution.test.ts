@@ -192,7 +192,7 @@ test('an error in one place leaves the others as they are', async () => {
 test('a query that times out in the database is not sent again', async () => {
   const timeout = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
   const query = jest.fn(() => Promise.reject(timeout));
-  const slow = request({ session: { ...database, query } });
+  const slow = request({ session: { ...database, work: database.work, query } });
   const { body } = await executor.run(parse('{ pets { nodes { id } } }'), undefined, {}, slow);
   expect(body.errors).toMatchObject([{ path: ['pets'], extensions: { code: 'SERVICE_UNAVAILABLE' } }]);
   expect(query).toHaveBeenCalledTimes(1);

@@ -85,4 +85,6 @@ export interface Work {
   /** The id of the caller: callers share connections fairly. */
   readonly caller: string;
   readonly deadline: Deadline;
+  /** How many bytes the rows of a statement may have that a caller's selection could make many; if unset, any number. */
+  readonly mostBytes?: number;
 }

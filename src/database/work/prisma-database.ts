@@ -103,8 +103,7 @@ class WorkSession implements Session {
   }
 
   renewed(): Session {
-    const { caller, deadline } = this.work;
-    return new WorkSession(this.database, { caller, deadline: new Deadline(deadline.ms) });
+    return new WorkSession(this.database, { ...this.work, deadline: new Deadline(this.work.deadline.ms) });
   }
 
   changed(change: Change): void {

@@ -7,6 +7,7 @@ import {
   type ResponsePath,
   responsePathAsArray,
 } from 'graphql';
+import { TooManyBytes } from '../../reading/bounded-rows';
 import type { Context } from './context';
 import { ENVELOPE, errorSize, tooLarge } from './outcome';
 
@@ -171,10 +172,9 @@ export class Run {
     owner?: Place,
   ): void {
     if (this.isNulled(owner)) return;
-    const path = responsePathAsArray({ prev: owner?.path, key, typename: undefined });
-    const located = locatedError(error, nodes, path);
+    const located = locatedError(error, nodes, responsePathAsArray({ prev: owner?.path, key, typename: undefined }));
     this.errors.push(located);
-    this.spend(errorSize(located));
+    this.spend(error instanceof TooManyBytes ? this.maxBytes : errorSize(located));
     let place = owner;
     while (place?.completion.isNonNull) place = place.owner;
     if (!isNonNull) write(null, container, key);

@@ -1,0 +1,56 @@
+import type { Session, Statement } from '../database/database';
+import { statementFor } from '../database/statement';
+
+/** The rows of a statement have more bytes than they may. */
+export class TooManyBytes extends Error {}
+
+/** What is read, and how: see {@link PageStatement}. */
+interface Read {
+  readonly prefix: string;
+  readonly rows: string;
+  readonly isShort: boolean;
+  readonly isPlannedByValues: boolean;
+  /** The statement, if it is known. */
+  readonly statement?: Statement;
+}
+
+interface Counted {
+  $bytes?: bigint;
+  $own?: number;
+}
+
+/**
+ * Reads rows. If they could have more bytes than the work's statements may return, the database counts them, and sends no
+ * row after the one with which they are too many: the process never holds them. Most statements cannot, and count nothing.
+ * @param most how many bytes the rows could have, if all their texts were as long as they may be.
+ * @throws TooManyBytes
+ */
+export function boundedRows<Row>(
+  session: Session,
+  { rows, statement, ...read }: Read,
+  values: readonly unknown[],
+  most: number,
+): Promise<Row[]> {
+  const { mostBytes = Infinity } = session.work;
+  if (most <= mostBytes) return session.query<Row>(statement ?? statementFor(read, rows), values, read.isShort);
+  return countedRows(session, { rows, ...read }, values, mostBytes);
+}
+
+async function countedRows<Row>(
+  session: Session,
+  { rows, ...read }: Read,
+  values: readonly unknown[],
+  mostBytes: number,
+): Promise<Row[]> {
+  const counted = `select * from (
+select read.*, sum(octet_length(read::text)) over (rows unbounded preceding) as "$bytes", octet_length(read::text) as "$own"
+from (${rows}) as read) as read where "$bytes" - "$own" <= ${mostBytes}`;
+  const found = await session.query<Row & Counted>(statementFor(read, counted), values, false);
+  if ((found.at(-1)?.$bytes ?? 0) > mostBytes)
+    throw new TooManyBytes(`a statement's rows have over ${mostBytes} bytes`);
+  for (const row of found) {
+    delete row.$bytes;
+    delete row.$own;
+  }
+  return found;
+}
