@@ -27,24 +27,24 @@ interface Counted {
  */
 export function boundedRows<Row>(
   session: Session,
-  { rows, statement, ...read }: Read,
+  read: Read,
   values: readonly unknown[],
   most: number,
 ): Promise<Row[]> {
   const { mostBytes = Infinity } = session.work;
-  if (most <= mostBytes) return session.query<Row>(statement ?? statementFor(read, rows), values, read.isShort);
-  return countedRows(session, { rows, ...read }, values, mostBytes);
+  if (most > mostBytes) return countedRows(session, read, values, mostBytes);
+  return session.query<Row>(read.statement ?? statementFor(read, read.rows), values, read.isShort);
 }
 
 async function countedRows<Row>(
   session: Session,
-  { rows, ...read }: Read,
+  read: Read,
   values: readonly unknown[],
   mostBytes: number,
 ): Promise<Row[]> {
   const counted = `select * from (
 select read.*, sum(octet_length(read::text)) over (rows unbounded preceding) as "$bytes", octet_length(read::text) as "$own"
-from (${rows}) as read) as read where "$bytes" - "$own" <= ${mostBytes}`;
+from (${read.rows}) as read) as read where "$bytes" - "$own" <= ${mostBytes}`;
   const found = await session.query<Row & Counted>(statementFor(read, counted), values, false);
   if ((found.at(-1)?.$bytes ?? 0) > mostBytes)
     throw new TooManyBytes(`a statement's rows have over ${mostBytes} bytes`);

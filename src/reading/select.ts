@@ -1,5 +1,5 @@
 import type { Session, Statement } from '../database/database';
-import { statement } from '../database/statement';
+import { statement as statementOf } from '../database/statement';
 import { boundedRows } from './bounded-rows';
 import { SHORT } from './page-statement';
 import { type Projection, projectionOf } from './projection';
@@ -15,11 +15,10 @@ export async function selectByIds<Row>(
 ): Promise<Map<bigint, Row>> {
   const projection = projectionOf(table, selection);
   const isOne = ids.length === 1;
-  const select = (isOne ? byId : byIds)(table, projection);
-  const values = [isOne ? ids[0] : ids];
-  const most = ids.length * projection.mostBytes;
-  const read = { prefix: '', rows: select.text, isShort: ids.length <= SHORT, isPlannedByValues: false };
-  const rows = await boundedRows<Row>(session, { ...read, statement: select }, values, most);
+  const statement = (isOne ? byId : byIds)(table, projection);
+  const isShort = ids.length <= SHORT;
+  const read = { prefix: '', rows: statement.text, statement, isShort, isPlannedByValues: false };
+  const rows = await boundedRows<Row>(session, read, [isOne ? ids[0] : ids], ids.length * projection.mostBytes);
   return new Map(projection.shape(rows).map((row) => [table.idOf(row), row]));
 }
 
@@ -33,7 +32,7 @@ function finding(condition: string): <Row>(table: Table<Row>, projection: Projec
     let known = statements.get(projection);
     if (!known) {
       const { columns, joins } = projection;
-      known = statement(
+      known = statementOf(
         `select ${columns} from ${table.name}${joins} where ${columnOf(table, table.idField)} ${condition}`,
       );
       statements.set(projection, known);
