@@ -52,6 +52,17 @@ describe('folders', () => {
   });
 });
 
+test('the benchmark loads files of the product that exist', () => {
+  const scripts = readdirSync(join(PROJECT, 'bench'), { recursive: true, encoding: 'utf8' }).filter(
+    (path) => /\.[cm]js$/.test(path) && !path.includes('node_modules'),
+  );
+  const loaded = scripts.flatMap(
+    (path) => readFileSync(join(PROJECT, 'bench', path), 'utf8').match(/(?<=\.\/dist\/)[\w/-]+(?=\.js')/g) ?? [],
+  );
+  expect(loaded.length).toBeGreaterThan(4);
+  expect(loaded.filter((path) => !FILES.some((file) => file.path === `src/${path}.ts`))).toEqual([]);
+});
+
 describe('other packages', () => {
   test('are used by what they export, not by their files', () => {
     const internals = /'(graphql|type-graphql|fastify|pg|graphql-ws|ws|dataloader|ioredis)\/[^']*'/g;
