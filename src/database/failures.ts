@@ -35,7 +35,7 @@ const BY_CODE = new Map(
 
 /** node-postgres messages that have no code. */
 const LOST_CONNECTION =
-  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|server closed the connection|cannot use a pool after calling end|not queryable|query read timeout|SSL connection/i;
+  /connection terminated|timeout expired|timeout exceeded when trying to connect|client has encountered a connection error|server closed the connection|cannot use a pool after calling end|not queryable|query read timeout|SSL connection/i;
 
 /** Classifies an error of Prisma or a driver; `undefined` if it is none of these failures. */
 export function failureOf(error: unknown): Failure | undefined {
