@@ -49,7 +49,7 @@ export function routableUrl({ url = '/' }: { url?: string }): string {
 export function reportProblems(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { internal, ...problem } = problemOf(fromFastify(error));
-    if (internal) request.log.error({ err: error, requestId: request.id });
+    if (internal) request.log.error(error);
     return sendProblem(request, reply, problem);
   });
   app.all(BAD_URL_PATH, () => {

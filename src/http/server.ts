@@ -84,8 +84,6 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const app = fastify({
     loggerInstance: options.logger,
     logController: accessLog,
-    // One for each request would take longer than the entry that most requests have: it names the request itself.
-    childLoggerFactory: (logger) => logger,
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
     connectionTimeout: connections.connectionTimeout,

@@ -83,8 +83,11 @@ export class Server {
   private clientTo(hostNow: () => Host, mustTakeWrites: boolean): typeof Client {
     const server = this;
     return class extends Client {
+      private readonly connectMs: number;
+
       constructor(config?: ClientConfig) {
         super({ ...config, ...server.configFor(hostNow()) });
+        this.connectMs = config?.connectionTimeoutMillis ?? PATIENCE_MS;
         server.open.add(this);
         this.once('end', () => server.open.delete(this));
       }
@@ -100,6 +103,8 @@ export class Server {
 
       private async connectToWriter(): Promise<this> {
         await super.connect();
+        // A server may be silent from now on; node-postgres' own time limit is for what was before.
+        const silent = setTimeout(() => this.connection.stream.destroy(), this.connectMs);
         try {
           const { rows } = await this.query<{ yes: boolean }>(TAKES_WRITES);
           if (rows[0]?.yes) return this;
@@ -107,6 +112,8 @@ export class Server {
         } catch (error) {
           this.connection.stream.destroy();
           throw error;
+        } finally {
+          clearTimeout(silent);
         }
       }
     };

@@ -83,8 +83,8 @@ export class BoundedPool extends Pool {
     const { deadline } = work;
     return new Promise((resolve, reject) => {
       const enter = (leave: Leave) => {
-        // An idle connection is had within this turn of the event loop.
-        const stop = this.idleCount ? undefined : deadline.onEnd(() => reject(deadline.reason));
+        // An idle connection is had within this turn of the event loop, unless others were here before.
+        const stop = this.idleCount > this.waitingCount ? undefined : deadline.onEnd(() => reject(deadline.reason));
         super.connect((error, client) => {
           stop?.();
           if (!client) {

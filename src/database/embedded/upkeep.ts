@@ -4,6 +4,8 @@ import { vacuum } from './vacuum';
 /** Bytes of log after which there is a checkpoint. It takes some 50 ms, in which nothing else runs. */
 const LOG_BYTES = 32 * 1024 * 1024;
 const EVERY_MS = 5_000;
+/** After how many looks at which something had been written it no longer waits for one at which nothing was: ten minutes. */
+const MOST_BUSY = 120;
 
 /**
  * Does for the embedded PostgreSQL what PGlite does not have processes for: checkpoints, without which the log would grow as
@@ -13,6 +15,8 @@ export class Upkeep {
   /** Whether something has been written since the last look. */
   isDue = false;
   private wasDue = false;
+  /** How often something had been written, one look after the other. */
+  private busy = 0;
   private held = 0;
   private readonly timer: NodeJS.Timeout;
 
@@ -41,18 +45,24 @@ export class Upkeep {
   }
 
   private async look(): Promise<void> {
-    const isQuiet = !this.isDue;
-    if ((isQuiet && !this.wasDue) || this.held) return;
+    const isWritten = this.isDue;
+    if (!(isWritten || this.wasDue) || this.held) return;
     this.isDue = false;
-    this.wasDue = !isQuiet;
+    this.wasDue = isWritten;
+    this.busy = isWritten ? this.busy + 1 : 0;
+    const isTime = !isWritten || this.busy % MOST_BUSY === 0;
     try {
-      if (this.hasRoom()) await vacuum(this.engine, isQuiet);
-      const { rows } = await this.engine.query<{ bytes: number }>(
-        'select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()',
-      );
-      if ((rows[0]?.bytes ?? 0) > LOG_BYTES && !this.held) await this.engine.exec('checkpoint');
+      await this.checkpoint();
+      if (this.hasRoom()) await vacuum(this.engine, isTime);
     } catch {
       this.isDue = true; // no room, for example, or it is closing
     }
+  }
+
+  private async checkpoint(): Promise<void> {
+    const { rows } = await this.engine.query<{ bytes: number }>(
+      'select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()',
+    );
+    if ((rows[0]?.bytes ?? 0) > LOG_BYTES && !this.held) await this.engine.exec('checkpoint');
   }
 }

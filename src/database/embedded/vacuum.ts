@@ -14,10 +14,10 @@ where n_mod_since_analyze > 0.2 * rows + 1000`;
 /**
  * Does what autovacuum does, which PGlite does not have: makes the room of dead rows free to be used again, and the planner
  * know the tables. Nothing else runs meanwhile: some milliseconds, and seconds only where a million rows have changed.
- * @param isQuiet whether nobody waits now. If not, only what has grown to twice its size is vacuumed.
+ * @param isTime whether all of them are vacuumed. If not, only what has grown to twice its size.
  */
-export async function vacuum(engine: PGlite, isQuiet: boolean): Promise<void> {
+export async function vacuum(engine: PGlite, isTime: boolean): Promise<void> {
   await engine.query('select pg_stat_force_next_flush()'); // what was counted within the last second, too
   const { rows } = await engine.query<{ table: string; isUrgent: boolean }>(CHANGED);
-  for (const { table, isUrgent } of rows) if (isQuiet || isUrgent) await engine.exec(`vacuum (analyze) ${table}`);
+  for (const { table, isUrgent } of rows) if (isTime || isUrgent) await engine.exec(`vacuum (analyze) ${table}`);
 }

@@ -41,7 +41,7 @@ type Resolver = GraphQLFieldResolver<unknown, Context>;
  * subscription's `subscribe`.
  *
  * The package wraps resolvers that do nothing, once for each operation, and is given a ticket: it makes a generator function
- * in each call, whose hidden class keeps what was given until the next full garbage collection. With the field's own
+ * in each call, whose hidden class keeps what was given until the next full garbage collection (Node 20). With the field's own
  * resolver behind it, that is the whole request, and to keep it took a tenth of the CPU of a small one.
  */
 export function enforceRateLimits(schema: GraphQLSchema): GraphQLSchema {

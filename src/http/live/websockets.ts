@@ -77,7 +77,7 @@ export class WebSockets {
   }
 
   /**
-   * Upgrades a connection. All checks come first, so that a refusal is answered like that of any other request.
+   * Upgrades a connection. What ws refuses is refused by us, so that a refusal is answered like that of any other request.
    * @throws ProblemError if it is refused.
    */
   async accept(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -114,6 +114,8 @@ export class WebSockets {
     // Without a listener for what it refuses, ws would answer that itself, bypassing all hooks.
     this.server.once('headers', addHeaders).once('wsClientError', refuse);
     this.server.handleUpgrade(request.raw, upgrade.socket, upgrade.head, (socket) => {
+      // From here on nothing else may be written to it.
+      reply.hijack();
       this.serve(Object.assign(client, { socket }), upgrade.socket);
     });
     this.server.off('headers', addHeaders).off('wsClientError', refuse);
@@ -121,7 +123,8 @@ export class WebSockets {
       leave();
       throw notAHandshake(reply);
     }
-    reply.hijack();
+    // Neither is called if the client has just left.
+    if (!reply.sent) reply.hijack();
     requests.release(request);
   }
 

@@ -32,6 +32,9 @@ type Found = {
 /** The number of characters from which on a text has trigrams to be found by. */
 const CONTAINED = 3;
 
+/** Maximum number of ranges of an index that are read for each parent. With more, a text's are, and the rest is tested. */
+const MOST_RANGES = 1_000;
+
 /** @throws Error for filters that the table does not have. */
 export function criteriaOf<Row>(table: Table<Row>, filters: Filters): Criteria {
   const unknown = Object.keys(filters).find((name) => filters[name] != null && !table.filters[name]);
@@ -103,15 +106,25 @@ function withText(
   others: Criteria,
   { column, order, contains, begins, ranges, elsewhere }: Containing & { order: string },
 ): Criteria {
-  const { tests, within } = others;
+  const { tests, within, equal } = others;
   const test = (walked: Condition, searched = walked) => ({ column, walked, searched });
   const ranged = within ? [...tests, { walked: within.test, searched: within.test }] : tests;
   const all = { ...others, tests: [...tests, test(contains)] };
   if (others.ids) return all;
+  const isFew = equal.reduce((product, { values }) => product * values.length, ranges.length) <= MOST_RANGES;
+  const tested = equal.map(({ column, values: any }): Criteria['tests'][number] => {
+    const isAny: Condition = (values) => `${column.sql} = any(${values.allOf(column, any)})`;
+    return { column, walked: isAny, searched: isAny };
+  });
   return {
     ...all,
     contained: {
-      beginning: { ...others, within: { order, ranges, test: begins }, tests: [...ranged, test(begins)] },
+      beginning: {
+        ...others,
+        equal: isFew ? equal : [],
+        within: { order, ranges, test: begins },
+        tests: [...ranged, ...(isFew ? [] : tested), test(begins)],
+      },
       elsewhere: { ...others, tests: [...tests, test(elsewhere.walked, elsewhere.searched)] },
     },
   };

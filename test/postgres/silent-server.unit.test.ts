@@ -1,0 +1,34 @@
+import { createServer, type Server as NetServer, type Socket } from 'node:net';
+import { Server } from '../../src/postgres/database-server';
+import { freePort } from '../helper/free-port';
+
+const AUTHENTICATION_OK = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0]);
+const READY_FOR_QUERY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
+
+let silent: NetServer;
+const sockets = new Set<Socket>();
+afterEach(() => {
+  for (const socket of sockets) socket.destroy();
+  silent.close();
+});
+
+/** A server that lets everybody in, and then says nothing more. */
+async function listen(): Promise<number> {
+  const port = await freePort();
+  silent = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.write(Buffer.concat([AUTHENTICATION_OK, READY_FOR_QUERY])));
+  });
+  await new Promise<void>((resolve) => silent.listen(port, '127.0.0.1', resolve));
+  return port;
+}
+
+test('a server that is silent once it has let the gateway in is given up after the time for connecting', async () => {
+  const { Client } = new Server(`postgresql://user@127.0.0.1:${await listen()}/db?target_session_attrs=read-write`);
+  const client = new Client({ connectionTimeoutMillis: 200 });
+  client.on('error', () => undefined);
+  const started = performance.now();
+  await expect(client.connect()).rejects.toThrow('Connection terminated');
+  expect(performance.now() - started).toBeLessThan(5_000);
+});
