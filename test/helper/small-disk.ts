@@ -26,7 +26,12 @@ export class SmallDisk {
   /** Fills it with other things until this many megabytes are left. */
   fill(left: number): void {
     this.empty();
-    writeFileSync(join(this.path, 'filler'), Buffer.alloc(Math.floor((this.left - left) * MB)));
+    try {
+      writeFileSync(join(this.path, 'filler'), Buffer.alloc(Math.floor((this.left - left) * MB)));
+    } catch (error) {
+      // Whoever else writes to it has taken some of that meanwhile: it is full.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    }
   }
 
   /** Makes it larger. */
