@@ -48,15 +48,17 @@ export function pageStatement<Row>(
   const [low, high] = descending ? [before, after] : [after, before];
   const walk = { order, low, high, limit, isReverse: descending !== backward };
   const { name } = table;
-  const selected = (rows: string) =>
-    `select ${columns} from (${rows} limit ${Math.max(limit, MOST_ROWS)}) as ${name}${joins}${sorted(table, walk)}`;
+  const selected = (rows: string, most = limit) =>
+    `select ${columns} from (${rows} limit ${Math.max(most, MOST_ROWS)}) as ${name}${joins}${sorted(table, walk)}`;
 
   if (!isWalk(criteria, order)) {
     const ofParent = parents.column ? ' where found.parent = parent.id' : '';
     const found = `select ${name}.* from found join ${name} on ${columnOf(table, table.idField)} = found.id${ofParent}`;
     const prefix = `with ${searchOf(table, criteria, walk, values, parents)}\n`;
     const isShort = criteria.ids !== undefined && criteria.ids.count <= SHORT && !isPlannedByValues;
-    return { prefix, rows: selected(found), isShort, isPlannedByValues };
+    // What begins with a text and what else contains it are found apart, so there may be twice as many.
+    const rows = `${selected(found, 2 * limit)} limit ${limit}`;
+    return { prefix, rows, isShort, isPlannedByValues };
   }
   const intervals = intervalsOf(criteria, order);
   const isFlat = intervals === 1 && !joins;

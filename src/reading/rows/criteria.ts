@@ -108,24 +108,29 @@ function withText(
 ): Criteria {
   const { tests, within, equal } = others;
   const test = (walked: Condition, searched = walked) => ({ column, walked, searched });
-  const ranged = within ? [...tests, { walked: within.test, searched: within.test }] : tests;
   const all = { ...others, tests: [...tests, test(contains)] };
   if (others.ids) return all;
   const isFew = equal.reduce((product, { values }) => product * values.length, ranges.length) <= MOST_RANGES;
-  const tested = equal.map(({ column, values: any }): Criteria['tests'][number] => {
-    const isAny: Condition = (values) => `${column.sql} = any(${values.allOf(column, any)})`;
-    return { column, walked: isAny, searched: isAny };
-  });
+  const ranged = isFew ? others : tested(others);
+  const bounded = within ? [{ walked: within.test, searched: within.test }] : [];
   return {
     ...all,
     contained: {
       beginning: {
-        ...others,
-        equal: isFew ? equal : [],
+        ...ranged,
         within: { order, ranges, test: begins },
-        tests: [...ranged, ...(isFew ? [] : tested), test(begins)],
+        tests: [...ranged.tests, ...bounded, test(begins)],
       },
       elsewhere: { ...others, tests: [...tests, test(elsewhere.walked, elsewhere.searched)] },
     },
   };
+}
+
+/** The same rows, whose equal values are tests instead of intervals of an index. */
+function tested({ equal, tests, ...others }: Criteria): Criteria {
+  const ofEqual = equal.map(({ column, values: wanted }) => {
+    const test: Condition = (values) => `${column.sql} = any(${values.allOf(column, wanted)})`;
+    return { column, walked: test, searched: test };
+  });
+  return { ...others, equal: [], tests: [...tests, ...ofEqual] };
 }
