@@ -4,7 +4,7 @@ import pg from 'pg';
 import { createDatabase, databaseUrl, dropDatabase, serverVersion } from './lib/database.mjs';
 import { fillStore, listsOf } from './lib/growth-lists.mjs';
 
-const { PostgresDatabase } = await import('../dist/database/connections/postgres.js');
+const { openDatabase } = await import('../dist/database/open.js');
 
 const { values: options } = parseArgs({
   options: {
@@ -34,7 +34,7 @@ async function openStore(pets) {
   );
   await known.end().catch(() => undefined);
   if (!isFilled) await createDatabase(name);
-  const database = await PostgresDatabase.open({ url, poolSize: 2 });
+  const database = await openDatabase({ url, directory: '', poolSize: 2 });
   if (!isFilled) await fillStore(url, pets);
   return { name, database };
 }

@@ -39,10 +39,10 @@ onOwnServers('a gateway with two workers whose servers really stop', () => {
     }
   }
 
-  /** Whether every worker, asked in turn, says so. */
-  const isReady = async () => {
+  /** Whether every worker, asked in turn, says that it is ready, or that it is not. */
+  const areReady = async (ready: boolean) => {
     const asked = Array.from({ length: 6 }, () => fresh('/readyz'));
-    return (await Promise.all(asked)).every(({ status }) => status === 200);
+    return (await Promise.all(asked)).every(({ status }) => status === (ready ? 200 : 503));
   };
   const fresh = (path: string) => ask(gateway.url, { path, headers: { connection: 'close' } });
 
@@ -59,8 +59,10 @@ onOwnServers('a gateway with two workers whose servers really stop', () => {
       await postgres.stop(stop);
       await until(async () => load.tried.filter(isUnavailable).length > 20, 20);
       expect((await fresh('/livez')).status).toBe(200);
+      // The server's last answer is believed for a while: without this wait, the one from before it stopped.
+      await until(() => areReady(false), 20);
       await postgres.start();
-      await until(isReady, 30);
+      await until(() => areReady(true), 30);
       const back = performance.now();
       const then = load.tried.length;
       await until(async () => servedSince(then) > 100, 20);

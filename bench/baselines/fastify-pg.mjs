@@ -1,6 +1,6 @@
-// Fastify with JSON schemas on both sides and node-postgres: no logger, no keys, no limits, no request ids.
-import Fastify from 'fastify';
+// Fastify with JSON schemas on both sides and node-postgres.
 import pg from 'pg';
+import { application } from './app.mjs';
 import { rows } from './pool.mjs';
 
 const INT8 = 20;
@@ -33,7 +33,7 @@ const problem = {
 
 const PET = 'id, name, status, category_id as "categoryId"';
 
-const app = Fastify();
+const app = await application();
 
 app.get(
   '/pets/:id',

@@ -1,6 +1,6 @@
-// Mercurius with JIT, loaders and node-postgres: no logger, no keys, no limits, no request ids.
-import Fastify from 'fastify';
+// Mercurius with JIT, loaders and node-postgres.
 import mercurius from 'mercurius';
+import { application } from './app.mjs';
 import { rows, transaction } from './pool.mjs';
 
 const schema = `
@@ -108,7 +108,7 @@ function uncached(loader) {
   return { loader, opts: { cache: false } };
 }
 
-const app = Fastify();
+const app = await application();
 app.register(mercurius, { schema, resolvers, loaders, jit: 1 });
 process.once('SIGTERM', () => process.exit());
 await app.listen({ host: process.env.HOST, port: Number(process.env.PORT) });

@@ -13,6 +13,8 @@ export const redis = process.env.BENCH_REDIS_URL ?? 'redis://127.0.0.1:6379/9';
 export const API_KEY = `ps_benchbench00_${'0'.repeat(32)}`;
 
 const gatewayEnvironment = { LOG_LEVEL: 'info', ADMIN_API_KEY: API_KEY };
+/** Turns on the plugins of `baselines/app.mjs`. */
+const plugins = { PLUGINS: 'true' };
 const both = ['graphql', 'rest'];
 
 /**
@@ -81,6 +83,20 @@ export const servers = [
     script: at('baselines/fastify-pg.mjs'),
     faces: ['rest'],
     baselineOf: ['rest'],
+  },
+  {
+    name: 'mercurius-plugins',
+    title: 'Mercurius + JIT + pg + plugins',
+    script: at('baselines/mercurius.mjs'),
+    faces: ['graphql'],
+    env: plugins,
+  },
+  {
+    name: 'fastify-plugins',
+    title: 'Fastify + pg + plugins',
+    script: at('baselines/fastify-pg.mjs'),
+    faces: ['rest'],
+    env: plugins,
   },
   {
     name: 'usual',
