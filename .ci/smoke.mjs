@@ -37,7 +37,7 @@ async function check(node, directory) {
   });
   const ended = once(gateway, 'exit');
   try {
-    const urlIn = () => /^ {2}GraphQL +(http:\S+)\/graphql/m.exec(banner)?.[1];
+    const urlIn = () => /"GraphQL":"(http:[^"]+)\/graphql"/.exec(banner)?.[1];
     for (let waited = 0; !urlIn() && waited < 30_000 && gateway.exitCode === null; waited += 50) await sleep(50);
     const url = urlIn();
     assert.ok(url, `It does not start: ${banner}`);

@@ -27,14 +27,20 @@ import { Drain } from './http/protection/drain';
 import { Overload } from './http/protection/overload';
 import { RequestsInProgress } from './http/protection/requests-in-progress';
 import { createServer } from './http/server';
+import type { Store } from './rate-limit/stores/store';
 import { buildSchema } from './schema/schema';
 
 /** The application, not listening yet. Closing the server closes everything except the database. */
 export interface App {
   readonly server: FastifyInstance;
   readonly anonymousAccess: AnonymousAccess;
-  /** The admin key created by this first start, to be shown once. */
-  readonly newAdminKey: string | undefined;
+  /** Where requests are counted. */
+  readonly limits: Store;
+  /**
+   * Creates an admin key if the database has no key at all, and returns it, to be shown once. To be called when the server
+   * listens and nothing can stop the start any more: whatever did would keep the key from being shown.
+   */
+  readonly firstAdminKey: () => Promise<string | undefined>;
   readonly metrics: Metrics;
   readonly drain: Drain;
 }
@@ -54,7 +60,7 @@ export async function createApp(
   const logger = createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY);
   const redis = config.REDIS_URL ? await openRedis(config.REDIS_URL) : undefined;
   const usage = createUsage(database, logger, now);
-  const limits = await createLimits(config, redis, logger, now, usage.onUsage);
+  const limits = await createLimits(config, redis, logger, now, usage.recorder.counts.add);
   const services = createServices();
   const events = await createEvents(config, database, services, logger);
   const all = { ...services, apiKeys, limits, usage: usage.service, events: events.hub };
@@ -70,8 +76,8 @@ export async function createApp(
     replicas: replicas && new ReplicaReads(replicas, new RecentWriters(config.REPLICA_MAX_LAG_MS, redis)),
     trace: tracing?.traceOperation,
   });
-  // After everything that may make startup fail, because the key is shown only once.
-  const newAdminKey = await ensureAdminKey(database, config.ADMIN_API_KEY, now());
+  const { ADMIN_API_KEY: given } = config;
+  if (given !== undefined) await ensureAdminKey(database, given, now());
   const live = new LiveOperations({ executor, documents, keys, maxPerCaller: config.MAX_SUBSCRIPTIONS_PER_CALLER });
   const requests = new RequestsInProgress(config.REQUEST_TIMEOUT_MS, config.MAX_REQUESTS_PER_CONNECTION);
   const overload = new Overload(requests, {
@@ -113,7 +119,7 @@ export async function createApp(
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
   });
-  server.addHook('onClose', () => usage.stop());
+  server.addHook('onClose', () => usage.recorder.stop());
   server.addHook('onClose', () => limits.close());
   server.addHook('onClose', () => events.close());
   server.addHook('onClose', () => replicas?.close());
@@ -123,7 +129,8 @@ export async function createApp(
     onError: (error) => logger.warn({ err: error }, 'expired idempotency responses could not be deleted'),
   });
   server.addHook('onClose', () => expired.stop());
-  return { server, anonymousAccess, newAdminKey, metrics, drain: new Drain(server, requests, live) };
+  const firstAdminKey = async () => (given === undefined ? ensureAdminKey(database, given, now()) : undefined);
+  return { server, anonymousAccess, limits, firstAdminKey, metrics, drain: new Drain(server, requests, live) };
 }
 
 function accessRule({ ANONYMOUS_ACCESS, CORS_ORIGINS }: Config, access: AnonymousAccess): AccessRule {

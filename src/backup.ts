@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readBackup, writeBackup } from './backup/backup-file';
 import { type Connection, connectTo, connectToDirectory, readDirectory } from './backup/connect';
-import { type Loaded, loadAll } from './backup/load-rows';
-import type { Part } from './backup/parts';
+import { loadAll } from './backup/load-rows';
+import type { Footer, Part } from './backup/parts';
 import { readAll } from './backup/read-rows';
 import { type Progress, withProgress } from './cli/progress';
 import { type Config, readConfig } from './config';
@@ -68,7 +68,7 @@ async function* readable(file: string): AsyncGenerator<Part> {
 }
 
 /** `pets 1000, orders 500` */
-function summary(sums: Loaded): string {
+function summary(sums: Footer['sums']): string {
   return Object.entries(sums)
     .map(([table, { rows }]) => `${table} ${rows}`)
     .join(', ');

@@ -153,12 +153,14 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       throw new ConfigError(`${name} ${(error as Error).message}`);
     }
   }
-  refuseMissing(config as Config);
+  refuseUnfit(config as Config);
   return config as Config;
 }
 
 /** Workers share neither the embedded database nor what is counted in memory, and replicas are those of a server. */
-function refuseMissing(config: Config): void {
+function refuseUnfit(config: Config): void {
+  if (config.METRICS_PORT && config.METRICS_PORT === config.PORT)
+    throw new ConfigError(`METRICS_PORT must be another port than PORT, which is ${config.PORT}`);
   if (config.DATABASE_REPLICA_URLS && !config.DATABASE_URL)
     throw new ConfigError('DATABASE_URL must be set when DATABASE_REPLICA_URLS is');
   if (config.TRUSTED_DOCUMENTS_ONLY && !config.TRUSTED_DOCUMENTS)

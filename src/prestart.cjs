@@ -16,8 +16,19 @@ if (isBefore(running, needed)) {
   );
   process.exit(1);
 }
-try {
-  require.resolve('../dist/main.js');
-} catch (_) {
-  process.stdout.write('Compiling: the first start takes a while …\n');
+
+const { spawnSync } = require('node:child_process');
+const { existsSync } = require('node:fs');
+const { join } = require('node:path');
+
+const at = (path) => join(__dirname, '..', path);
+
+if (!existsSync(at('dist/main.js'))) process.stdout.write('Compiling: the first start takes a while …\n');
+// Installing generates it, but not with `--ignore-scripts`.
+if (!existsSync(at('src/database/generated/client.ts'))) {
+  const { status } = spawnSync(process.execPath, [at('prisma/generate.mjs')], { stdio: 'inherit' });
+  if (status !== 0) {
+    process.stderr.write('petstore-gateway: the Prisma client could not be generated: node prisma/generate.mjs\n');
+    process.exit(1);
+  }
 }

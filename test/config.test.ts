@@ -159,6 +159,12 @@ test.each([
   expect(readConfig({ ...given, WEB_CONCURRENCY: '1' })).toMatchObject(given);
 });
 
+test('metrics have a port of their own, or none', () => {
+  const message = 'METRICS_PORT must be another port than PORT, which is 4000';
+  expect(() => readConfig({ METRICS_PORT: '4000' })).toThrow(new ConfigError(message));
+  expect(readConfig({ PORT: '0', METRICS_PORT: '0' })).toMatchObject({ PORT: 0, METRICS_PORT: 0 });
+});
+
 test('allowing only trusted documents requires a list of them', () => {
   const message = 'TRUSTED_DOCUMENTS must be set when TRUSTED_DOCUMENTS_ONLY is true';
   expect(() => readConfig({ TRUSTED_DOCUMENTS_ONLY: 'true' })).toThrow(new ConfigError(message));

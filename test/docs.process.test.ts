@@ -1,11 +1,14 @@
+import { command } from './helper/command';
 import { blocksOf, Reader, stepsOf, textOf } from './helper/documented';
 import { Installation } from './helper/installation';
+import { inTerminal, quick } from './helper/process';
 
 const README = 'README.md';
-const installation = new Installation({ LOG_LEVEL: 'silent' });
+const environment = { LOG_LEVEL: 'silent', PATH: process.env.PATH ?? '' };
+const installation = new Installation(environment, inTerminal(quick(command('main'))));
 afterAll(() => installation.remove());
 
-test('the README shows what a start prints, and its requests have the answers that it shows', async () => {
+test('the README shows what a start prints in a terminal, and its requests have the answers that it shows', async () => {
   const [start, ...steps] = stepsOf(README);
   expect(start?.commands.split('\n').map((line) => line.replace(/ +#.*/, ''))).toEqual([
     'npm ci && npm start',
@@ -18,7 +21,7 @@ test('the README shows what a start prints, and its requests have the answers th
     .replaceAll('http://127.0.0.1:4000', url)
     .replace('/home/you/petstore-gateway/data', installation.data)
     .replace(/ps_\w+/, adminKey);
-  expect(stdout.trim()).toBe(shown.trim());
+  expect(stdout.replaceAll('\r', '').trim()).toBe(shown.trim());
 
   expect(steps.length).toBeGreaterThan(3);
   const reader = new Reader(url, adminKey);

@@ -75,7 +75,7 @@ test('every variable that the process reads is in docs/configuration.md and in .
 
 test('the TypeScript in the documentation is that of clients which the suite runs', () => {
   const app = join(__dirname, 'clients', 'app');
-  const clients = ['apollo.ts', 'relay.ts', 'rest.ts', 'router.ts', 'hey-api.ts']
+  const clients = ['apollo.ts', 'apollo-cache.ts', 'urql.ts', 'relay.ts', 'rest.ts', 'router.ts', 'hey-api.ts']
     .map((name) => readFileSync(join(app, name), 'utf8'))
     .join('\n');
   const shown = PAGES.flatMap((page) => blocksOf(page, 'ts'));

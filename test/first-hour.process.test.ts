@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { lockDirectory } from '../src/database/embedded/directory-lock';
 import { runTypeScript } from './helper/child';
 import { PROJECT, TYPESCRIPT } from './helper/command';
@@ -57,19 +57,24 @@ describe('before anything is compiled', () => {
       expect(scripts[name]).toMatch(/^node src\/prestart\.cjs && /);
   });
 
-  test('a first start says that it takes a while, and a later one does not', async () => {
-    for (const [file, text] of [
-      ['package.json', '{ "engines": { "node": ">=20.19.0" } }'],
-      ['prestart.cjs', readFileSync(join(PROJECT, 'src/prestart.cjs'), 'utf8').replaceAll("'../", "'./")],
-    ] as const)
-      writeFileSync(join(directory, file), text);
-    const start = () => run([join(directory, 'prestart.cjs')]);
-    expect(await start()).toEqual({ code: 0, stdout: 'Compiling: the first start takes a while …\n', stderr: '' });
-    writeFileSync(join(directory, 'main.js'), '');
-    writeFileSync(
-      join(directory, 'prestart.cjs'),
-      readFileSync(join(directory, 'prestart.cjs'), 'utf8').replace('./dist/main.js', './main.js'),
-    );
+  test('a first start says that it takes a while, and a later one does not; what an install has not generated, it does', async () => {
+    const put = (name: string, text: string) => {
+      mkdirSync(dirname(join(directory, name)), { recursive: true });
+      writeFileSync(join(directory, name), text);
+    };
+    put('package.json', '{ "engines": { "node": ">=20.19.0" } }');
+    put('src/prestart.cjs', readFileSync(join(PROJECT, 'src/prestart.cjs'), 'utf8'));
+    put('prisma/generate.mjs', "process.stderr.write('generating fails\\n'); process.exit(1);");
+    const start = () => run([join(directory, 'src/prestart.cjs')]);
+    const stdout = 'Compiling: the first start takes a while …\n';
+    const stderr =
+      'generating fails\npetstore-gateway: the Prisma client could not be generated: node prisma/generate.mjs\n';
+    expect(await start()).toEqual({ code: 1, stdout, stderr });
+    put('prisma/generate.mjs', "process.stdout.write('generating\\n')");
+    expect(await start()).toEqual({ code: 0, stdout: `${stdout}generating\n`, stderr: '' });
+    put('src/database/generated/client.ts', '');
+    expect(await start()).toEqual({ code: 0, stdout, stderr: '' });
+    put('dist/main.js', '');
     expect(await start()).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 });

@@ -42,6 +42,14 @@ describe('the layout of src', () => {
     expect(SOURCES.length).toBeGreaterThan(50);
   });
 
+  test('names every directory in docs/architecture.md', () => {
+    const page = readFileSync(join(PROJECT, 'docs', 'architecture.md'), 'utf8');
+    const named = [...page.matchAll(/^\| (`[^|]*) \|/gm)].map(([, cell]) => cell).join(' ');
+    const directories = SOURCES.map(({ path }) => path.split('/')).filter(({ length }) => length > 2);
+    const rooms = new Set(directories.map(([, room]) => room));
+    expect([...rooms].filter((room) => !new RegExp(`\\b${room}/`).test(named))).toEqual([]);
+  });
+
   test('only lets imports go down', () => {
     expect(SOURCES.flatMap(upwardImports)).toEqual([]);
   });

@@ -37,7 +37,7 @@ test('the log names the caller and operation of each request, and no secret', as
   expect(metrics.status).toBe(200);
 
   const requests = () => {
-    const lines = linesOf(gateway.stdout);
+    const lines = logOf(gateway.stdout);
     const before = lines.findIndex(({ requestId }) => requestId === 'before');
     return lines.slice(before + 1).filter(({ msg }) => msg === 'request');
   };
@@ -101,8 +101,9 @@ describe('without the Redis and the trace collector that it is configured with',
     const gateway = await alone.running();
     const response = await fetch(`${gateway.url}/categories`);
     expect(response.status).toBe(200);
+    expect(gateway.report.Limits).toBe('in memory, while Redis at 127.0.0.1:2 cannot be reached');
     expect(Number(response.headers.get('x-ratelimit-remaining'))).toBeGreaterThan(0);
-    const warnings = () => linesOf(gateway.stdout).filter(({ level, msg }) => level === 'warn' && msg !== NOT_SENT);
+    const warnings = () => logOf(gateway.stdout).filter(({ level, msg }) => level === 'warn' && msg !== NOT_SENT);
     await until(async () => gateway.stdout.endsWith('\n') && warnings().length > 1);
     expect(warnings()).toEqual([
       expect.objectContaining({
@@ -142,7 +143,7 @@ describe('without the Redis and the trace collector that it is configured with',
     // Without a final event: a client that saw one would not reconnect.
     expect((await stream.untilOver()).error).toBeInstanceOf(Error);
     expect(stream.isComplete).toBe(false);
-    expect(linesOf(stdout)).toContainEqual(expect.objectContaining({ level: 'warn', msg: NOT_SENT }));
+    expect(logOf(stdout)).toContainEqual(expect.objectContaining({ level: 'warn', msg: NOT_SENT }));
     expect(stdout).not.toContain(PASSWORD);
     neverUsed.destroy();
     silent.destroy();
@@ -150,14 +151,9 @@ describe('without the Redis and the trace collector that it is configured with',
   });
 });
 
-/** The URL of its metrics, from its banner. */
-function metricsOf({ stdout }: GatewayProcess): string {
-  return /^ {2}Metrics +(\S+)\/metrics$/m.exec(stdout)?.[1] ?? '';
-}
-
-/** The lines of a log. */
-function linesOf(stdout: string): Record<string, unknown>[] {
-  return logOf(stdout).map((line) => JSON.parse(line));
+/** The URL of its metrics. */
+function metricsOf({ report }: GatewayProcess): string {
+  return String(report.Metrics).replace(/\/metrics$/, '');
 }
 
 function open(url: string): Socket {

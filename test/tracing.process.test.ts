@@ -121,7 +121,6 @@ describe('a collector', () => {
       failing.traceId,
       unsampled.traceId,
       ...again.map(({ traceId }) => traceId),
-      undefined,
     ]);
   });
 });

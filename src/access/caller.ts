@@ -1,7 +1,6 @@
 import type { ApiKey, Scope } from '../database/generated/client';
 import type { Subject } from '../rate-limit/limit-status';
 import { PLANS, type Plan, type Quota } from '../rate-limit/plans';
-import { scopesOf } from './scopes';
 
 /** The sender of a request: what it is counted against, and what it may do. */
 export interface Caller extends Subject {
@@ -16,6 +15,13 @@ export type StoredKey = Omit<ApiKey, 'secretHash' | 'previousSecretHash'>;
 
 /** What an anonymous caller may do (`ANONYMOUS_ACCESS`). */
 export type AnonymousAccess = 'none' | 'read' | 'write';
+
+/** Each scope with the scopes it includes (contract, section 6). */
+const INCLUDES: Readonly<Record<Scope, readonly Scope[]>> = {
+  READ: ['READ'],
+  WRITE: ['READ', 'WRITE'],
+  ADMIN: ['READ', 'WRITE', 'ADMIN'],
+};
 
 const ANONYMOUS_SCOPES: Readonly<Record<AnonymousAccess, ReadonlySet<Scope>>> = {
   none: new Set(),
@@ -40,7 +46,12 @@ export function keyCaller(apiKey: StoredKey): Caller {
   };
 }
 
-export function quotaOf({ plan, perMinute, perDay }: Pick<ApiKey, 'plan' | 'perMinute' | 'perDay'>): Quota {
+function quotaOf({ plan, perMinute, perDay }: StoredKey): Quota {
   if (plan !== 'ENTERPRISE') return PLANS[plan];
   return { perMinute: perMinute ?? PLANS.FREE.perMinute, perDay: perDay ?? PLANS.FREE.perDay };
+}
+
+/** All `granted` scopes and those they include. */
+function scopesOf(granted: readonly Scope[]): ReadonlySet<Scope> {
+  return new Set(granted.flatMap((scope) => INCLUDES[scope]));
 }

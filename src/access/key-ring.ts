@@ -13,13 +13,16 @@ const MAX_KEYS = 10_000;
 const MAX_GUESSES = 100;
 const GUESSES_FORGOTTEN_MS = 60_000;
 
+const NO_KEY = 'Not an API key: send ps_<id>_<secret> as X-API-Key, or as Authorization: Bearer ps_<id>_<secret>.';
+const UNKNOWN_KEY = 'The API key is unknown, or its secret is wrong.';
+
+/** A look-up of a key, which may not exist. */
 interface Entry {
-  readonly key?: ApiKey;
-  readonly caller?: Caller;
+  readonly id: string;
+  readonly key: ApiKey | undefined;
+  readonly caller: Caller | undefined;
   /** When it expires, on the clock of {@link performance.now}. */
   readonly until: number;
-  /** The number of invalidations when it was read. */
-  readonly changes: number;
   useNotedAt: number;
   /** Whether it was read for a secret that did not fit the entry before it. */
   isRechecked: boolean;
@@ -50,8 +53,6 @@ export class KeyRing {
    * The last key verified on each connection: most clients always send the same key, which need not be hashed again.
    */
   private readonly shown = new WeakMap<object, Shown>();
-  /** Number of invalidations: a row read while this changed may be stale. */
-  private changes = 0;
 
   constructor(
     private readonly database: Database,
@@ -67,7 +68,7 @@ export class KeyRing {
    */
   recognise(presented: string, address: string, connection?: object): Caller | undefined | Promise<Caller | undefined> {
     const shown = connection && this.shown.get(connection);
-    if (shown && this.isCurrent(shown.entry) && isSame(shown.whole, presented))
+    if (shown && this.cached(shown.entry.id) === shown.entry && isSame(shown.whole, presented))
       return this.admit(shown.entry, shown.endsAt);
     const parsed = parseKey(presented);
     if (!parsed) return undefined;
@@ -85,9 +86,22 @@ export class KeyRing {
     return fetched.then((read) => check(read));
   }
 
+  /**
+   * Why a key that {@link recognise} has just not accepted is refused. Who has its secret is told what became of it; for
+   * all others text and time are the same, whether there is a key with this id or not.
+   */
+  refusalOf(presented: string): string {
+    const parsed = parseKey(presented);
+    if (!parsed) return NO_KEY;
+    const key = this.cached(parsed.id)?.key;
+    const now = this.now();
+    if (validUntil(parsed.secret, key) <= now || !key) return UNKNOWN_KEY;
+    if (key.revokedAt) return 'The API key was revoked.';
+    return key.expiresAt ? `The API key expired on ${key.expiresAt.toISOString()}.` : UNKNOWN_KEY;
+  }
+
   /** Invalidates a key that was changed here: the next look-up reads it again. */
   forget(id: string): void {
-    this.changes += 1;
     this.entries.delete(id);
     this.fetching.delete(id);
   }
@@ -95,11 +109,6 @@ export class KeyRing {
   private cached(id: string): Entry | undefined {
     const entry = this.entries.get(id);
     return entry && performance.now() < entry.until ? entry : undefined;
-  }
-
-  /** Whether an entry is still valid; any invalidation since it was read counts, as it may have concerned this key. */
-  private isCurrent({ changes, until }: Entry): boolean {
-    return changes === this.changes && performance.now() < until;
   }
 
   /** The key's caller, unless the key is revoked or expired, or the secret has ended. */
@@ -117,32 +126,33 @@ export class KeyRing {
   }
 
   private fetch(id: string, address: string): Promise<Entry> {
-    const fetched = this.read(id, address).finally(() => {
-      if (this.fetching.get(id) === fetched) this.fetching.delete(id);
-    });
+    const isCurrent = () => this.fetching.get(id) === fetched;
+    const fetched: Promise<Entry> = this.read(id, address)
+      .then((entry) => {
+        // What was read while the key was invalidated may be stale.
+        if (isCurrent()) this.entries.set(id, entry);
+        return entry;
+      })
+      .finally(() => {
+        if (isCurrent()) this.fetching.delete(id);
+      });
     this.fetching.set(id, fetched);
     return fetched;
   }
 
   private async read(id: string, address: string): Promise<Entry> {
-    const { changes } = this;
     const isRechecked = this.cached(id) !== undefined;
-    const key = await this.database.prisma.apiKey.findUnique({ where: { id } });
-    const until = performance.now() + CACHED_MS;
-    const entry = key
-      ? {
-          key,
-          caller: keyCaller(withoutHashes(key)),
-          until,
-          changes,
-          useNotedAt: key.lastUsedAt?.getTime() ?? 0,
-          isRechecked,
-        }
-      : { until, changes, useNotedAt: 0, isRechecked };
+    const key = (await this.database.prisma.apiKey.findUnique({ where: { id } })) ?? undefined;
     if (key) this.existing.set(id, true);
     else this.guesses.set(address, (this.guesses.get(address) ?? 0) + 1);
-    if (changes === this.changes) this.entries.set(id, entry);
-    return entry;
+    return {
+      id,
+      key,
+      caller: key && keyCaller(withoutHashes(key)),
+      until: performance.now() + CACHED_MS,
+      useNotedAt: key?.lastUsedAt?.getTime() ?? 0,
+      isRechecked,
+    };
   }
 
   /** Fire-and-forget: if it fails, a later use is recorded instead. */

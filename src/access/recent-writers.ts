@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { inTime } from '../rate-limit/in-time';
-import { callerKey } from '../redis/caller-key';
-import type { RedisClient } from '../redis/redis-client';
+import { callerKey, type RedisClient } from '../redis/redis-client';
 
 const PREFIX = 'wrote:';
 const PATIENCE_MS = 200;

@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream, renameSync, rmSync } from 'node:fs
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import type { Footer, Part } from './parts';
+import { BATCH, type Footer, type Part } from './parts';
 
 /**
  * Writes a backup: JSON, a value on each line, compressed by gzip. It has its name once it is complete, and is for its owner alone,
@@ -42,10 +42,6 @@ export async function writeBackup(
   return sums;
 }
 
-/** Rows that are held at a time, and their bytes. */
-const BATCH_ROWS = 5_000;
-const BATCH_BYTES = 2_000_000;
-
 /** Reads a backup. @throws Error with a one-line message if it is not one, or damaged. */
 export async function* readBackup(file: string): AsyncGenerator<Part> {
   const source = createReadStream(file);
@@ -64,7 +60,7 @@ export async function* readBackup(file: string): AsyncGenerator<Part> {
     if (line.startsWith('[')) {
       rows.push(line);
       bytes += line.length;
-      if (rows.length >= BATCH_ROWS || bytes >= BATCH_BYTES) yield batch();
+      if (rows.length >= BATCH.rows || bytes >= BATCH.bytes) yield batch();
       continue;
     }
     if (rows.length) yield batch();

@@ -32,15 +32,8 @@ export async function connectTo(url: string): Promise<Connection> {
 
 /** Opens the embedded database for this process alone, and creates it if there is none. */
 export async function connectToDirectory(directory: string): Promise<Connection> {
-  const { engine, unlock } = await openDirectory(directory);
-  return {
-    ...connectionTo(engine),
-    description: `embedded PostgreSQL in ${directory}`,
-    close: async () => {
-      await engine.close();
-      unlock();
-    },
-  };
+  const { engine, close } = await openDirectory(directory);
+  return { ...connectionTo(engine), description: `embedded PostgreSQL in ${directory}`, close };
 }
 
 /**

@@ -1,16 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type MigrationConnection, migrate, migrationNames } from '../database/migrations';
 import { EXACT, quoted, tablesOf } from './catalog';
-import type { Footer, Header, Part, Sum, Table } from './parts';
+import type { Footer, Header, Part, Table } from './parts';
 import { rowsOf } from './read-rows';
 import { Summing } from './summing';
-
-/** What was loaded, by the names of the tables. */
-export type Loaded = Record<string, Sum>;
 
 /**
  * Loads a backup into an empty database, all of it or nothing, and reads it again to compare counts and checksums.
  * @param onProgress called with the number of rows loaded and about how many there are.
+ * @returns what was loaded.
  * @throws Error with a one-line message: the database is not empty, the backup is of a newer version, not complete, or has
  * other rows than were read again.
  */
@@ -18,7 +16,7 @@ export async function loadAll(
   connection: MigrationConnection,
   parts: AsyncIterable<Part>,
   onProgress: (done: number, total: number) => void,
-): Promise<Loaded> {
+): Promise<Footer['sums']> {
   let header: Header | undefined;
   let footer: Footer | undefined;
   let done = 0;

@@ -40,3 +40,6 @@ export type Part =
   /** Each row as a JSON array of the texts of its columns, as PostgreSQL writes them. */
   | { readonly table: string; readonly rows: readonly string[] }
   | { readonly footer: Footer };
+
+/** The most rows of a part, and about how many bytes they have: so many are held at a time. */
+export const BATCH = { rows: 5_000, bytes: 2_000_000 };

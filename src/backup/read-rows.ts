@@ -1,11 +1,7 @@
 import type { MigrationConnection } from '../database/migrations';
 import { EXACT, migrationsOf, quoted, sequencesOf, tablesOf } from './catalog';
-import type { Header, Part, Sum, Table } from './parts';
+import { BATCH, type Header, type Part, type Sum, type Table } from './parts';
 import { Summing } from './summing';
-
-/** Bytes of rows that are held at a time, and the most rows. */
-const BATCH_BYTES = 2_000_000;
-const BATCH_ROWS = 5_000;
 
 /** Reads everything as of one moment: in one transaction that sees nothing of what others commit meanwhile. */
 export async function* readAll(connection: MigrationConnection, source: string): AsyncGenerator<Part> {
@@ -49,7 +45,7 @@ export async function* rowsOf(connection: MigrationConnection, { name, columns }
     if (!rows.length) break;
     yield rows;
     const bytes = rows.reduce((sum, row) => sum + row.length, 0);
-    size = Math.min(BATCH_ROWS, Math.max(1, Math.floor((BATCH_BYTES * rows.length) / bytes)));
+    size = Math.min(BATCH.rows, Math.max(1, Math.floor((BATCH.bytes * rows.length) / bytes)));
   }
   await connection.script('close rows');
 }

@@ -104,10 +104,14 @@ const COMMANDS: Readonly<Record<string, (call: Call, options: Options, target: s
   usage: (call, { days }, id) => usage(call, id, days === undefined ? undefined : numberOf('days', { days })),
 };
 
-/** The commands that take the id of a key, and those that take something to act on, or may. */
-const WITH_ID = new Set(['update', 'rotate', 'revoke', 'usage']);
-const WITH_TARGET = new Set(['update', 'rotate', 'revoke', 'unban']);
-const MAY_HAVE_TARGET = new Set(['usage']);
+/** What commands act on, in words; all others take no id. */
+const TARGETS: Readonly<Record<string, string>> = {
+  update: 'one id',
+  rotate: 'one id',
+  revoke: 'one id',
+  unban: 'one id or address',
+  usage: 'at most one id',
+};
 
 /**
  * `npm run keys`: creates, lists, updates, rotates and revokes the API keys of a running gateway.
@@ -119,11 +123,10 @@ export async function runKeys(args: string[], environment: Record<string, string
   if (values.help || !name) return USAGE;
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!command) throw new CommandError(`Unknown command: ${name}.\n\n${USAGE}`);
-  const isRight = MAY_HAVE_TARGET.has(name) || WITH_TARGET.has(name) === (target !== '');
-  if (rest.length || !isRight) {
-    throw new CommandError(`${name} takes ${WITH_TARGET.has(name) ? 'one id' : 'no id'}.\n\n${USAGE}`);
-  }
-  if (target && WITH_ID.has(name) && !KEY_ID_FORM.test(target))
+  const takes = TARGETS[name] ?? 'no id';
+  const isRight = name === 'usage' || (takes === 'no id') === (target === '');
+  if (rest.length || !isRight) throw new CommandError(`${name} takes ${takes}.\n\n${USAGE}`);
+  if (target && name !== 'unban' && !KEY_ID_FORM.test(target))
     throw new CommandError(`${name} takes a key id: ${KEY_ID_RULE}, as \`list\` shows them.`);
   const url = String(values.url ?? (environment.PETSTORE_URL || `http://127.0.0.1:${environment.PORT || 4000}`));
   const key = String(values.key ?? (environment.PETSTORE_API_KEY || environment.ADMIN_API_KEY || ''));

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config';
+import type { Change } from '../database/changes';
 import type { Database } from '../database/database';
 import type { Services } from '../domain/services';
 import { Hub } from '../events/hub';
@@ -27,22 +28,23 @@ export async function createEvents(
     inventory: (ids) => inventory.find(database, ids),
   });
   const relay = config.REDIS_URL ? await createRelay(config.REDIS_URL, hub, logger) : undefined;
-  const stopListening = database.listeners.add((change) => {
+  const deliver = (change: Change) => {
     hub.notify(change);
     relay?.publish(change);
-  });
+  };
+  database.listeners.add(deliver);
   return {
     hub,
     relay,
     close: () => {
-      stopListening();
+      database.listeners.delete(deliver);
       relay?.close();
     },
   };
 }
 
 async function createRelay(url: string, hub: Hub, logger: FastifyBaseLogger): Promise<RedisRelay> {
-  const [publisher, subscriber] = await Promise.all([connectToPublish(url, 'events'), connectToPublish(url, 'events')]);
+  const [publisher, subscriber] = await Promise.all([connectToPublish(url), connectToPublish(url)]);
   const relay = new RedisRelay(publisher, subscriber, {
     notify: hub.notify,
     isHeard: () => hub.subscribers > 0,

@@ -1,8 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Database } from '../database/database';
 import { reasonOf } from '../database/failures';
-import type { OnUsage } from '../rate-limit/stores/counting-store';
-import { ANONYMOUS } from '../usage/daily-usage';
 import { UsageRecorder } from '../usage/usage-recorder';
 import { UsageService } from '../usage/usage-service';
 
@@ -15,7 +13,5 @@ export function createUsage(database: Database, logger: FastifyBaseLogger, now: 
         ? logger.info('usage is saved again')
         : logger.warn({ reason: reasonOf(error) }, 'usage could not be saved; it is kept in memory meanwhile'),
   });
-  const { counts } = recorder;
-  const onUsage: OnUsage = (keyId = ANONYMOUS, requests, refused, bans) => counts.add(keyId, requests, refused, bans);
-  return { onUsage, recorder, service: new UsageService(recorder, now), stop: () => recorder.stop() };
+  return { recorder, service: new UsageService(recorder, now) };
 }

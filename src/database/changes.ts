@@ -23,18 +23,3 @@ export interface Change<T extends Topic = Topic> {
 
 /** Called for each change once it is committed. Must not throw. */
 export type ChangeListener = (change: Change) => void;
-
-/** Listeners to the changes made through one open database. */
-export class ChangeListeners {
-  private readonly listeners = new Set<ChangeListener>();
-
-  /** @returns a function that removes the listener. */
-  add(listener: ChangeListener): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  }
-
-  notify(change: Change): void {
-    for (const listener of this.listeners) listener(change);
-  }
-}

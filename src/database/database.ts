@@ -1,4 +1,4 @@
-import type { Change, ChangeListeners } from './changes';
+import type { Change, ChangeListener } from './changes';
 import type { Prisma } from './generated/client';
 import type { Work } from './work/deadline';
 
@@ -52,15 +52,12 @@ export interface Database extends Session {
   /** Human-readable description: `embedded PostgreSQL 17 in ./data`. */
   readonly description: string;
   /** Listeners to the changes made through this database. */
-  readonly listeners: ChangeListeners;
-  /** Usage of its connection pool; `undefined` if it has none. */
-  readonly load?: PoolLoad;
+  readonly listeners: Set<ChangeListener>;
+  readonly load: PoolLoad;
   /** The Prisma models, for short statements of the service itself. */
   readonly prisma: Prisma.TransactionClient;
   /** The session in which this work is done. */
   sessionFor(work: Work): Session;
-  /** Rejects if the database does not respond. */
-  ping(): Promise<void>;
   /** Whether it can be written to: a database that responds may be read-only, or its disk full. Rejects if it does not respond. */
   canWrite(): Promise<boolean>;
   close(): Promise<void>;

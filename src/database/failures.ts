@@ -53,6 +53,11 @@ export function diskFull(cause: unknown): Error {
   return Object.assign(new Error('the disk is full', { cause }), { code: '53100' });
 }
 
+/** Why a connection could not be opened: the database is not available, whatever the reason, such as that it accepts none. */
+export function notOpened(cause: unknown): Error {
+  return Object.assign(new Error(`no connection could be opened: ${reasonOf(cause)}`, { cause }), { code: '08001' });
+}
+
 /**
  * The message of a driver's error. Connecting to a host with several addresses fails with an error that has a code but
  * no message, and PGlite throws objects that are not errors.

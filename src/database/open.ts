@@ -1,16 +1,22 @@
-import { PostgresDatabase, type PostgresOptions } from './connections/postgres';
+import type { ConnectionsOptions } from './connections/connections';
+import { openPostgres } from './connections/postgres';
 import type { Database } from './database';
-import { EmbeddedDatabase } from './embedded/embedded';
+import { openEmbedded } from './embedded/embedded';
+
+export interface DatabaseOptions extends Partial<Omit<ConnectionsOptions, 'connectMs'>> {
+  /** `postgresql://…` */
+  readonly url?: string;
+  /** Of the embedded database. */
+  readonly directory: string;
+}
 
 /**
  * Opens the database and applies all migrations: PostgreSQL if `url` is given, otherwise the embedded one in
  * `directory`.
  * @throws Error with a one-line message if it cannot be opened or migrated.
  */
-export function openDatabase({
-  url,
-  directory,
-  ...bounds
-}: Partial<PostgresOptions> & { directory: string }): Promise<Database> {
-  return url ? PostgresDatabase.open({ url, ...bounds }) : EmbeddedDatabase.open(directory, bounds);
+export function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { url, directory, poolSize = 10, queue = 1000, requestTimeoutMs = 10_000, isTraced } = options;
+  const bounds = { poolSize, queue, requestTimeoutMs, isTraced };
+  return url ? openPostgres(url, bounds) : openEmbedded(directory, bounds);
 }

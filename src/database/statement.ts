@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Statement } from './database';
 
-const statements = new Map<string, Statement>();
-
-const MOST_CHARACTERS = 1_000_000;
-let characters = 0;
+const statements = new LRUCache<string, Statement>({
+  maxSize: 1_000_000,
+  sizeCalculation: ({ text }) => text.length,
+});
 
 /**
  * Returns the statement for a SQL text. Its name is derived from the text, so connections that a pooler shares between
@@ -15,11 +16,6 @@ export function statement(text: string): Statement {
   let known = statements.get(text);
   if (!known) {
     known = { name: `ps_${createHash('sha1').update(text).digest('hex').slice(0, 16)}`, text };
-    characters += text.length;
-    if (characters > MOST_CHARACTERS) {
-      statements.clear();
-      characters = text.length;
-    }
     statements.set(text, known);
   }
   return known;
@@ -28,10 +24,7 @@ export function statement(text: string): Statement {
 /** node-postgres does not keep what has no name; PostgreSQL then plans it for the values. */
 export const UNNAMED = '';
 
-/** The statement with a prefix. One that is planned anew for each run's values has no name to be prepared under. */
-export function statementFor(
-  { prefix, isPlannedByValues }: { readonly prefix: string; readonly isPlannedByValues: boolean },
-  text: string,
-): Statement {
-  return isPlannedByValues ? { name: UNNAMED, text: prefix + text } : statement(prefix + text);
+/** @param isPlannedByValues whether it is planned anew for each run's values: it has no name then. */
+export function statementFor(text: string, isPlannedByValues: boolean): Statement {
+  return isPlannedByValues ? { name: UNNAMED, text } : statement(text);
 }

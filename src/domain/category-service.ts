@@ -8,7 +8,6 @@ import { checkInput } from './checks';
 import { type Connection, connect, type PageArgs } from './connection';
 import { DomainError, notFound, type Precondition, refusing, requireUnchanged } from './domain-error';
 import { DESCRIPTION, NAME, NOT_NULL, type Rules } from './input-rules';
-import { checkedFilters } from './name-filter';
 
 export interface NewCategory {
   name: string;
@@ -38,7 +37,7 @@ export class CategoryService {
     page: PageArgs,
     selection?: Selection,
   ): Promise<Connection<CategoryRow>> {
-    return connect(session, CATEGORIES, page, checkedFilters(filter), selection);
+    return connect(session, CATEGORIES, page, filter, selection);
   }
 
   /** @throws DomainError `BAD_USER_INPUT`. */

@@ -8,9 +8,7 @@ import type { Selection } from '../reading/selection';
 import { orderOf, type Table } from '../reading/table';
 import { Checks } from './checks';
 import { decodeCursor, encodeCursor } from './cursor';
-import { PAGE_SIZE } from './input-rules';
-
-export { MOST_COUNTED } from '../reading/count';
+import { NAME_FILTER, PAGE_SIZE } from './input-rules';
 
 export const DEFAULT_PAGE = 20;
 export const MAX_PAGE = PAGE_SIZE.maximum;
@@ -75,17 +73,24 @@ export class Connection<Row> {
   }
 }
 
-/** Reads a page of a table. @throws DomainError `BAD_USER_INPUT` for arguments out of bounds and cursors of other lists. */
+/** What a list is filtered by: values by the names of the table's filters. */
+type Filter = object | null | undefined;
+
+/**
+ * Reads a page of a table.
+ * @throws DomainError `BAD_USER_INPUT` for arguments out of bounds, cursors of other lists, and names that cannot be
+ * searched for.
+ */
 export async function connect<Row>(
   session: Session,
   table: Table<Row>,
   args: PageArgs,
-  filters: Filters,
+  filter: Filter,
   selection?: Selection,
 ): Promise<Connection<Row>> {
-  const query = pageQuery(table, args, filters);
+  const query = pageQuery(table, args, filter);
   const page = await selectPage(session, table, query, selection);
-  return connection(table, query, page, () => countRows(session, table, filters));
+  return connection(table, query, page, () => countRows(session, table, query.filters));
 }
 
 /** Reads the same page for each of many parents in one statement; the totals in another, once one of them is requested. */
@@ -95,24 +100,26 @@ export async function connectAll<Row>(
   column: string,
   parents: readonly bigint[],
   args: PageArgs,
-  filters: Filters,
+  filter: Filter,
   selection?: Selection,
 ): Promise<Map<bigint, Connection<Row>>> {
-  const query = pageQuery(table, args, filters);
+  const query = pageQuery(table, args, filter);
   let counts: Promise<Map<bigint, Total>> | undefined;
   const countOf = (parent: bigint) => async () => {
-    counts ??= countRowsByParent(session, table, column, parents, filters);
+    counts ??= countRowsByParent(session, table, column, parents, query.filters);
     return (await counts).get(parent) ?? NOTHING;
   };
   const pages = await selectPages(session, table, column, parents, query, selection);
   return new Map([...pages].map(([parent, page]) => [parent, connection(table, query, page, countOf(parent))]));
 }
 
-function pageQuery<Row>(table: Table<Row>, args: PageArgs, filters: Filters): PageQuery {
+function pageQuery<Row>(table: Table<Row>, args: PageArgs, filter: Filter): PageQuery {
+  const filters: Filters = { ...filter };
   const { first, last, order, descending } = args;
   const list = listName(table, order, descending);
   const { kind } = orderOf(table, order).column;
   const checks = new Checks();
+  checks.value('filter.name', NAME_FILTER, filters.name);
   const bound = (path: 'after' | 'before') => {
     const cursor = args[path];
     if (cursor === undefined || cursor === null) return undefined;

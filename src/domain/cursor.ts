@@ -1,9 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Bound } from '../reading/rows/ranges';
 import type { Column } from '../reading/table';
-import { MAX_INT32 } from './input-rules';
-
-const MAX_INT64 = 9223372036854775807n;
+import { MAX_INT32, MAX_INT64 } from './input-rules';
 
 const isId = (key: string) => /^[0-9]{1,19}$/.test(key) && BigInt(key) <= MAX_INT64;
 

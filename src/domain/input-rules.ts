@@ -16,6 +16,7 @@ export interface Rule {
 export type Rules<Input> = { readonly [field in keyof Input]?: Rule };
 
 export const MAX_INT32 = 2147483647;
+export const MAX_INT64 = 9223372036854775807n;
 
 export const NAME = { trimmed: true, minLength: 1, maxLength: 255 } satisfies Rule;
 export const NAME_FILTER = { maxLength: 255 } satisfies Rule;
@@ -48,7 +49,7 @@ function textFaults({ trimmed, minLength = 0, maxLength }: Rule, value: string):
 }
 
 /** The message for a number out of range. */
-export function integerRule(minimum: number, maximum: number): string {
+export function integerRule(minimum: number, maximum: number | bigint): string {
   return `must be an integer from ${minimum} to ${maximum}`;
 }
 

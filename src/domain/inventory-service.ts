@@ -36,7 +36,7 @@ export class InventoryService {
     page: PageArgs,
     selection?: Selection,
   ): Promise<Connection<InventoryRow>> {
-    return connect(session, INVENTORY, page, { ...filter }, selection);
+    return connect(session, INVENTORY, page, filter, selection);
   }
 
   /**

@@ -4,7 +4,7 @@ import type { OrderRow } from '../database/rows';
 import { insertOrder, lockRow } from '../database/writing/raw-queries';
 import { selectByIds } from '../reading/select';
 import type { Selection } from '../reading/selection';
-import { ORDERS } from '../reading/tables';
+import { INVENTORY, ORDERS } from '../reading/tables';
 import { checkInput } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
 import { DomainError, notFound, type Precondition, refusing, requireUnchanged, unknownReference } from './domain-error';
@@ -43,7 +43,7 @@ export class OrderService {
     page: PageArgs,
     selection?: Selection,
   ): Promise<Connection<OrderRow>> {
-    return connect(session, ORDERS, page, { ...filter }, selection);
+    return connect(session, ORDERS, page, filter, selection);
   }
 
   /** Reads the same page of orders for each pet. */
@@ -54,7 +54,7 @@ export class OrderService {
     page: PageArgs,
     selection?: Selection,
   ): Promise<Map<bigint, Connection<OrderRow>>> {
-    return connectAll(session, ORDERS, 'petId', pets, page, { ...filter }, selection);
+    return connectAll(session, ORDERS, 'petId', pets, page, filter, selection);
   }
 
   /**
@@ -70,7 +70,7 @@ export class OrderService {
       if (petId !== null && placed.reserved > 0) session.changed({ topic: 'inventory', kind: 'UPDATED', id: petId });
     });
     const placed = await refusing(write, unknownPet(petId));
-    if (!placed) throw insufficientStock(order);
+    if (!placed) throw insufficientStock(order, await stockBelow(session, order));
     return placed;
   }
 
@@ -114,6 +114,13 @@ export class OrderService {
       return order;
     });
   }
+}
+
+/** What is in stock of an order that was refused; `undefined` if it would do by now. */
+async function stockBelow(session: Session, { petId, quantity }: OrderInput): Promise<number | undefined> {
+  if (petId == null) return undefined;
+  const stock = (await selectByIds(session, INVENTORY, [petId])).get(petId)?.quantity;
+  return stock !== undefined && stock < (quantity ?? 0) ? stock : undefined;
 }
 
 /**

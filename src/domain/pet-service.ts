@@ -9,7 +9,6 @@ import { checkInput } from './checks';
 import { type Connection, connect, connectAll, type PageArgs } from './connection';
 import { DomainError, notFound, type Precondition, refusing, requireUnchanged, unknownReference } from './domain-error';
 import { NAME, NOT_NULL, type Rules } from './input-rules';
-import { checkedFilters } from './name-filter';
 
 export interface NewPet {
   name: string;
@@ -46,7 +45,7 @@ export class PetService {
     page: PageArgs,
     selection?: Selection,
   ): Promise<Connection<PetRow>> {
-    return connect(session, PETS, page, checkedFilters(filter), selection);
+    return connect(session, PETS, page, filter, selection);
   }
 
   /** Reads the same page of pets for each category. */
@@ -57,7 +56,7 @@ export class PetService {
     page: PageArgs,
     selection?: Selection,
   ): Promise<Map<bigint, Connection<PetRow>>> {
-    return connectAll(session, PETS, 'categoryId', categories, page, checkedFilters(filter), selection);
+    return connectAll(session, PETS, 'categoryId', categories, page, filter, selection);
   }
 
   /**

@@ -26,13 +26,15 @@ export async function moveReservation(
     const taken = petId === to.petId ? reserved : 0;
     if (quantity === undefined || returned === taken) continue;
     const left = quantity + returned - taken;
-    if (left < 0) throw insufficientStock(to);
+    if (left < 0) throw insufficientStock(to, quantity + returned);
     await tx.prisma.inventory.update({ where: { petId }, data: { quantity: Math.min(left, STOCK.maximum) } });
     tx.changed({ topic: 'inventory', kind: 'UPDATED', id: petId });
   }
   return reserved;
 }
 
-export function insufficientStock({ petId, quantity }: Pick<Order, 'petId' | 'quantity'>): DomainError {
-  return new DomainError('INSUFFICIENT_STOCK', `Fewer than ${quantity} units of pet ${petId} are in stock.`);
+/** @param stock the units that the order could have had; `undefined` if that is not known. */
+export function insufficientStock({ petId, quantity }: Pick<Order, 'petId' | 'quantity'>, stock?: number): DomainError {
+  const details = [{ path: 'input.quantity', message: `exceeds the stock${stock === undefined ? '' : `: ${stock}`}` }];
+  return new DomainError('INSUFFICIENT_STOCK', `Fewer than ${quantity} units of pet ${petId} are in stock.`, details);
 }

@@ -17,7 +17,7 @@ export const OPERATION_ERRORS = {
   INSUFFICIENT_STOCK: {
     status: 409,
     why: 'Fewer units are in stock than the order asks for. Nothing was taken.',
-    fix: 'Order fewer, or try again once the stock has been raised (`inventoryChanged` reports it).',
+    fix: 'Order fewer (`details` says how many are there), or try again once the stock has been raised (`inventoryChanged` reports it).',
     message: 'Fewer than 2 units of pet 1 are in stock.',
   },
   ORDER_COMPLETE: {

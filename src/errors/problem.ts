@@ -14,6 +14,9 @@ export interface Problem {
   readonly requestId?: string;
 }
 
+/** What logs and metrics say about an error. */
+export type Told = Pick<Problem, 'code' | 'status'>;
+
 /** An error raised at the edge rather than in the domain: it refuses a caller, a document or a request. */
 export class ProblemError extends Error implements Problem {
   readonly status: number;
@@ -27,6 +30,12 @@ export class ProblemError extends Error implements Problem {
     super(message);
     this.status = ERRORS[code].status;
   }
+}
+
+/** The `Error` object of the specification (section 7), with the details and the request id that the contract adds. */
+export function errorBody(problem: Problem, ownRequestId?: string): object {
+  const { code, message, status, details, requestId = ownRequestId } = problem;
+  return { code, message, status, ...(details && { details }), ...(requestId && { requestId }) };
 }
 
 const INTERNAL = generic('INTERNAL_SERVER_ERROR');

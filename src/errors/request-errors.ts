@@ -41,8 +41,8 @@ export const REQUEST_ERRORS = {
   UNAUTHENTICATED: {
     status: 401,
     why: 'A key is required, or the key sent is malformed, unknown, revoked or expired.',
-    fix: 'Send a valid key as `X-API-Key` or `Authorization: Bearer`. Do not retry with the same one.',
-    message: 'The API key is malformed, unknown, revoked or expired.',
+    fix: 'The message says which, to who has the secret. Send a valid key as `X-API-Key` or `Authorization: Bearer`. Do not retry with the same one.',
+    message: 'The API key expired on 2026-11-30T00:00:00.000Z.',
   },
   FORBIDDEN: {
     status: 403,

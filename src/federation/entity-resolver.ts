@@ -7,6 +7,7 @@ import { Errors } from '../errors/errors-directive';
 import { Counted, Requires } from '../graphql/directives/directives';
 import type { Context } from '../graphql/executor/context';
 import { SelectedByType } from '../graphql/executor/selected';
+import { acceptOtherIds } from '../schema/scalars';
 import type { SelectionOf, TypedRows } from '../schema/typed-rows';
 import { Category } from '../schema/types/category';
 import { InventoryItem } from '../schema/types/inventory-item';
@@ -57,7 +58,7 @@ export class EntityResolver {
   _entities(
     @Arg('representations', () => [Representation], {
       description: `At most ${MAX_PAGE} representations.`,
-      validateFn: acceptRepresentations,
+      validateFn: acceptOtherIds,
     })
     representations: unknown[],
     @Ctx() { session, charge }: Context,
@@ -68,6 +69,3 @@ export class EntityResolver {
     return this.rows.find(session, referencesIn(representations), selectionOf);
   }
 }
-
-/** Replaces the default check, which is about ids. */
-function acceptRepresentations(): void {}

@@ -1,10 +1,11 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../errors/error-codes';
-import { type Problem, ProblemError, problemOf } from '../errors/problem';
+import { errorBody, type Problem, ProblemError, problemOf } from '../errors/problem';
 import { extensionsOf } from '../graphql/executor/outcome';
-import { errorBody } from '../rest/responses/rest-errors';
+import type { Page } from '../pages/page';
+import { PATCH_TYPES } from '../rest/requests/json-body';
 import { JSON_TYPE } from '../rest/responses/send-result';
-import { responseType, statusFor } from './routes/graphql-media-types';
+import { prefersPage, responseType, statusFor } from './routes/graphql-media-types';
 
 /** Where GraphQL is served. */
 export const GRAPHQL_PATH = '/graphql';
@@ -13,7 +14,6 @@ export const STREAM_PATH = '/graphql/stream';
 
 /** Fastify's own errors, mapped to the contract's codes. */
 const FASTIFY_CODES: Readonly<Record<string, [ErrorCode, string]>> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'The body must not be larger than 100 KiB.'],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['BAD_REQUEST', 'The body must not be empty.'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['BAD_REQUEST', 'The body is not valid JSON.'],
@@ -45,11 +45,16 @@ export function routableUrl({ url = '/' }: { url?: string }): string {
   }
 }
 
-/** Answers every error and every unknown path with the contract's error, in the format of the interface called. */
-export function reportProblems(app: FastifyInstance): void {
+/**
+ * Answers every error and every unknown path with the contract's error, in the format of the interface called.
+ * @param missing what browsers get for an unknown page of the documentation
+ */
+export function reportProblems(app: FastifyInstance, missing: Page): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const { internal, ...problem } = problemOf(fromFastify(error));
+    const { internal, ...problem } = problemOf(fromFastify(error, request));
     if (internal) request.log.error(error);
+    // RFC 5789, section 2.2.
+    if (problem.status === 415 && isPatch(request)) reply.header('accept-patch', PATCH_TYPES.join(', '));
     return sendProblem(request, reply, problem);
   });
   app.all(BAD_URL_PATH, () => {
@@ -60,6 +65,8 @@ export function reportProblems(app: FastifyInstance): void {
   });
   app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request);
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (isRead && path.startsWith('/docs/') && prefersPage(request.headers.accept)) return missing.send(reply);
     const shown = path.length > MAX_SHOWN ? `${path.slice(0, MAX_SHOWN)}…` : path;
     const message = `${request.method} ${shown} does not exist.`;
     const problem = { code: 'NOT_FOUND', message, status: 404 } as const;
@@ -67,13 +74,20 @@ export function reportProblems(app: FastifyInstance): void {
   });
 }
 
-function fromFastify(error: FastifyError): unknown {
+function fromFastify(error: FastifyError, request: FastifyRequest): unknown {
   const known = FASTIFY_CODES[error.code];
   if (known) return new ProblemError(...known);
   // Errors thrown by parsers have a 4xx status, and messages that are not ours.
   if (error.statusCode === 400) return new ProblemError('BAD_REQUEST', 'The request is malformed.');
-  if (error.statusCode === 415) return new ProblemError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.');
+  if (error.statusCode === 415) {
+    const types = isPatch(request) ? PATCH_TYPES.join(' or ') : PATCH_TYPES[0];
+    return new ProblemError('UNSUPPORTED_MEDIA_TYPE', `The body must be ${types}.`);
+  }
   return error;
+}
+
+function isPatch({ method }: FastifyRequest): boolean {
+  return method === 'PATCH';
 }
 
 /** An error as it is answered: in the format of the interface that the request called. */
@@ -84,7 +98,9 @@ export interface ErrorAnswer {
   readonly body: object;
 }
 
+/** Refuses a request as a whole, also in logs and metrics. */
 export function errorAnswer(request: FastifyRequest, problem: Problem): ErrorAnswer {
+  request.refusal = problem;
   const path = pathOf(request);
   if (path !== GRAPHQL_PATH && path !== STREAM_PATH)
     return { status: problem.status, type: JSON_TYPE, body: errorBody(problem, request.id) };

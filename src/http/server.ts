@@ -9,14 +9,14 @@ import type { Executor } from '../graphql/executor/executor';
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from '../graphql/idempotency/idempotency-header';
 import { Assets } from '../pages/assets';
 import { Page, SANDBOX } from '../pages/page';
-import { pageRoutes } from '../pages/routes';
+import { missingPage, pageRoutes } from '../pages/routes';
 import { RATE_LIMIT_HEADER_NAMES } from '../rate-limit/rate-limit-headers';
 import { restAdapter } from '../rest/adapter';
 import { openApiDocument } from '../rest/openapi/openapi-document';
 import { OPERATIONS } from '../rest/operations';
 import { prepare } from '../rest/prepared-operation';
 import { BannedCallers } from './callers/banned-callers';
-import { type Recognition, recogniseCallers, refuseWrongKeys } from './callers/recognition';
+import { type Recognition, recogniseCallers } from './callers/recognition';
 import { BODY_LIMIT, MAX_URL_LENGTH, reportProblems, routableUrl } from './error-handling';
 import type { LiveOperations } from './live/live-operations';
 import { streamRoute } from './live/stream-route';
@@ -27,9 +27,8 @@ import { type Incoming, Observation } from './observation/request-observation';
 import { refuseBrokenHttp } from './protection/broken-http';
 import { completeResponses } from './protection/common-headers';
 import { shareConnections } from './protection/connection-shares';
-import type { Overload } from './protection/overload';
+import { refuseEarly } from './protection/early-refusals';
 import type { RequestsInProgress } from './protection/requests-in-progress';
-import { answerWhatNodeWould, NO_SHORT_CUTS } from './protection/short-cuts';
 import { graphqlRoute } from './routes/graphql-route';
 import { health } from './routes/health';
 import { metricsRoute } from './routes/metrics-route';
@@ -40,7 +39,6 @@ export interface ServerOptions extends Recognition {
   readonly documents: KnownDocuments;
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
-  readonly overload: Overload;
   readonly accessLog: AccessLog;
   /** What `/metrics` serves on the main port; `undefined` if it has a port of its own. */
   readonly exposition: Exposition | undefined;
@@ -74,7 +72,7 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/;
 /** Response headers that scripts of other origins may read. */
 const EXPOSED_HEADERS = [
   ...RATE_LIMIT_HEADER_NAMES,
-  'ETag, Link, Location, X-Request-Id, Deprecation, Sunset, X-Stability, WWW-Authenticate',
+  'ETag, Link, Location, X-Request-Id, Deprecation, Sunset, X-Stability, WWW-Authenticate, Accept-Patch',
   IDEMPOTENT_REPLAYED,
 ].join(', ');
 
@@ -92,22 +90,27 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     rewriteUrl: routableUrl,
     trustProxy: trusted(options.trustProxy),
     clientErrorHandler: refuseBrokenHttp(limits, requests, options.now),
-    ...NO_SHORT_CUTS,
+    // Otherwise Node and Fastify would answer requests without `Host`, and any while closing, past all hooks, without the headers
+    // that every response carries.
+    return503OnClosing: false,
     http: {
-      ...NO_SHORT_CUTS.http,
+      requireHostHeader: false,
       headersTimeout: connections.headersTimeout,
       connectionsCheckingInterval: Math.min(connections.headersTimeout, CHECK_MS),
     },
   });
+  // As would Node a request with an unknown `Expect`, which a server may ignore (RFC 9110, section 10.1.1).
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.server.maxConnections = connections.maxConnections;
   if (options.trustProxy === undefined) shareConnections(app.server);
-  app.decorateRequest('observation', undefined);
+  for (const name of ['observation', 'refusal']) app.decorateRequest(name, undefined);
   accessLog.closeWith(app);
   requests.track(app);
-  overload.notice(app);
+  overload.lag.watch(app);
   recogniseCallers(app, options);
-  completeResponses(app, options.now, options.trustProxy !== undefined);
-  reportProblems(app);
+  completeResponses(app, { now: options.now, mayBeTls: options.trustProxy !== undefined, requests });
+  const assets = new Assets();
+  reportProblems(app, missingPage(assets));
   await app.register(cors, {
     origin: options.corsOrigins ? [...options.corsOrigins] : '*',
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
@@ -115,12 +118,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     maxAge: 600,
     strictPreflight: false,
   });
-  answerWhatNodeWould(app);
-
-  overload.shed(app);
-  refuseWrongKeys(app);
   const banned = new BannedCallers(limits);
-  banned.refuseAll(app);
+  refuseEarly(app, { overload, requests, banned });
 
   const requestOf = (incoming: Incoming): OperationRequest => {
     const { id: requestId, caller, meter, deadline, headers } = incoming;
@@ -134,16 +133,15 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     return { session, caller, meter, requestId, observer, api, hidesSuggestions, idempotency };
   };
   const apollo = await createApollo(executor, documents);
-  const assets = new Assets();
   const { schema } = executor;
   const websockets = new WebSockets(app.server, { ...options, schema, banned, requestOf });
-  const sandbox = new Page(() => assets.page('sandbox.html'), SANDBOX);
-  await app.register(graphqlRoute, { apollo, executor, documents, websockets, requestOf, sandbox });
-  await app.register(streamRoute, { live, requests, accessLog, requestOf });
+  const sandbox = new Page(() => assets.page('sandbox.html'), { policy: SANDBOX });
+  await app.register(graphqlRoute, { apollo, executor, documents, banned, websockets, requestOf, sandbox });
+  await app.register(streamRoute, { live, requests, banned, accessLog, requestOf });
   live.watch(app);
   const operations = OPERATIONS.map((operation) => prepare(schema, operation));
   const document = openApiDocument(operations);
-  await app.register(restAdapter, { executor, operations, document, requestOf });
+  await app.register(restAdapter, { executor, operations, requestOf });
   await app.register(pageRoutes, { assets, document, schema });
   await app.register(health, { database, limits, requests });
   if (options.exposition) await app.register(metricsRoute, { metrics: options.exposition });

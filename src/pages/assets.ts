@@ -63,11 +63,15 @@ export class Assets {
     return this.files.get(name);
   }
 
-  /** A page with its links pointing to the current assets. @throws Error if there is none of this name. */
+  /** A page with the links that all pages have, and those to the current assets. @throws Error if there is none of this name. */
   page(name: string): string {
+    return this.text(name).replace('<!-- site -->', this.text('site.html').trim()).replaceAll('/assets', this.path);
+  }
+
+  private text(name: string): string {
     const file = this.files.get(name);
     if (!file) throw new Error(`public/${name} is missing`);
-    return file.body.toString().replaceAll('/assets', this.path);
+    return file.body.toString();
   }
 }
 

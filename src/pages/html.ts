@@ -38,6 +38,11 @@ export interface Row {
   readonly badges?: readonly string[];
 }
 
+/** A link to an anchor on the same page, for HTML: its `href`. */
+export function anchor(id: string): string {
+  return `#${escaped(encodeURI(id))}`;
+}
+
 /** A list of fields, as HTML. Those with an id are anchors. */
 export function rows(list: readonly Row[]): string {
   return list.length ? `<dl class="rows">${list.map(row).join('')}</dl>` : '';
@@ -45,7 +50,7 @@ export function rows(list: readonly Row[]): string {
 
 function row({ id, name, type, text, badges = [] }: Row): string {
   const code = `<code class="name">${escaped(name)}</code>`;
-  return `<div${id ? ` id="${escaped(id)}"` : ''}><dt>${id ? `<a href="#${escaped(encodeURI(id))}">${code}</a>` : code} <span class="type">${type}</span>${badges.map(badge).join('')}</dt><dd>${text}</dd></div>`;
+  return `<div${id ? ` id="${escaped(id)}"` : ''}><dt>${id ? `<a href="${anchor(id)}">${code}</a>` : code} <span class="type">${type}</span>${badges.map(badge).join('')}</dt><dd>${text}</dd></div>`;
 }
 
 /** A word set apart: `deprecated`, `beta`. */

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { etagOf } from '../rest/responses/entity-tag';
+import { etagOf } from '../rest/responses/send-result';
 import { type Asset, assetOf } from './assets';
 import { sendAsset } from './send-asset';
 
@@ -28,20 +28,25 @@ export const SANDBOX: Policy = {
   'frame-src': ['https://sandbox.embed.apollographql.com'],
 };
 
-/** The headers of a page: its policy, and those that isolate it from other sites. */
+/** The headers of a page: its policy, and those that isolate it from other sites beside those of all files. */
 function headersOf(policy: Policy): Record<string, string> {
   return {
     'content-security-policy': Object.entries(policy)
       .map(([directive, sources]) => [directive, ...sources].join(' '))
       .join('; '),
     'cross-origin-opener-policy': 'same-origin-allow-popups',
-    'cross-origin-resource-policy': 'same-origin',
     'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
   };
 }
 
 const HTML = 'text/html; charset=utf-8';
+
+export interface PageOptions {
+  readonly policy?: Policy;
+  readonly type?: string;
+  /** 200 by default. Browsers revalidate no other. */
+  readonly status?: number;
+}
 
 /** A page, or what one reads. It is made when somebody first asks for it; browsers revalidate it each time. */
 export class Page {
@@ -50,19 +55,17 @@ export class Page {
 
   constructor(
     private readonly make: () => string,
-    policy = OWN,
-    private readonly type = HTML,
+    private readonly options: PageOptions = {},
   ) {
-    this.headers = headersOf(policy);
+    this.headers = headersOf(options.policy ?? OWN);
   }
 
   send(reply: FastifyReply): Promise<FastifyReply> {
-    this.asset ??= this.rendered();
-    return sendAsset(reply.headers(this.headers), this.asset, 'no-cache');
-  }
-
-  private rendered(): Asset {
-    const text = this.make();
-    return assetOf(this.type, Buffer.from(text), etagOf(text));
+    const { type = HTML, status = 200 } = this.options;
+    if (!this.asset) {
+      const text = this.make();
+      this.asset = assetOf(type, Buffer.from(text), status === 200 ? etagOf(text) : undefined);
+    }
+    return sendAsset(reply.code(status).headers(this.headers), this.asset, 'no-cache');
   }
 }

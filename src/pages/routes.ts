@@ -4,21 +4,23 @@ import type { OpenAPIV3 } from 'openapi-types';
 import { readRoute } from '../rest/other-methods';
 import { JSON_TYPE } from '../rest/responses/send-result';
 import type { Assets } from './assets';
-import { filled, guideParts, overviewParts } from './guides/guide-page';
+import { contractRoutes } from './contract-routes';
+import { readContents } from './guides/contents';
+import { filled, guideParts, missingParts, overviewParts } from './guides/guide-page';
 import { openLibrary } from './guides/library';
 import { searchIndex } from './guides/search-index';
-import { GRAPHIQL, OWN, Page } from './page';
+import { GRAPHIQL, Page } from './page';
 import { errorReference } from './reference/error-reference';
 import { graphqlReference } from './reference/graphql/graphql-reference';
 import { referenceTemplate } from './reference/reference-page';
 import { restReference } from './reference/rest/rest-reference';
 import { sendAsset } from './send-asset';
 
-export interface PageOptions {
+export interface PagesOptions {
   readonly assets: Assets;
-  /** What `/docs/rest` shows. */
+  /** What `/openapi.json` is, and `/docs/rest` shows. */
   readonly document: OpenAPIV3.Document;
-  /** What `/docs/graphql` shows. */
+  /** What `/schema.graphql` is, and `/docs/graphql` shows. */
   readonly schema: GraphQLSchema;
 }
 
@@ -27,30 +29,40 @@ const FOR_GOOD = 'public, max-age=31536000, immutable';
 const A_DAY = 'public, max-age=86400';
 
 /** All pages by their paths, and what the search of the guides reads. */
-function pagesOf({ assets, document, schema }: PageOptions): Readonly<Record<string, Page>> {
+function pagesOf({ assets, document, schema }: PagesOptions): Readonly<Record<string, Page>> {
   const library = openLibrary(assets);
   const template = assets.page('guide.html');
   const reference = referenceTemplate(assets);
+  const admin = new Page(() => assets.page('admin.html'));
+  const graphiql = new Page(() => assets.page('graphiql.html'), { policy: GRAPHIQL });
   const overview = new Page(() => filled(template, overviewParts(library)));
   const guides = library.guides.map(
     (guide) => [guide.href, new Page(() => filled(template, guideParts(library, guide)))] as const,
   );
   return {
     '/': new Page(() => assets.page('start.html')),
-    '/admin': new Page(() => assets.page('admin.html')),
-    '/graphiql': new Page(() => assets.page('graphiql.html'), GRAPHIQL),
+    '/admin': admin,
+    '/admin/': admin,
+    '/graphiql': graphiql,
+    '/graphiql/': graphiql,
     '/docs': overview,
     '/docs/': overview,
     ...Object.fromEntries(guides),
     '/docs/rest': new Page(() => restReference(reference, document)),
     '/docs/graphql': new Page(() => graphqlReference(reference, schema)),
     '/docs/errors': new Page(() => errorReference(reference)),
-    '/docs/search.json': new Page(() => JSON.stringify(searchIndex(library, document, schema)), OWN, JSON_TYPE),
+    '/docs/search.json': new Page(() => JSON.stringify(searchIndex(library, document, schema)), { type: JSON_TYPE }),
   };
 }
 
-/** The pages, and what they load. They cost no quota, and accept wrong keys. */
-export async function pageRoutes(app: FastifyInstance, options: PageOptions): Promise<void> {
+/** The page for addresses that have none. */
+export function missingPage(assets: Assets): Page {
+  return new Page(() => filled(assets.page('guide.html'), missingParts({ groups: readContents() })), { status: 404 });
+}
+
+/** What describes both interfaces, the pages, and what they load. They cost no quota, and accept wrong keys. */
+export async function pageRoutes(app: FastifyInstance, options: PagesOptions): Promise<void> {
+  contractRoutes(app, options.document, options.schema);
   app.addHook('onRoute', (route) => {
     const operation = route.url.startsWith('/docs') ? 'docs' : 'pages';
     route.config = { ...route.config, metering: 'free', operation };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ClientBase } from 'pg';
 import { keyOf } from './cancel-request';
 import type { Server } from './database-server';
@@ -16,7 +17,7 @@ const PATIENT = { connectionTimeoutMillis: 3_000, query_timeout: 3_000 };
 /** Times that it is looked whether a connection stays the same: others may use the same pooler now. */
 const ROUNDS = 10;
 
-const PID = { name: 'ps_pooler_check', text: "select pg_backend_pid() as pid, current_setting('timezone') as zone" };
+const LOOK = "select pg_backend_pid() as pid, current_setting('timezone') as zone";
 const ZONES_OF_UTC = ['UTC', 'Etc/UTC'];
 
 interface Seen {
@@ -80,14 +81,16 @@ async function sharesConnections(one: ClientBase, other: ClientBase, zones: Set<
 
 /** Whether a statement that was prepared on one connection to the server is there on another. */
 async function keepsStatements(one: ClientBase, other: ClientBase): Promise<boolean> {
+  // A name of its own: another instance's check may have left statements on the connections of a pooler that keeps none.
+  const prepared = { name: `pooler_check_${randomUUID()}`, text: LOOK };
   try {
-    const { rows } = await one.query<Seen>(PID);
+    const { rows } = await one.query<Seen>(prepared);
     const pids = new Set([rows[0]?.pid]);
     for (let round = 0; round < ROUNDS; round++) {
       await other.query('begin');
       try {
         await look(other);
-        const { rows } = await one.query<Seen>(PID);
+        const { rows } = await one.query<Seen>(prepared);
         pids.add(rows[0]?.pid);
       } finally {
         await other.query('rollback');
@@ -100,6 +103,6 @@ async function keepsStatements(one: ClientBase, other: ClientBase): Promise<bool
 }
 
 async function look(client: ClientBase): Promise<Seen> {
-  const { rows } = await client.query<Seen>(PID.text);
+  const { rows } = await client.query<Seen>(LOOK);
   return rows[0] as Seen;
 }

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import type { Config } from '../config';
 import { createLogger } from '../http/observation/logger';
 import { serveMetrics } from '../http/routes/metrics-server';
-import { banner } from './banner';
+import { announce } from './banner';
 import { stopOnSignals } from './ending';
 import { WorkerPool } from './worker-pool';
 
@@ -17,7 +17,7 @@ export async function startPrimary(config: Config): Promise<void> {
   );
   try {
     const metricsAt = await serveMetrics(pool.metrics, config.METRICS_PORT, config.HOST);
-    await pool.start((report) => process.stdout.write(banner(report, { metricsAt, workers: config.WEB_CONCURRENCY })));
+    await pool.start((report) => announce(report, { metricsAt, workers: config.WEB_CONCURRENCY }));
   } catch (error) {
     if (pool.isStopping) return;
     pool.kill();

@@ -3,7 +3,9 @@ import type { Config } from '../config';
 import { openDatabase } from '../database/open';
 import type { Exposition, Metrics } from '../http/observation/metrics';
 import { serveMetrics } from '../http/routes/metrics-server';
-import { banner, type Report } from './banner';
+import type { Store } from '../rate-limit/stores/store';
+import { parseRedisAddress, placeOfRedis } from '../redis/redis-address';
+import { announce, type Report } from './banner';
 import { stopOnSignals } from './ending';
 import { startWatchdog } from './watchdog';
 
@@ -15,7 +17,7 @@ export async function serveAlone(config: Config): Promise<void> {
     await service.finish();
   });
   const metricsAt = await serveMetrics(service.metrics, config.METRICS_PORT, config.HOST);
-  process.stdout.write(banner(await service.listen(), { metricsAt }));
+  announce(await service.listen(), { metricsAt });
 }
 
 /** The gateway in this process, over its database. */
@@ -41,7 +43,7 @@ export async function openService(config: Config, exposition?: Exposition): Prom
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     isTraced: config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
   });
-  const { server, anonymousAccess, newAdminKey, metrics, drain } = await createApp(
+  const { server, anonymousAccess, limits, firstAdminKey, metrics, drain } = await createApp(
     config,
     database,
     Date.now,
@@ -53,7 +55,14 @@ export async function openService(config: Config, exposition?: Exposition): Prom
       const address = await server.listen({ port: config.PORT, host: config.HOST }).catch(cannotListen);
       // Only now: starting may take long, with many rows to migrate.
       startWatchdog(config.WATCHDOG_MS);
-      return { address, data: database.description, anonymousAccess, newAdminKey };
+      return {
+        address,
+        data: database.description,
+        limits: describeLimits(config, limits.state),
+        proxies: describeProxies(config),
+        anonymousAccess,
+        newAdminKey: await firstAdminKey(),
+      };
     },
     closePort: (delayMs = config.SHUTDOWN_DELAY_MS, turn) => drain.closePort(delayMs, turn),
     finish: async () => {
@@ -61,6 +70,16 @@ export async function openService(config: Config, exposition?: Exposition): Prom
       await database.close();
     },
   };
+}
+
+function describeLimits({ REDIS_URL }: Config, state: Store['state']): string {
+  if (REDIS_URL === undefined) return 'in memory';
+  const redis = `Redis at ${placeOfRedis(parseRedisAddress(REDIS_URL))}`;
+  return state === 'redis' ? redis : `in memory, while ${redis} cannot be reached`;
+}
+
+function describeProxies({ TRUST_PROXY: trusted }: Config): string | undefined {
+  return typeof trusted === 'number' ? `${trusted} ${trusted === 1 ? 'hop' : 'hops'}` : trusted?.join(', ');
 }
 
 function cannotListen(error: NodeJS.ErrnoException & { port?: number }): never {

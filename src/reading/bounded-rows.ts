@@ -4,19 +4,17 @@ import { statementFor } from '../database/statement';
 /** The rows of a statement have more bytes than they may. */
 export class TooManyBytes extends Error {}
 
-/** What is read, and how: see {@link PageStatement}. */
-interface Read {
+/** The SQL of what is read. */
+export interface Read {
+  /** `with …`, or nothing. */
   readonly prefix: string;
+  /** Selects the rows in the order in which they are read. */
   readonly rows: string;
+  /** Whether it reads few rows by an index: other statements may wait for it. */
   readonly isShort: boolean;
   readonly isPlannedByValues: boolean;
   /** The statement, if it is known. */
   readonly statement?: Statement;
-}
-
-interface Counted {
-  $bytes?: bigint;
-  $own?: number;
 }
 
 /**
@@ -33,7 +31,11 @@ export function boundedRows<Row>(
 ): Promise<Row[]> {
   const { mostBytes = Infinity } = session.work;
   if (most > mostBytes) return countedRows(session, read, values, mostBytes);
-  return session.query<Row>(read.statement ?? statementFor(read, read.rows), values, read.isShort);
+  return session.query<Row>(
+    read.statement ?? statementFor(read.prefix + read.rows, read.isPlannedByValues),
+    values,
+    read.isShort,
+  );
 }
 
 async function countedRows<Row>(
@@ -45,7 +47,8 @@ async function countedRows<Row>(
   const counted = `select * from (
 select read.*, sum(octet_length(read::text)) over (rows unbounded preceding) as "$bytes", octet_length(read::text) as "$own"
 from (${read.rows}) as read) as read where "$bytes" - "$own" <= ${mostBytes}`;
-  const found = await session.query<Row & Counted>(statementFor(read, counted), values, false);
+  const statement = statementFor(read.prefix + counted, read.isPlannedByValues);
+  const found = await session.query<Row & { $bytes?: bigint; $own?: number }>(statement, values, false);
   if ((found.at(-1)?.$bytes ?? 0) > mostBytes)
     throw new TooManyBytes(`a statement's rows have over ${mostBytes} bytes`);
   for (const row of found) {

@@ -1,13 +1,13 @@
 import type { Session } from '../database/database';
 import { statementFor } from '../database/statement';
 import { type Criteria, criteriaOf, type Filters } from './rows/criteria';
-import { parentsOf } from './rows/parents';
+import { NO_PARENTS, type Parents, parentsOf } from './rows/parents';
 import { equalTo, isWalk, testedColumns, walkedTests } from './rows/row-tests';
 import { sampleOf, sampleSizeOf } from './rows/sample';
 import { searchedRows } from './rows/searched-rows';
 import { where } from './rows/slices';
 import { Values } from './rows/statement-values';
-import { NO_PARENTS, type Parents, sliceOf, walkOf } from './rows/walk';
+import { sliceOf, walkOf } from './rows/walk';
 import { idOrderOf, type Table } from './table';
 
 /** Maximum number of rows that are counted. */
@@ -60,12 +60,9 @@ async function count<Row>(
   values: Values,
 ): Promise<[bigint, Total][]> {
   const criteria = criteriaOf(table, filters);
-  const text = `${countsOf(table, criteria, parents, values)}`;
-  const { isPlannedByValues } = criteria;
-  const rows = await session.query<{ parent: bigint; count: number }>(
-    statementFor({ prefix: '', isPlannedByValues }, text),
-    values.list,
-  );
+  const text = countsOf(table, criteria, parents, values);
+  const select = statementFor(text, criteria.isPlannedByValues);
+  const rows = await session.query<{ parent: bigint; count: number }>(select, values.list);
   return rows.map(({ parent, count }) => [parent, totalOf(count)]);
 }
 

@@ -1,23 +1,26 @@
-import { type PageQuery, type PageStatement, pageStatement } from './page-statement';
-import { projectionOf } from './projection';
+import type { Work } from '../database/work/deadline';
+import type { Read } from './bounded-rows';
+import { type PageQuery, pageStatement } from './page-statement';
+import { type Projection, projectionOf } from './projection';
+import type { Parents } from './rows/parents';
+import { orderBy } from './rows/slices';
 import type { Values } from './rows/statement-values';
-import type { Parents } from './rows/walk';
 import type { Selection } from './selection';
 import { orderOf, type Table } from './table';
 
 /**
- * Whether a page can be read as one JSON array: its rows are selected only as JSON, in id order, and cannot be too large.
- * @param mostBytes of an array.
+ * How a page's rows are read if it can be read as one JSON array: they are selected only as JSON, in id order, and cannot
+ * be too large.
  */
-export function isList<Row>(
+export function listProjection<Row>(
+  { mostBytes = Infinity }: Work,
   table: Table<Row>,
   page: PageQuery,
-  mostBytes: number,
   selection?: Selection,
-): selection is Selection {
-  if (!selection?.isList || orderOf(table, page.order).field !== table.idField) return false;
+): Projection | undefined {
+  if (!selection?.isList || orderOf(table, page.order).field !== table.idField) return undefined;
   const projection = projectionOf(table, selection, table.idField);
-  return projection.isJson && page.limit * projection.mostBytes <= mostBytes;
+  return projection.isJson && page.limit * projection.mostBytes <= mostBytes ? projection : undefined;
 }
 
 /**
@@ -26,20 +29,21 @@ export function isList<Row>(
  */
 export function listStatement<Row>(
   table: Table<Row>,
+  projection: Projection,
   page: PageQuery,
-  selection: Selection,
+  hasPageInfo: boolean | undefined,
   values: Values,
   parents?: Parents,
-): PageStatement {
+): Read {
   const { limit, backward } = page;
-  const read = selection.hasPageInfo ? { ...page, limit: limit + 1 } : page;
-  const statement = pageStatement(table, projectionOf(table, selection, table.idField), read, values, parents);
+  const read = hasPageInfo ? { ...page, limit: limit + 1 } : page;
+  const statement = pageStatement(table, projection, read, values, parents);
   const { rows } = statement;
   const id = `page."${table.idField}"`;
-  const order = backward ? ` order by ${id}${page.descending ? ' desc' : ''}` : '';
+  const order = backward ? orderBy([id], page.descending) : '';
   const array = (filter: string) =>
     `coalesce('[' || string_agg(page."$json", ','${order})${filter} || ']', '[]') as "$json"`;
-  if (!selection.hasPageInfo) return { ...statement, rows: `select ${array('')} from (${rows}) as page` };
+  if (!hasPageInfo) return { ...statement, rows: `select ${array('')} from (${rows}) as page` };
   const most = values.add(limit, '::int');
   const inPage = ` filter (where page.number <= ${most})`;
   return {

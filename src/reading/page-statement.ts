@@ -1,10 +1,12 @@
+import type { Read } from './bounded-rows';
 import type { Projection } from './projection';
 import { criteriaOf, type Filters } from './rows/criteria';
+import { NO_PARENTS, type Parents } from './rows/parents';
 import type { Bound } from './rows/ranges';
 import { isWalk, sorted } from './rows/row-tests';
 import { searchOf } from './rows/search';
 import type { Values } from './rows/statement-values';
-import { intervalsOf, NO_PARENTS, type Parents, walkOf } from './rows/walk';
+import { intervalsOf, walkOf } from './rows/walk';
 import { columnOf, type Table } from './table';
 
 /** A keyset page: rows in one order between two bounds, from the start or (`backward`) from the end. */
@@ -24,24 +26,14 @@ export const SHORT = 500;
 /** At least as many rows as a page has: a constant tells the planner, whatever the parameter, how few are joined. */
 const MOST_ROWS = 101;
 
-/** The SQL of a page: of one, or of one for each of many parents. */
-export interface PageStatement {
-  /** `with …`, or nothing. */
-  readonly prefix: string;
-  /** Selects the rows in the order in which they are read: of the page of `parent.id`, if there are parents. */
-  readonly rows: string;
-  /** Whether it reads few rows by an index: other statements may wait for it. */
-  readonly isShort: boolean;
-  readonly isPlannedByValues: boolean;
-}
-
+/** Reads a page: if there are parents, of the rows that `parent.id` has. */
 export function pageStatement<Row>(
   table: Table<Row>,
   { columns, joins }: Projection,
   page: PageQuery,
   values: Values,
   parents: Parents = NO_PARENTS,
-): PageStatement {
+): Read {
   const { order, descending, backward, after, before, limit } = page;
   const criteria = criteriaOf(table, page.filters);
   const { isPlannedByValues } = criteria;

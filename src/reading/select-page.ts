@@ -1,7 +1,7 @@
 import type { Session } from '../database/database';
 import type { Serialized } from '../database/rows';
 import { boundedRows } from './bounded-rows';
-import { isList, listStatement } from './list-statement';
+import { listProjection, listStatement } from './list-statement';
 import { type PageQuery, pageStatement } from './page-statement';
 import { projectionOf } from './projection';
 import { parentsOf } from './rows/parents';
@@ -36,8 +36,9 @@ export async function selectPage<Row>(
   selection?: Selection,
 ): Promise<Page<Row>> {
   const values = new Values();
-  if (isList(table, page, session.work.mostBytes ?? Infinity, selection)) {
-    const list = listStatement(table, page, selection, values);
+  const json = listProjection(session.work, table, page, selection);
+  if (json) {
+    const list = listStatement(table, json, page, selection?.hasPageInfo, values);
     const [read = {}] = await boundedRows<List>(session, list, values.list, 0);
     return pageOfList(table, page, read);
   }
@@ -66,11 +67,11 @@ export async function selectPages<Row>(
   // A lateral join is a nested loop, which preserves the order of each parent's rows.
   const each = (columns: string, lateral: string) =>
     `select ${columns} from ${parents.rows} as parent(id) cross join lateral (${lateral}) as page`;
-  if (isList(table, page, session.work.mostBytes ?? Infinity, selection)) {
-    const list = listStatement(table, some, selection, values, parents);
+  const json = listProjection(session.work, table, page, selection);
+  if (json) {
+    const list = listStatement(table, json, some, selection?.hasPageInfo, values, parents);
     const select = { ...list, rows: each('parent.id as parent, page.*', list.rows) };
-    const { mostBytes } = projectionOf(table, selection, table.idField);
-    const lists = await boundedRows<List & { parent: bigint }>(session, select, values.list, all * mostBytes);
+    const lists = await boundedRows<List & { parent: bigint }>(session, select, values.list, all * json.mostBytes);
     const found = new Map(lists.map((read) => [read.parent, read]));
     return new Map(ids.map((id) => [id, pageOfList(table, page, found.get(id) ?? NONE)]));
   }

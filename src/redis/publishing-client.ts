@@ -7,9 +7,9 @@ import { backOff, clientOptions } from './redis-options';
  * A client as `connectRedis` makes them, for publishing and subscribing. In a cluster that is a connection to any one
  * node, since a cluster passes every message on to all of its nodes; the next connection is to another.
  */
-export async function connectToPublish(url: string, name: string, patienceMs = 2000): Promise<Redis> {
+export async function connectToPublish(url: string, patienceMs = 2000): Promise<Redis> {
   const address = parseRedisAddress(url);
-  const options = clientOptions(address, name);
+  const options = clientOptions(address, 'events');
   if (address.form !== 'cluster') return connected(new Redis(options), patienceMs);
   let hosts = address.hosts;
   const first = Math.floor(Math.random() * hosts.length);

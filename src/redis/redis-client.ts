@@ -7,6 +7,8 @@ import { clientOptions } from './redis-options';
 /** A client of one server, found through Sentinels or not, or of a cluster. */
 export type RedisClient = Redis | Cluster;
 
+const NAME = 'rate-limit'; // of each connection, in Redis
+
 const faults = new WeakMap<RedisClient, Error>();
 
 /** Why a client is not connected; `undefined` while it is. */
@@ -18,13 +20,21 @@ export function faultOf(redis: RedisClient): Error | undefined {
  * A Redis client that never keeps a request waiting: a command that cannot be sent now fails now, so that the caller
  * can fall back; one in flight when the connection broke is not resent, since it has been counted elsewhere. It
  * reconnects for as long as it exists, to the master that the Sentinels name, or to the nodes that a cluster names.
- * @param name the connection's name in Redis.
  * @param patienceMs how long to wait for the first connection; the client is returned either way.
  */
-export async function connectRedis(url: string, name = 'rate-limit', patienceMs = 2000): Promise<RedisClient> {
+export async function connectRedis(url: string, patienceMs = 2000): Promise<RedisClient> {
   const address = parseRedisAddress(url);
-  const redis = address.form === 'cluster' ? clusterClient(address, name) : new Redis(clientOptions(address, name));
+  const redis = address.form === 'cluster' ? clusterClient(address, NAME) : new Redis(clientOptions(address, NAME));
   return connected(redis, patienceMs);
+}
+
+/**
+ * The key of what Redis holds of a caller. In a cluster all keys of one caller are in one slot, that of its id, so that
+ * they move and fail together.
+ * @param prefix says what it is: `ratelimit:`.
+ */
+export function callerKey({ isCluster }: RedisClient, prefix: string, id: string): string {
+  return isCluster ? `${prefix}{${id}}` : prefix + id;
 }
 
 /** From here to `uncork` commands are gathered, for one write to each server: it costs more than what leads to it. */

@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http';
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyInstance, RouteOptions } from 'fastify';
 import { ProblemError } from '../errors/problem';
+import { privateNetwork } from './private-network';
 import { PATCH_TYPES } from './requests/json-body';
 
 /**
@@ -41,21 +42,6 @@ const READS = ['GET', 'HEAD'];
 export function readRoute(app: FastifyInstance, url: string, options: Omit<RouteOptions, 'method' | 'url'>): void {
   app.route({ method: READS, url, ...options });
   answerOtherMethods(app, url, READS);
-}
-
-const STUDIO = 'https://studio.apollographql.com';
-
-/**
- * Lets a page of a public site reach a server on the user's own machine or network, if the browser asks for it in its
- * preflight (Private Network Access): Apollo Studio, whose Sandbox needs it, and configured origins. Allowing any origin
- * to call is not enough.
- */
-function privateNetwork({ headers }: FastifyRequest, reply: FastifyReply): Record<string, string> | undefined {
-  const { origin } = headers;
-  if (!origin || headers['access-control-request-private-network'] !== 'true') return undefined;
-  const allowed = reply.getHeader('access-control-allow-origin');
-  const isTrusted = allowed === origin || (allowed === '*' && origin === STUDIO);
-  return isTrusted ? { 'access-control-allow-private-network': 'true' } : undefined;
 }
 
 /** Lets Fastify route methods that only Node knows, so that they are not treated as unknown paths. */

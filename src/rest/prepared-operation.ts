@@ -16,9 +16,8 @@ import type { Scope } from '../schema/enum-types';
 import { documentOf } from './operation-document';
 import { type Body, bodyOf } from './requests/body-shape';
 import { type Inputs, inputsOf } from './requests/inputs';
-import { type TagOf, tagsOf } from './responses/entity-tag';
 import { type Payload, payloadOf } from './responses/payload';
-import { type Writer, writerOf } from './responses/payload-writer';
+import { rowWriterOf, type Writer, writerOf } from './responses/payload-writer';
 import { type Method, type Operation, routeOf, TAGS } from './rest-operation';
 
 type Field = GraphQLField<unknown, unknown>;
@@ -56,8 +55,8 @@ export interface PreparedOperation extends Omit<Operation, 'payload'> {
   /** REST names by the paths that GraphQL's errors use: `after` → `cursor`, `input.name` → `name`. */
   readonly errorPaths: ReadonlyMap<string, string>;
   readonly write: Writer;
-  /** The `ETag` that a read of the resource would have. */
-  readonly tagOf: TagOf;
+  /** Writes the resource, as the domain has it, as the body of a read. */
+  writeRow(row: object): string;
 }
 
 /** @throws Error if the row does not fit the schema. */
@@ -101,7 +100,7 @@ function prepareRow(schema: GraphQLSchema, operation: Operation): PreparedOperat
     stability: stabilityOf(schema, field, inputs),
     errorPaths: new Map(all.map(({ target, name }) => [target.join('.'), name])),
     write: writerOf(payload),
-    tagOf: tagsOf(payload.type),
+    writeRow: rowWriterOf(payload.type),
   };
 }
 

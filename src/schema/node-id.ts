@@ -1,10 +1,11 @@
+import { MAX_INT64 } from '../domain/input-rules';
+
 /** The types whose objects can be found again by their `nodeId`. */
 export const NODE_TYPES = ['Pet', 'Category', 'Order', 'InventoryItem'] as const;
 
 export type NodeType = (typeof NODE_TYPES)[number];
 
 const FORM = /^(\w+):([1-9][0-9]{0,18})$/;
-const MAX_INT64 = 9223372036854775807n;
 
 /**
  * An identifier that is unique across types: the type and the int64 id, as base64url of `Pet:7`, which the tables of

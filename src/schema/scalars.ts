@@ -1,10 +1,11 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { GraphQLDateTime } from 'graphql-scalars';
+import { Arg } from 'type-graphql';
 import { KEY_ID_FORM, KEY_ID_RULE } from '../access/secret';
 import { badInput } from '../domain/domain-error';
+import { integerRule, MAX_INT64 } from '../domain/input-rules';
 import { NodeId } from './node-id';
 
-const MAX_ID = 9223372036854775807n;
 const DECIMAL = /^[1-9][0-9]{0,18}$/;
 
 /** An identifier as an argument has it. */
@@ -26,12 +27,15 @@ export const Id = new GraphQLScalarType<AnyId, string>({
   ),
 });
 
+/** The argument that names an object by its id. @param what the kind of object: `pet`. */
+export const IdOf = (what: string, name = 'id') => Arg(name, () => Id, { description: `The ${what}'s id.` });
+
 /** The id of an API key, as an argument: only {@link keyIdOf} accepts it. */
 export class KeyId {
   constructor(readonly text: string) {}
 }
 
-export const INT64_RULE = 'must be an integer from 1 to 9223372036854775807';
+export const INT64_RULE = integerRule(1, MAX_INT64);
 const INT64 = `ID ${INT64_RULE}`;
 
 function parseId(value: unknown): AnyId {
@@ -41,7 +45,7 @@ function parseId(value: unknown): AnyId {
   if (typeof text === 'string') {
     if (DECIMAL.test(text)) {
       const id = BigInt(text);
-      if (id <= MAX_ID) return id;
+      if (id <= MAX_INT64) return id;
     }
     if (KEY_ID_FORM.test(text)) return new KeyId(text);
     return NodeId.parse(text) ?? refuse(`${INT64}, for an API key ${KEY_ID_RULE}, or a nodeId where one is taken`);
@@ -63,11 +67,15 @@ export function refuseOtherIds(value: unknown): void {
     Object.values(value).forEach(refuseOtherIds);
 }
 
+/** In place of {@link refuseOtherIds}, for arguments that take other ids. */
+export function acceptOtherIds(): void {}
+
 /** RFC 3339 date-times with an offset, in the years 1 to 9999; returned in UTC with milliseconds. */
 export const DateTime = new GraphQLScalarType<Date, string>({
   name: 'DateTime',
   description:
     'An RFC 3339 date-time with an offset, such as `2026-11-21T09:30:00+01:00`. Returned in UTC with milliseconds.',
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339#section-5.6',
   serialize: (value) => (value as Date).toISOString(),
   parseValue: (value) => (value instanceof Date ? value : bounded(parseDate(() => GraphQLDateTime.parseValue(value)))),
   parseLiteral: literal((node) => bounded(parseDate(() => GraphQLDateTime.parseLiteral(node, {})))),

@@ -1,4 +1,4 @@
-import { type DailyUsage, dayOf, type Usage } from './daily-usage';
+import { ANONYMOUS, type DailyUsage, dayOf, type Usage } from './daily-usage';
 
 /** Entries that may wait to be saved: while the database is out of reach they grow with the keys in use, day by day. */
 const MAX_ENTRIES = 100_000;
@@ -7,8 +7,6 @@ type Counts = { -readonly [name in keyof Usage]: Usage[name] };
 
 /** Counts in memory what callers use, until it is taken to be saved. */
 export class UsageCounts {
-  /** Callers that were not counted since too many others were waiting. */
-  dropped = 0;
   private days = new Map<number, Map<string, Counts>>();
   private entries = 0;
 
@@ -18,15 +16,18 @@ export class UsageCounts {
     private readonly maxEntries = MAX_ENTRIES,
   ) {}
 
-  /** Counts a decision of the limiter. It is called for every request: it adds to numbers, and seldom does more. */
-  add(caller: string, requests: number, refused: number, bans: number): void {
+  /**
+   * Counts a decision of the limiter. It is called for every request: it adds to numbers, and seldom does more.
+   * @param caller the id of its API key.
+   */
+  readonly add = (caller = ANONYMOUS, requests: number, refused: number, bans: number): void => {
     const day = dayOf(this.now());
     const counts = this.days.get(day)?.get(caller) ?? this.enter(day, caller);
     if (!counts) return;
     counts.requests += requests;
     counts.refused += refused;
     counts.bans += bans;
-  }
+  };
 
   /** All that was counted since the last call. */
   take(): DailyUsage[] {
@@ -42,10 +43,7 @@ export class UsageCounts {
   }
 
   private enter(day: number, caller: string): Counts | undefined {
-    if (this.entries >= this.maxEntries) {
-      this.dropped += 1;
-      return undefined;
-    }
+    if (this.entries >= this.maxEntries) return undefined;
     const counts = { requests: 0, refused: 0, bans: 0 };
     const callers = this.days.get(day) ?? new Map<string, Counts>();
     this.days.set(day, callers.set(caller, counts));

@@ -68,7 +68,7 @@ describe('createApiKey', () => {
 
   const enterprise = { name: 'x', plan: 'ENTERPRISE', perMinute: 5, perDay: 50 };
   test.each<[object, string[]]>([
-    [{}, ['input']],
+    [{}, ['input.name']],
     [{ name: '   ' }, ['input.name']],
     [{ name: 'é'.repeat(256) }, ['input.name']],
     [{ name: 'a\u0000b' }, ['input.name']],
@@ -87,7 +87,7 @@ describe('createApiKey', () => {
     [{ ...enterprise, perMinute: 1.5 }, ['input.perMinute']],
     [{ name: 'x', expiresAt: 'tomorrow' }, ['input.expiresAt']],
     [{ name: 'x', expiresAt: '2030-02-30T00:00:00Z' }, ['input.expiresAt']],
-    [{ name: 'x', secret: 'mine' }, ['input']],
+    [{ name: 'x', secret: 'mine' }, ['input.secret']],
     [{ name: '', scopes: [], perDay: 1 }, ['input.name', 'input.scopes', 'input.perDay']],
   ])('refuses %j, naming each invalid field', async (input, paths) => {
     expect(await refusal(CREATE, { input })).toEqual(['BAD_USER_INPUT', paths]);

@@ -16,7 +16,8 @@ const GIVEN = 'ps_givenbyowner_GivenByOwnerGivenByOwnerGivenByO';
 
 /** Starts the application; `viewer` returns whom a key belongs to. */
 async function start(environment: Record<string, string> = {}) {
-  const { server, newAdminKey } = await createApp(readConfig({ LOG_LEVEL: 'silent', ...environment }), database);
+  const { server, firstAdminKey } = await createApp(readConfig({ LOG_LEVEL: 'silent', ...environment }), database);
+  const newAdminKey = await firstAdminKey();
   const viewer = async (key: string) => {
     const response = await server.inject({
       method: 'POST',
@@ -51,6 +52,12 @@ test('the first start creates one admin key and shows it once', async () => {
   expect(await second.viewer(String(first.newAdminKey))).toEqual(ADMIN);
   await second.stop();
   expect(await database.prisma.apiKey.count()).toBe(1);
+});
+
+test('an application that never listens creates no admin key', async () => {
+  const { server } = await createApp(readConfig({ LOG_LEVEL: 'silent' }), database);
+  await server.close();
+  expect(await database.prisma.apiKey.count()).toBe(0);
 });
 
 test('ADMIN_API_KEY becomes that key, and is not shown', async () => {

@@ -64,6 +64,15 @@ describe('refused with 401 on both interfaces, and counted against the address',
     ['a wrong X-API-Key beside a valid Bearer', () => ({ 'x-api-key': 'x', authorization: `Bearer ${key.whole}` })],
   ];
 
+  const NO_KEY = 'Not an API key: send ps_<id>_<secret> as X-API-Key, or as Authorization: Bearer ps_<id>_<secret>.';
+  /** Those that have the form of a key. */
+  const UNKNOWN = [
+    'an unknown key',
+    'a wrong secret',
+    'a secret with one letter in the other case',
+    'Bearer with an unknown key',
+  ];
+
   test.each(wrong)('%s', async (name, headers) => {
     const remoteAddress = addressOf(wrong.findIndex(([each]) => each === name));
     const origin = 'https://shop.example';
@@ -80,7 +89,8 @@ describe('refused with 401 on both interfaces, and counted against the address',
       remoteAddress,
     });
 
-    const message = 'The API key is malformed, unknown, revoked or expired.';
+    const isKey = UNKNOWN.includes(name);
+    const message = isKey ? 'The API key is unknown, or its secret is wrong.' : NO_KEY;
     const problem = { code: 'UNAUTHENTICATED', status: 401, requestId: expect.any(String) };
     expect(rest.json()).toEqual({ ...problem, message });
     expect(graphql.json()).toEqual({ errors: [{ message, extensions: problem }] });
@@ -89,7 +99,7 @@ describe('refused with 401 on both interfaces, and counted against the address',
       [graphql, '58'],
     ] as const) {
       expect(response.statusCode).toBe(401);
-      expect(response.headers['www-authenticate']).toMatch(/^Bearer realm="/);
+      expect(response.headers['www-authenticate']).toBe('Bearer realm="petstore", error="invalid_token"');
       expect(response.headers['access-control-allow-origin']).toBe('*');
       expect(response.headers['access-control-expose-headers']).toContain('WWW-Authenticate');
       expect(response.headers).toMatchObject({
@@ -134,7 +144,11 @@ describe('a key that is no longer valid', () => {
     const revoked = await gateway.createKey();
     expect((await read(revoked.headers)).statusCode).toBe(200);
     await gateway.data('mutation ($id: ID!) { revokeApiKey(id: $id) { revokedAt } }', { id: revoked.id });
-    expect((await read(revoked.headers)).statusCode).toBe(401);
+    const { statusCode, json } = await read(revoked.headers);
+    expect([statusCode, json().message]).toEqual([401, 'The API key was revoked.']);
+    // Who does not have its secret is not told.
+    const guess = await read({ 'x-api-key': `ps_${revoked.id}_${'A'.repeat(32)}` });
+    expect(guess.json().message).toBe('The API key is unknown, or its secret is wrong.');
   });
 
   test('expired: accepted until the last millisecond, then refused', async () => {
@@ -143,7 +157,8 @@ describe('a key that is no longer valid', () => {
     clock += 59_999;
     expect((await read(expiring.headers)).statusCode).toBe(200);
     clock += 1;
-    expect((await read(expiring.headers)).statusCode).toBe(401);
+    const { statusCode, json } = await read(expiring.headers);
+    expect([statusCode, json().message]).toEqual([401, `The API key expired on ${expiresAt}.`]);
   });
 });
 

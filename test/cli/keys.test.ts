@@ -181,6 +181,7 @@ describe('errors are readable', () => {
     [['revoke'], 'revoke takes one id.\n\nUsage: '],
     [['list', 'all'], 'list takes no id.\n\nUsage: '],
     [['revoke', 'a', 'b'], 'revoke takes one id.\n\nUsage: '],
+    [['usage', 'a', 'b'], 'usage takes at most one id.\n\nUsage: '],
     [['list', '--colour'], "Unknown option '--colour'"],
     [['create', '--name', 'x', '--plan', 'gold'], '--plan: '],
     [['create', '--name', 'x', '--scopes', 'root'], '--scopes: '],
@@ -211,7 +212,7 @@ describe('errors are readable', () => {
     [['list', '--url', 'http://localhost:2'], 'No gateway responds at http://localhost:2: '],
     [
       ['list', '--key', 'wrong'],
-      'The API key is malformed, unknown, revoked or expired. Pass an admin key with --key or PETSTORE_API_KEY.',
+      'Not an API key: send ps_<id>_<secret> as X-API-Key, or as Authorization: Bearer ps_<id>_<secret>. Pass an admin key with --key or PETSTORE_API_KEY.',
     ],
     [
       ['list', '--key', ''],

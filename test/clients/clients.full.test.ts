@@ -3,6 +3,8 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { statement } from '../../src/database/statement';
+import { OrderService } from '../../src/domain/order-service';
+import { PetService } from '../../src/domain/pet-service';
 import { fillShop } from '../helper/database';
 import { ADMIN_KEY, type Gateway, type Json, startGateway } from '../helper/gateway';
 import { StatementLog } from '../helper/statements';
@@ -128,6 +130,8 @@ test('urql: queries by GET, pages, errors by code', async () => {
     names: [['Renamed', 'Elsewhere'], ['Tom']],
     error: ['INSUFFICIENT_STOCK', null],
     wrong: [[{ path: 'first', message: 'must be an integer from 1 to 100' }], null],
+    // A list that is empty is fetched again after a create, and after a delete.
+    lists: [[], ['Luna'], []],
   });
 });
 
@@ -201,4 +205,49 @@ test("Apollo Gateway: a supergraph with another team's subgraph, entities read t
   });
   // Twice 250 pets with their categories, a hundred at a time.
   expect(log.ofShop.filter((text) => text.includes('join categories'))).toHaveLength(6);
+});
+
+test('Apollo Client: the pages of every list joined, one viewer, fragments on Node, nothing lost in the cache', async () => {
+  await fillShop(gateway.database);
+  for (const sql of [
+    "insert into pets (name, category_id) select 'Pet ' || i, 1 from generate_series(4, 6) i",
+    "insert into categories (name) select 'Category ' || i from generate_series(3, 5) i",
+    'insert into orders (pet_id, complete) select 1, false from generate_series(2, 5)',
+    "insert into inventory (pet_id, quantity) select id, 1 from pets where name like 'Pet %'",
+  ])
+    await gateway.database.query(statement(sql), []);
+  for (const name of ['a', 'b', 'c']) await gateway.createKey({ name, plan: 'FREE', scopes: ['READ'] });
+  expect(await seenBy('apollo-lists')).toEqual({
+    lists: {
+      pets: ['Rex', 'Bello', 'Tom', 'Pet 4', 'Pet 5', 'Pet 6'],
+      categories: ['Dogs', 'Cats', 'Category 3', 'Category 4', 'Category 5'],
+      orders: ['1', '2', '3', '4', '5'],
+      inventory: ['1', '4', '5', '6'],
+      apiKeys: expect.arrayContaining(['a', 'b', 'c', 'first admin key']),
+      ofCategory: ['Rex', 'Bello', 'Pet 4', 'Pet 5', 'Pet 6'],
+      ofPet: ['1', '2', '3', '4', '5'],
+    },
+    // What one place of an application has asked for is still there when another has asked for something else.
+    viewer: {
+      viewer: { __typename: 'Viewer', plan: 'ENTERPRISE', rateLimit: { __typename: 'RateLimit', plan: 'ENTERPRISE' } },
+    },
+    rateLimit: { rateLimit: { __typename: 'RateLimit', plan: 'ENTERPRISE' } },
+    node: { node: { __typename: 'Pet', nodeId: expect.any(String), id: '1', name: 'Rex' } },
+    isNodeFound: true,
+    warnings: [],
+  });
+});
+
+test('urql in an outage: a query waits and is repeated, a mutation only with an Idempotency-Key', async () => {
+  const outage = () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
+  const list = jest.spyOn(PetService.prototype, 'list').mockImplementationOnce(outage);
+  const place = jest.spyOn(OrderService.prototype, 'place');
+  place.mockImplementationOnce(outage).mockImplementationOnce(outage);
+  await fillShop(gateway.database);
+  expect(await seenBy('outage')).toEqual({
+    pets: ['Rex', 'Bello'],
+    order: 'SERVICE_UNAVAILABLE',
+    orderOnce: [{ placeOrder: { quantity: 1 } }, null],
+  });
+  expect([list.mock.calls.length, place.mock.calls.length]).toEqual([2, 3]);
 });

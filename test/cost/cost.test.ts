@@ -47,6 +47,15 @@ function valuesIn(data: unknown): number {
   return 1 + Object.values(data).reduce((total: number, value) => total + valuesIn(value), 0);
 }
 
+test('an executed operation returns its own estimate, for its variables', async () => {
+  const query = 'query ($first: Int) { pets(first: $first) { nodes { id name } } }';
+  for (const [first, estimated] of [
+    [5, 35],
+    [100, 320],
+  ])
+    expect((await gateway.graphql(query, { first })).extensions).toMatchObject({ cost: { operation: 1, estimated } });
+});
+
 test.each([
   ['a field', '{ __typename }', 1],
   ['an object and its fields', '{ pet(id: 1) { id name } }', 3],

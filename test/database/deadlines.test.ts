@@ -1,3 +1,4 @@
+import type { ChangeListener } from '../../src/database/changes';
 import type { Database } from '../../src/database/database';
 import { statement } from '../../src/database/statement';
 import { Deadline, Ended } from '../../src/database/work/deadline';
@@ -72,7 +73,8 @@ test('each event of a subscription has a time of its own', async () => {
 
 test('a change that was committed is announced, whether or not anybody still waits for it', async () => {
   const kinds: string[] = [];
-  const stop = database.listeners.add(({ kind }) => kinds.push(kind));
+  const listener: ChangeListener = ({ kind }) => kinds.push(kind);
+  database.listeners.add(listener);
   const left = session(10_000);
   const { deadline } = left.work;
   const done = left.transaction(async (tx) => {
@@ -82,6 +84,6 @@ test('a change that was committed is announced, whether or not anybody still wai
     setTimeout(() => deadline.end());
   });
   await done.catch(() => undefined);
-  stop();
+  database.listeners.delete(listener);
   expect(kinds).toHaveLength(await changed());
 });

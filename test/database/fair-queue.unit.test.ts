@@ -34,29 +34,38 @@ test('a free slot is had at once, and given back', async () => {
   expect([queue.idle, queue.waiting]).toEqual([1, 0]);
 });
 
-test('one caller alone leaves a quarter of the slots to others, who are served while it waits', async () => {
+test('one caller alone leaves slots to two others, who are served while it waits', async () => {
   const { queue, entered, enter, queueUp, leave } = scene(8);
   for (let i = 0; i < 8; i++) queueUp('a', `a${i}`);
   await settle();
-  expect(entered).toHaveLength(6);
-  expect(queue.waiting).toBe(2);
+  expect(entered).toHaveLength(5);
+  expect(queue.waiting).toBe(3);
   await Promise.all([enter('b', 'b0'), enter('b', 'b1')]);
+  await enter('c', 'c0');
   expect(queue.idle).toBe(0);
-  queueUp('c', 'c0');
+  queueUp('d', 'd0');
   await leave('a0');
-  expect(entered.at(-1)).toBe('c0');
+  expect(entered.at(-1)).toBe('d0');
   // The slots that others need stay free.
-  await leave('b0');
-  await leave('b1');
-  expect(queue.waiting).toBe(2);
-  await leave('c0');
-  expect(entered.at(-1)).toBe('a6');
+  for (const name of ['b0', 'b1', 'c0']) await leave(name);
+  expect(queue.waiting).toBe(3);
+  await leave('d0');
+  expect(entered.at(-1)).toBe('a5');
 });
 
-test('of few slots one caller may have all', async () => {
-  const { entered, enter } = scene(2);
-  await Promise.all([enter('a', 'a0'), enter('a', 'a1')]);
-  expect(entered).toHaveLength(2);
+test.each([
+  [1, [1]],
+  [2, [2]],
+  [3, [2, 1]],
+  [4, [2, 2]],
+  [8, [5, 2, 1]],
+  [38, [21, 9, 8]],
+])('of %i slots callers that come one after the other, each wanting all, get %j', async (slots, shares) => {
+  const { entered, queueUp } = scene(slots);
+  for (const caller of 'abcdefgh') for (let i = 0; i < slots; i++) queueUp(caller, caller);
+  await settle();
+  const had = [...'abcdefgh'].map((caller) => entered.filter((each) => each === caller).length);
+  expect(had.filter((count) => count > 0)).toEqual(shares);
 });
 
 test('callers that wait take turns, each in its own order', async () => {

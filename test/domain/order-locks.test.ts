@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import type { ChangeListener } from '../../src/database/changes';
 import type { Session, Statement, Transaction } from '../../src/database/database';
 import { statement } from '../../src/database/statement';
 import { InventoryService } from '../../src/domain/inventory-service';
@@ -94,7 +95,8 @@ onPostgres('two changes at the same moment', () => {
 
   test('two that track stock for the first time announce one entry', async () => {
     const kinds: string[] = [];
-    const stop = gateway.database.listeners.add(({ topic, kind }) => kinds.push(`${topic} ${kind}`));
+    const listener: ChangeListener = ({ topic, kind }) => kinds.push(`${topic} ${kind}`);
+    gateway.database.listeners.add(listener);
     await gateway.data('mutation { removeInventory(petId: 2) { petId } }');
     // Both are held where the entry refers to the pet.
     await other.query('begin; select from pets for update');
@@ -104,7 +106,7 @@ onPostgres('two changes at the same moment', () => {
     await until(() => areWaiting(2));
     await other.query('commit');
     const answers = (await Promise.all(set)).map((data) => data.setInventory);
-    stop();
+    gateway.database.listeners.delete(listener);
     expect(answers).toEqual([{ quantity: 3 }, { quantity: 4 }]);
     expect(kinds).toEqual(['inventory DELETED', 'inventory CREATED', 'inventory UPDATED']);
   });

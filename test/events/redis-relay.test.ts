@@ -16,8 +16,8 @@ async function open(url: string, isHeard = true, patienceMs = 5000): Promise<Ins
   const heard: Change[] = [];
   const states: RelayState[] = [];
   const [publisher, subscriber] = await Promise.all([
-    connectToPublish(url, 'events', patienceMs),
-    connectToPublish(url, 'events', patienceMs),
+    connectToPublish(url, patienceMs),
+    connectToPublish(url, patienceMs),
   ]);
   const relay = new RedisRelay(publisher, subscriber, {
     notify: (change) => heard.push(change),
@@ -89,7 +89,7 @@ if (REDIS_BINARY) {
 
   test('changes published together go in one message, which instances without listeners ignore', async () => {
     const [one, two, deaf] = [await start(), await start(), await start('', false)];
-    const watcher = await connectToPublish(server.url, 'events');
+    const watcher = await connectToPublish(server.url);
     let messages = 0;
     watcher.on('message', () => {
       messages += 1;
@@ -154,7 +154,7 @@ if (REDIS_BINARY) {
 
   test('a connection that falls silent right after reconnecting does not end the process', async () => {
     const proxy = await TcpProxy.start(server.url);
-    const client = await connectToPublish(proxy.url, 'events', 5000);
+    const client = await connectToPublish(proxy.url, 5000);
     await client.subscribe('changes');
     let lost = 0;
     client.on('close', () => {

@@ -59,7 +59,7 @@ afterAll(() => drop());
 const observer = {
   onOperation: () => undefined,
   onInternalError: () => undefined,
-  onUnavailable: () => undefined,
+  onProblem: () => undefined,
 };
 
 function request(more?: Partial<OperationRequest>): OperationRequest {

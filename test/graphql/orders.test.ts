@@ -95,6 +95,7 @@ describe('placeOrder', () => {
     expect(await refusalOf(gateway, PLACE, { input: { petId: 1, quantity: 6 } })).toMatchObject({
       http: 200,
       code: 'INSUFFICIENT_STOCK',
+      details: [{ path: 'input.quantity', message: 'exceeds the stock: 5' }],
       status: 409,
     });
     expect(await stock()).toEqual({ 1: 5 });

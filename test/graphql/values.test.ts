@@ -75,7 +75,8 @@ describe('an identifier', () => {
     async (id) => {
       for (const field of FIELDS) {
         const refusal = await refusalOf(gateway, queryWithVariable(field), { id });
-        expect(refusal).toMatchObject({ http: 400, ...BAD_INPUT, paths: ['id'] });
+        const [, argument] = /\((\w+):/.exec(field) ?? [];
+        expect(refusal).toMatchObject({ http: 400, ...BAD_INPUT, paths: [argument] });
       }
     },
   );
@@ -95,12 +96,12 @@ describe('an identifier', () => {
   test.each([
     ['mutation ($id: ID!) { deletePet(id: $id) { id } }', 'id'],
     ['mutation ($id: ID!) { updatePet(id: $id, input: {}) { id } }', 'id'],
-    ['mutation ($id: ID!) { createPet(input: { name: "Max", categoryId: $id }) { id } }', 'id'],
-    ['mutation ($id: ID!) { placeOrder(input: { petId: $id }) { id } }', 'id'],
-    ['mutation ($id: ID!) { setInventory(petId: $id, input: { quantity: 1 }) { quantity } }', 'id'],
-    ['query ($id: ID!) { pets(filter: { ids: [1, $id] }) { totalCount } }', 'id'],
-    ['query ($id: ID!) { pets(filter: { categoryIds: [$id] }) { totalCount } }', 'id'],
-    ['query ($id: ID!) { orders(filter: { petIds: [$id] }) { totalCount } }', 'id'],
+    ['mutation ($id: ID!) { createPet(input: { name: "Max", categoryId: $id }) { id } }', 'input.categoryId'],
+    ['mutation ($id: ID!) { placeOrder(input: { petId: $id }) { id } }', 'input.petId'],
+    ['mutation ($id: ID!) { setInventory(petId: $id, input: { quantity: 1 }) { quantity } }', 'petId'],
+    ['query ($id: ID!) { pets(filter: { ids: [1, $id] }) { totalCount } }', 'filter.ids.1'],
+    ['query ($id: ID!) { pets(filter: { categoryIds: [$id] }) { totalCount } }', 'filter.categoryIds.0'],
+    ['query ($id: ID!) { orders(filter: { petIds: [$id] }) { totalCount } }', 'filter.petIds.0'],
   ])('follows the same rules in %s', async (query, path) => {
     for (const id of [0, 'abc', '9223372036854775808']) {
       await expectRefused(query, { id }, { http: 400, ...BAD_INPUT, paths: [path] });
@@ -165,6 +166,11 @@ describe('a name', () => {
       const query = `query ($name: String!) { ${list}(filter: { name: $name }) { totalCount } }`;
       await expectRefused(query, { name }, { ...BAD_INPUT, paths: ['filter.name'] });
     }
+  });
+
+  test('in a search is refused together with the page', async () => {
+    const query = 'query ($name: String!) { pets(first: 0, filter: { name: $name }) { totalCount } }';
+    await expectRefused(query, { name: 'a\0' }, { ...BAD_INPUT, paths: ['filter.name', 'first'] });
   });
 });
 
@@ -248,7 +254,7 @@ describe('a quantity', () => {
 
   test.each([2147483648, -2147483649, 1.5, '1', '', true, [1, 2], {}])('cannot be %j', async (q) => {
     for (const mutation of Object.values(MUTATIONS)) {
-      await expectRefused(withVariable(mutation), { q }, { http: 400, ...BAD_INPUT, paths: ['q'] });
+      await expectRefused(withVariable(mutation), { q }, { http: 400, ...BAD_INPUT, paths: ['input.quantity'] });
       if (typeof q === 'object') continue;
       await expectRefused(withLiteral(mutation, JSON.stringify(q)), undefined, { http: 400, status: 400 });
     }
@@ -270,7 +276,7 @@ describe('a page size', () => {
 
   test.each(['10', 1.5, true, 2147483648])('cannot be %j', async (size) => {
     const query = 'query ($size: Int) { pets(first: $size) { totalCount } }';
-    await expectRefused(query, { size }, { http: 400, ...BAD_INPUT, paths: ['size'] });
+    await expectRefused(query, { size }, { http: 400, ...BAD_INPUT, paths: ['first'] });
   });
 });
 
@@ -327,14 +333,14 @@ describe('a ship date', () => {
     'infinity',
     '',
   ])('cannot be %j', async (date) => {
-    await expectRefused(PLACE, { date }, { http: 400, ...BAD_INPUT, paths: ['date'] });
-    await expectRefused(UPDATE, { date }, { http: 400, ...BAD_INPUT, paths: ['date'] });
+    await expectRefused(PLACE, { date }, { http: 400, ...BAD_INPUT, paths: ['input.shipDate'] });
+    await expectRefused(UPDATE, { date }, { http: 400, ...BAD_INPUT, paths: ['input.shipDate'] });
     const literal = `mutation { placeOrder(input: { shipDate: ${JSON.stringify(date)} }) { id } }`;
     await expectRefused(literal, undefined, { http: 400, ...BAD_INPUT });
   });
 
   test.each([1764000000000, true, {}, ['2026-11-21T09:30:00Z']])('cannot be %j', async (date) => {
-    await expectRefused(PLACE, { date }, { http: 400, ...BAD_INPUT, paths: ['date'] });
+    await expectRefused(PLACE, { date }, { http: 400, ...BAD_INPUT, paths: ['input.shipDate'] });
   });
 });
 
@@ -364,12 +370,15 @@ describe('an input', () => {
   const STOCK = 'mutation ($input: InventoryUpdate!) { setInventory(petId: 1, input: $input) { petId } }';
   const KEY = 'mutation ($input: NewApiKey!) { createApiKey(input: $input) { secret } }';
 
+  const WRONG_ORDER = { quantity: 0, shipDate: 'tomorrow', petsId: 1 };
+  const FAULTS = ['input.shipDate', 'input.petsId', 'input.quantity'];
+
   test.each<[string, string, unknown, string[]]>([
     ['nothing', PET, undefined, ['input']],
     ['null', PET, null, ['input']],
     ['a list', PET, [], ['input']],
     ['a text', PET, '{}', ['input']],
-    ['missing fields', PET, {}, ['name', 'categoryId']],
+    ['missing fields', PET, {}, ['input.name is required', 'input.categoryId is required']],
     ['null for required fields', PET, { name: null, categoryId: null }, ['input.name', 'input.categoryId']],
     [
       'wrong types',
@@ -378,8 +387,13 @@ describe('an input', () => {
       ['input.name', 'input.categoryId', 'input.status'],
     ],
     ['a status in upper case', PET, { name: 'Rex', categoryId: 1, status: 'SOLD' }, ['input.status']],
-    ['an unknown field', PET, { name: 'Rex', categoryId: 1, colour: 'red' }, ['colour']],
-    ['an id, which the service assigns', PET, { id: 1, name: 'Rex', categoryId: 1 }, ['id']],
+    ['an unknown field', PET, { name: 'Rex', categoryId: 1, colour: 'red' }, ['input.colour is not a field of NewPet']],
+    [
+      'an id, which the service assigns',
+      PET,
+      { id: 1, name: 'Rex', categoryId: 1 },
+      ['input.id is not a field of NewPet'],
+    ],
     [
       'wrong types of optional fields',
       ORDER,
@@ -403,7 +417,7 @@ describe('an input', () => {
       'a description that is too long beside a missing name',
       CATEGORY,
       { description: 'x'.repeat(2001) },
-      ['name', 'input.description'],
+      ['input.name', 'input.description'],
     ],
     [
       'no name beside a description that is no text',
@@ -423,7 +437,12 @@ describe('an input', () => {
       { quantity: 0, complete: null, petId: 'x' },
       ['input.petId', 'input.quantity', 'input.complete'],
     ],
-    ['a negative stock beside an unknown field', STOCK, { quantity: -1, colour: 'red' }, ['colour', 'input.quantity']],
+    [
+      'a negative stock beside an unknown field',
+      STOCK,
+      { quantity: -1, colour: 'red' },
+      ['input.colour', 'input.quantity'],
+    ],
     [
       'limits of a key beside an unknown plan',
       KEY,
@@ -442,6 +461,38 @@ describe('an input', () => {
     expect(await everything()).toEqual(before);
   });
 
+  test.each<[string, string, object, string[]]>([
+    ['another name', 'mutation ($i: NewOrder!) { placeOrder(input: $i) { id } }', { i: WRONG_ORDER }, FAULTS],
+    [
+      'the same argument of several fields',
+      'mutation ($i: NewOrder!) { a: placeOrder(input: $i) { id } b: placeOrder(input: $i) { id } }',
+      { i: WRONG_ORDER },
+      FAULTS,
+    ],
+    [
+      'a field of the argument',
+      'mutation ($q: Int, $d: DateTime) { placeOrder(input: { quantity: $q, shipDate: $d }) { id } }',
+      { q: 0, d: 'tomorrow' },
+      ['input.quantity', 'input.shipDate'],
+    ],
+    [
+      'an argument in a fragment',
+      'query ($n: Int, $a: ID!) { pets { nodes { ...F } } pet(id: $a) { id } } fragment F on Pet { orders(first: $n) { totalCount } }',
+      { n: 0, a: 'x' },
+      ['first', 'id'],
+    ],
+    ['nothing, missing', 'mutation ($i: NewOrder!) { placeOrder(input: $i) { id } }', {}, ['input']],
+    [
+      'different arguments, has its own name',
+      'query ($x: ID!) { pet(id: $x) { id } inventoryItem(petId: $x) { petId } }',
+      { x: 'abc' },
+      ['x'],
+    ],
+  ])('by a variable for %s is refused at the path of its argument', async (_what, query, variables, paths) => {
+    const refusal = await refusalOf(gateway, query, variables);
+    expect(refusal).toMatchObject({ http: 400, ...BAD_INPUT, paths });
+  });
+
   test('of several values that break their rules is refused with all of them', async () => {
     await expectRefused(
       ORDER_UPDATE,
@@ -454,12 +505,12 @@ describe('an input', () => {
     [
       'mutation ($name: String!, $status: PetStatus) { createPet(input: { name: $name, categoryId: 1, status: $status }) { id } }',
       { name: '', status: 'gone' },
-      ['name', 'status'],
+      ['input.name', 'input.status'],
     ],
     [
       'query ($first: Int, $name: String, $id: [ID!]) { pets(first: $first, filter: { name: $name, ids: $id }) { totalCount } }',
       { first: 0, name: 'x'.repeat(256), id: 'x' },
-      ['first', 'name', 'id'],
+      ['first', 'filter.name', 'filter.ids'],
     ],
   ])('whose fields are variables reports the faults of all: %.60s…', async (query, variables, paths) => {
     await expectRefused(query, variables, { http: 400, ...BAD_INPUT, paths });

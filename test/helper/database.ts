@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import type { Database } from '../../src/database/database';
-import { EmbeddedDatabase } from '../../src/database/embedded/embedded';
+import { embeddedDatabase } from '../../src/database/embedded/embedded';
 import { openDatabase } from '../../src/database/open';
 import { statement } from '../../src/database/statement';
 import { perWorker } from './per-worker';
@@ -9,6 +9,8 @@ import { startMigrated } from './prepared';
 
 /** URL of a real PostgreSQL to run the suite on, for a role that may create databases. If unset: embedded. */
 export const TEST_DATABASE_URL = process.env.TEST_DATABASE_URL;
+
+const BOUNDS = { queue: 1000, requestTimeoutMs: 10_000 };
 
 /** Empty databases that no test file uses now: an embedded engine, or a database on the server, takes long to create. */
 const idle = perWorker('databases', () => ({ embedded: [] as Database[], urls: [] as string[] }));
@@ -19,7 +21,7 @@ export async function createDatabase(): Promise<{ database: Database; url?: stri
 }
 
 async function embedded() {
-  const database = idle.embedded.pop() ?? new EmbeddedDatabase(await startMigrated(), 'embedded, in memory');
+  const database = idle.embedded.pop() ?? embeddedDatabase(await startMigrated(), 'embedded, in memory', BOUNDS);
   return {
     database,
     drop: async () => {

@@ -24,8 +24,14 @@ export class Installation {
   readonly data = join(this.directory, 'data');
   private current: GatewayProcess | undefined;
 
-  /** @param environment of each start. */
-  constructor(private readonly environment: Record<string, string>) {
+  /**
+   * @param environment of each start.
+   * @param by the command that starts it; by default the gateway itself.
+   */
+  constructor(
+    private readonly environment: Record<string, string>,
+    private readonly by?: [string, ...string[]],
+  ) {
     copyData(this.data);
   }
 
@@ -37,7 +43,7 @@ export class Installation {
   /** Starts a process, after the one that runs has stopped. @param more environment of this start only. */
   async start(more: Record<string, string> = {}): Promise<GatewayProcess> {
     await this.current?.stop();
-    this.current = await GatewayProcess.start({ DATA_DIR: this.data, ...this.environment, ...more });
+    this.current = await GatewayProcess.start({ DATA_DIR: this.data, ...this.environment, ...more }, this.by);
     return this.current;
   }
 

@@ -3,8 +3,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { connectionTo, startEngine } from '../../src/database/embedded/cluster';
-import { EmbeddedDatabase } from '../../src/database/embedded/embedded';
 import { MIGRATIONS_DIRECTORY, migrate } from '../../src/database/migrations';
+import { openDatabase } from '../../src/database/open';
 import { PROJECT } from './command';
 
 const CACHE = join(PROJECT, 'node_modules', '.cache', 'petstore-test');
@@ -18,7 +18,7 @@ export async function prepare(): Promise<void> {
   if (existsSync(IMAGE)) return;
   mkdirSync(CACHE, { recursive: true });
   for (const name of readdirSync(CACHE)) if (name.startsWith('data-')) rmSync(join(CACHE, name), { recursive: true });
-  await (await EmbeddedDatabase.open(DIRECTORY)).close();
+  await (await openDatabase({ directory: DIRECTORY })).close();
   const engine = await startEngine({ dataDir: join(DIRECTORY, 'postgres') });
   const image = Buffer.from(await (await engine.dumpDataDir('none')).arrayBuffer());
   await engine.close();

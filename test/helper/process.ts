@@ -24,12 +24,17 @@ export interface Ending {
   readonly stderr: string;
 }
 
-/** The log lines in its output: the banner may come after the first of them. */
-export function logOf(stdout: string): string[] {
-  return stdout
-    .replace(/\n {2}Petstore Gateway .*?\n\n/s, '')
-    .split('\n')
-    .filter(Boolean);
+/** A command, on a terminal of its own: output to it is what a user sees. */
+export function inTerminal(line: readonly string[]): [string, ...string[]] {
+  return process.platform === 'darwin'
+    ? ['script', '-q', '/dev/null', ...line]
+    : ['script', '-qec', line.join(' '), '/dev/null'];
+}
+
+/** The lines of a log that have been written whole. */
+export function logOf(stdout: string): Record<string, unknown>[] {
+  const lines = stdout.slice(0, stdout.lastIndexOf('\n') + 1).split('\n');
+  return lines.filter(Boolean).map((line) => JSON.parse(line));
 }
 
 /** The built gateway as a separate process, with no environment but `environment`. */
@@ -69,9 +74,14 @@ export class GatewayProcess {
     return started;
   }
 
-  /** The URL from its banner; empty until then. */
+  /** The URL that it has reported; empty until then. */
   get url(): string {
-    return /^ {2}GraphQL +(http:\S+)\/graphql/m.exec(this.stdout)?.[1] ?? '';
+    return /"Explore":"([^"]+)".*\n|^ {2}Explore +(\S+)[\s\S]*\n\r?\n/m.exec(this.stdout)?.slice(1).join('') ?? '';
+  }
+
+  /** What it has reported of itself, by name, not in a terminal. */
+  get report(): Record<string, unknown> {
+    return logOf(this.stdout).find(({ Explore }) => Explore !== undefined) ?? {};
   }
 
   get pid(): number {

@@ -66,7 +66,7 @@ export function checkHelp(status: number, headers: Record<string, string>, body:
   expect([status, help]).toEqual([status, code ? [`</docs/errors#${code.toLowerCase()}>; rel="help"`] : []]);
 }
 
-const INTERNAL = /node_modules|\.[jt]s\b|at \S+:\d+|prisma|select |ECONN|10\.0\.0\.5|stack|secret/i;
+const INTERNAL = /node_modules|\.[jt]s\b|at \S+:\d+|prisma|select |ECONN|10\.0\.0\.5|stack|classified/i;
 
 /** An error has the shape of its interface, and reveals no internals. */
 export function checkBody({ path, graphql, method, status, code }: Omit<Request, 'name'>, body: string): void {

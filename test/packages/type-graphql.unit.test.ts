@@ -71,7 +71,7 @@ const bans = { banAfter: 20, banSeconds: 60, banMaxSeconds: 3600 };
 async function ask(document: string) {
   const caller = anonymousCaller('test', 'write');
   const meter = new Meter(new MemoryStore({ bans, now: Date.now }), caller);
-  const observer = { onOperation() {}, onInternalError() {}, onUnavailable() {} };
+  const observer = { onOperation() {}, onInternalError() {}, onProblem() {} };
   const request = {
     caller,
     meter,

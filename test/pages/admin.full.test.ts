@@ -108,6 +108,8 @@ describe('/admin', () => {
     const use = async (whole: string) =>
       (await gateway.app.inject({ url: '/pets', headers: { 'x-api-key': whole } })).statusCode;
     expect(await use(secret)).toBe(200);
+    for (let i = 0; i < 3; i++) await page.keyboard.press('Escape');
+    expect(await dialog.locator('#secret').textContent()).toBe(secret);
     await dialog.getByRole('button', { name: 'I have kept it' }).click();
     await keyNamed(page, 'Brand new').waitFor();
     expect((await page.content()).includes(secret)).toBe(false);
@@ -160,9 +162,11 @@ describe('/admin', () => {
     const pro = await gateway.createKey({ name: 'Reader', plan: 'PRO', scopes: ['READ'] });
     const { page } = await open({}, pro.whole);
     await page.getByText('The key “Reader” does not have the scope ADMIN.').waitFor();
-    expect(await keys(page).count()).toBe(0);
+    const state = () => page.locator('#notice').getAttribute('data-state');
+    expect([await keys(page).count(), await state()]).toEqual([0, 'bad']);
     await page.getByRole('button', { name: 'Forget' }).click();
     await page.getByText('Enter a key with the scope ADMIN').waitFor();
+    expect(await state()).toBe('');
     await page.getByLabel('API key', { exact: true }).fill(ADMIN_KEY.slice(0, -1));
     await page.keyboard.press('Enter');
     await page.getByText('Its secret has 31 characters instead of 32.').waitFor();

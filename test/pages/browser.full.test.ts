@@ -124,7 +124,7 @@ describe('the start page', () => {
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
     await giveKey(start, `ps_nobodynobody_${'x'.repeat(32)}`);
-    await page.getByText('The API key is malformed, unknown, revoked or expired.').waitFor();
+    await page.getByText('The API key is unknown, or its secret is wrong.').waitFor();
     for (let i = 0; i < 3; i++) await page.clock.fastForward(SOON);
     expect(asked.filter((path) => path === '/graphql')).toHaveLength(1);
     expect(start.complaints).toEqual([expect.stringContaining('401')]);
@@ -161,6 +161,8 @@ describe('the start page', () => {
       '/graphql',
       '/graphiql',
       '/docs/errors',
+      '/docs/graphql',
+      '/docs/rest',
       '/schema.graphql',
       '/openapi.json',
       '/openapi.yaml',
@@ -176,7 +178,7 @@ describe('GraphiQL', () => {
     const graphiql = await open('/graphiql');
     const { page } = graphiql;
     await giveKey(graphiql, pro.whole);
-    await page.getByText('PRO · 300 of 300 this minute · 10,000 of 10,000 this day').waitFor();
+    await page.getByText('PRO · 300 left this minute').waitFor();
     for (const name of [
       'AvailablePets',
       'WhereIStand',
@@ -190,18 +192,30 @@ describe('GraphiQL', () => {
     await page.getByRole('button', { name: /execute query/i }).click();
     await page.locator('.result-window', { hasText: 'totalCount' }).waitFor();
     expect(await page.locator('.result-window').textContent()).toContain('"Rex"');
-    await page.getByText('PRO · 299 of 300 this minute').waitFor();
+    await page.getByText('PRO · 299 left this minute').waitFor();
 
     await page.getByRole('button', { name: /show documentation explorer/i }).click();
     await page.getByText('Root Types').waitFor();
     expectNoComplaints(graphiql);
   });
 
+  inBrowser('has its bar in one line on a desk, with a key too', async () => {
+    const graphiql = await open('/graphiql', { viewport: { width: 1280, height: 800 } });
+    const { page } = graphiql;
+    const key = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 10_000, perDay: 1_000_000 });
+    await giveKey(graphiql, key.whole);
+    await page.getByText('ENTERPRISE · 10,000 left this minute').waitFor();
+    expect((await page.locator('explorer-bar').boundingBox())?.height).toBeLessThan(56);
+    expect((await page.getByLabel('API key').boundingBox())?.width).toBeGreaterThan(60);
+    await page.getByRole('navigation', { name: 'Site' }).getByRole('link', { name: 'GraphQL' }).click();
+    await page.waitForURL(`${url}/docs/graphql`);
+  });
+
   inBrowser('shows live events, using the key of the tab', async () => {
     const graphiql = await open('/graphiql');
     const { page } = graphiql;
     await giveKey(graphiql, pro.whole);
-    await page.getByText('PRO · 300 of 300 this minute').waitFor();
+    await page.getByText('PRO · 300 left this minute').waitFor();
     await page.getByRole('tab', { name: 'PetChanges' }).click();
     // GraphiQL learns a little later which operation the tab has.
     await page.waitForTimeout(1_500);
@@ -223,7 +237,7 @@ describe('GraphiQL', () => {
     await page.locator('.graphiql-editor-tool .CodeMirror:visible').click();
     await page.keyboard.insertText(`{ "x-api-key": "${pro.whole}" }`);
     await page.getByRole('button', { name: /execute query/i }).click();
-    await page.getByText('299 of 300 this minute').waitFor();
+    await page.getByText('299 left this minute').waitFor();
     expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain(pro.whole);
     expectNoComplaints(graphiql);
   });
@@ -279,7 +293,7 @@ describe('Sandbox', () => {
     await page.goto(`${url}/graphql`);
     await page.locator('iframe').waitFor();
     await giveKey(sandbox, pro.whole);
-    await page.getByText('PRO · 300 of 300').waitFor();
+    await page.getByText('PRO · 300 left').waitFor();
 
     expect(await page.evaluate('window.options')).toMatchObject({
       initialEndpoint: `${url}/graphql`,
@@ -297,6 +311,16 @@ describe('Sandbox', () => {
 });
 
 describe('the errors', () => {
+  inBrowser('show the heading of a code, in either case', async () => {
+    for (const hash of ['RATE_LIMITED', 'rate_limited']) {
+      const { page } = await open(`/docs/errors#${hash}`);
+      const header = await page.locator('.top').boundingBox();
+      const heading = await page.locator('#rate_limited h3').boundingBox();
+      expect(heading?.y).toBeGreaterThan(header?.height ?? Number.NaN);
+      expect(heading?.y).toBeLessThan(400);
+    }
+  });
+
   inBrowser('fit on a phone in the dark, and each can be linked to', async () => {
     const phone = { viewport: { width: 360, height: 740 }, isMobile: true, colorScheme: 'dark' };
     const errors = await open('/docs/errors#INSUFFICIENT_STOCK', phone);

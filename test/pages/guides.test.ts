@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ALSO_CALLED, FOUND_LAST } from '../../src/pages/guides/search-words';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { send } from '../rest/client';
 
 const DOCS = join(__dirname, '..', '..', 'docs');
+/** REST, GraphQL and errors: pages that are no guides. */
+const REFERENCES = 3;
 const FILES = readdirSync(DOCS).filter((name) => name.endsWith('.md'));
 
 let gateway: Gateway;
@@ -84,6 +87,9 @@ test('the search knows every section, every operation of both interfaces, and ev
   expect(find('Guide', 'Exploring')).toMatchObject({ href: '/docs/getting-started#exploring' });
   expect(find('REST', 'POST /store/orders')).toMatchObject({ text: expect.stringContaining('order') });
   expect(find('GraphQL', 'placeOrder')).toMatchObject({ within: 'Mutation' });
+  expect(find('GraphQL', 'PetStatus')).toMatchObject({ text: expect.stringContaining('available, pending, sold') });
+  expect(find('REST', 'cursor')).toMatchObject({ href: '/docs/rest#parameter-cursor' });
+  expect(find('Setting', 'BAN_AFTER')).toMatchObject({ href: '/docs/configuration#callers' });
   expect(find('Error', 'RATE_LIMITED')).toMatchObject({ href: '/docs/errors#rate_limited', within: '429' });
   const headings = FILES.filter((file) => file !== 'errors.md').flatMap(
     (file) =>
@@ -94,7 +100,14 @@ test('the search knows every section, every operation of both interfaces, and ev
   const guides = places.filter(
     ({ kind, href }) => kind === 'Guide' && !/changelog|contributing|security|bench/.test(href),
   );
-  expect(guides).toHaveLength(headings.length);
+  expect(guides).toHaveLength(headings.length + REFERENCES);
+});
+
+test('other words for a subject lead to a place that is there', async () => {
+  const places = (await send(gateway, 'GET /docs/search.json')).json as { href: string }[];
+  const known = new Set(places.map(({ href }) => href));
+  expect(Object.keys(ALSO_CALLED).filter((href) => !known.has(href))).toEqual([]);
+  expect(FOUND_LAST.filter((name) => !known.has(`/docs/${name}`))).toEqual([]);
 });
 
 test('a page that a browser has is not sent again', async () => {

@@ -55,6 +55,77 @@ describe.each(PAGES)('%s', (path) => {
   });
 });
 
+test('all pages but the first have the same links to the others', async () => {
+  for (const path of [
+    '/docs',
+    '/docs/limits',
+    '/docs/rest',
+    '/docs/graphql',
+    '/docs/errors',
+    '/graphiql',
+    '/graphql',
+    '/admin',
+  ]) {
+    const [site = ''] = /<nav class="site"[\s\S]*?<\/nav>/.exec((await open(path)).text) ?? [];
+    const links = [...site.matchAll(/href="([^"]+)">(\w+)</g)].map(([, href, name]) => `${name} ${href}`);
+    expect([path, links]).toEqual([
+      path,
+      [
+        'Guides /docs',
+        'REST /docs/rest',
+        'GraphQL /docs/graphql',
+        'Errors /docs/errors',
+        'Sandbox /graphql',
+        'GraphiQL /graphiql',
+        'Keys /admin',
+      ],
+    ]);
+  }
+});
+
+test.each(['/docs/nope', '/docs/limits.md', '/docs/nowhere?x=<b>'])(
+  '%s is no page, as browsers are told in one',
+  async (path) => {
+    const page = await open(path);
+    expect(page.status).toBe(404);
+    expect(page.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': expect.stringContaining("script-src 'self'"),
+      'x-ratelimit-limit': expect.any(String),
+      ratelimit: expect.any(String),
+      'x-request-id': expect.any(String),
+    });
+    expect(page.headers).not.toHaveProperty('etag');
+    expect(page.text).toContain('<h1>No such page</h1>');
+    expect(page.text).toContain('id="search-button"');
+    expect(page.text).toContain('href="/docs/limits"');
+    const again = await open(path);
+    expect(Number(again.headers['x-ratelimit-remaining'])).toBe(Number(page.headers['x-ratelimit-remaining']) - 1);
+    for (const accept of ['*/*', 'application/json', undefined])
+      expect(await send(gateway, `GET ${path}`, undefined, { accept })).toMatchObject({
+        status: 404,
+        json: { code: 'NOT_FOUND', status: 404 },
+      });
+    expect(await send(gateway, `POST ${path}`, undefined, { accept: BROWSER })).toMatchObject({
+      status: 404,
+      json: { code: 'NOT_FOUND' },
+    });
+  },
+);
+
+test('what is no page of the documentation has the error of REST, in a browser too', async () => {
+  for (const path of ['/nowhere', '/pets/'])
+    expect(await send(gateway, `GET ${path}`, undefined, { accept: BROWSER })).toMatchObject({
+      status: 404,
+      json: { code: 'NOT_FOUND', status: 404 },
+    });
+});
+
+test.each(['/docs', '/admin', '/graphiql'])('%s is also there with a slash behind it', async (path) => {
+  const [page, same] = [await open(path), await open(`${path}/`)];
+  expect([same.status, same.text]).toEqual([200, page.text]);
+});
+
 test('only Sandbox may load anything from elsewhere: its script and its frame, from Apollo', async () => {
   const hosts = async (path: string) =>
     String((await open(path)).headers['content-security-policy']).match(/https?:[^\s;]+/g);

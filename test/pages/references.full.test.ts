@@ -69,6 +69,7 @@ describe('the REST reference', () => {
     await page.getByLabel('API key').fill(pro.whole);
     await page.getByRole('button', { name: 'Use' }).click();
     const list = page.locator('#listPets');
+    expect(await list.locator('.curl').textContent()).toContain(`curl -i '${url}/pets`);
     await list.getByText('Try it').click();
     await list.locator('[name=status]').fill('available, sold');
     await list.locator('[name=limit]').fill('1');
@@ -85,7 +86,12 @@ describe('the REST reference', () => {
     await page.goto(`${url}/docs/rest#createPet`);
     const create = page.locator('#createPet');
     await create.getByText('Try it').click();
-    await create.locator('[name=body]').fill('{ "name": "Luna", "categoryId": 9223372036854775807 }');
+    const body = create.locator('[name=body]');
+    await body.fill('{ "categoryId": 9223372036854775807 }');
+    await body.press('Home');
+    await body.pressSequentially('{ "name": "A/B",', { delay: 1 });
+    await body.press('Delete');
+    expect(await body.inputValue()).toBe('{ "name": "A/B", "categoryId": 9223372036854775807 }');
     await create.getByRole('button', { name: 'Send' }).click();
     await create.getByText(/^422 in \d+ ms · 298 left$/).waitFor();
     expect(await create.locator('.answer').textContent()).toContain('Category 9223372036854775807 does not exist.');
@@ -109,7 +115,7 @@ describe('the GraphQL reference', () => {
     const graphql = await open('/docs/graphql');
     const { page } = graphql;
     await page.getByLabel('Filter').fill('placeOrder');
-    await page.locator('[id="Mutation.placeOrder"]').getByRole('link', { name: 'NewOrder' }).click();
+    await page.locator('[id="Mutation.placeOrder"]').getByRole('link', { name: 'NewOrder' }).first().click();
     await page.locator('[id="NewOrder"]').waitFor();
     expect(await page.locator('[id="NewOrder"]').textContent()).toContain('Used by Mutation.placeOrder(input:).');
     await page.locator('[id="Mutation.placeOrder"]').getByRole('link', { name: '409 INSUFFICIENT_STOCK' }).click();

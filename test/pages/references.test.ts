@@ -49,7 +49,7 @@ describe.each(['/docs/rest', '/docs/graphql', '/docs/errors'])('%s', (path) => {
     const dead = links.filter((url) => url.startsWith('#') && !ids.includes(decodeURI(url.slice(1))));
     expect(dead).toEqual([]);
     for (const page of new Set(links.filter((url) => url.startsWith('/')).map((url) => url.split('#')[0]))) {
-      const target = await send(gateway, `GET ${page}`);
+      const target = await send(gateway, `GET ${page}`, undefined, { accept: 'text/html' });
       expect([page, target.status]).toEqual([page, 200]);
       const wanted = links.filter((url) => url.startsWith(`${page}#`)).map((url) => url.split('#')[1]);
       expect(wanted.filter((id) => !anchorsOf(target.text).has(id))).toEqual([]);
@@ -66,6 +66,8 @@ describe('/docs/rest', () => {
       )) {
         const [, rest_ = ''] = rest.split(`id="${operationId}"`);
         const entry = rest_.slice(0, rest_.indexOf('</article>'));
+        const [, success] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? [];
+        expect([operationId, /<pre><code>[{[]/.test(entry)]).toEqual([operationId, Boolean(Object(success).content)]);
         expect(entry).toContain(`data-method="${method.toUpperCase()}" data-path="${path}"`);
         for (const parameter of parameters ?? [])
           if ('name' in parameter) expect(entry).toContain(`<code class="name">${parameter.name}</code>`);
@@ -93,7 +95,7 @@ describe('/docs/rest', () => {
     const { headers } = await send(gateway, 'GET /pets/1');
     const [, id = ''] = /<\/docs\/rest#(\w+)>; rel="deprecation"/.exec(headers.link ?? '') ?? [];
     expect(anchorsOf(rest)).toContain(id);
-    expect(rest.split(`id="${id}"`)[1]).toMatch(/^.*?deprecated until 2027-11-01/s);
+    expect(rest.split(`id="${id}"`)[1]).toMatch(/^.*?deprecated · sunset 2027-11-01/s);
   });
 });
 
@@ -126,6 +128,7 @@ describe('/docs/graphql', () => {
 
   test('says what introspection does not: scope, quota, errors, cost, stability', () => {
     const place = entryOf('Mutation.placeOrder');
+    expect(place.replace(/<[^>]+>/g, '')).toContain('placeOrder(input: NewOrder!): Order');
     expect(place).toContain('scope WRITE');
     expect(place).toContain('1 request');
     expect(place).toContain('<a href="/docs/errors#insufficient_stock">');

@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { Client } from 'pg';
 import { openDatabase } from '../../src/database/open';
+import { Server } from '../../src/postgres/database-server';
+import { findPooler } from '../../src/postgres/pooler';
 import { createDatabase, fillShop, TEST_DATABASE_URL } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { Load } from '../helper/load';
@@ -52,6 +54,12 @@ onPooler.each(binaries.length ? binaries : [['PgBouncer', '']])(
 
     test('it starts, and says so', () => {
       expect(gateway.database.description).toMatch(/, through a pooler of transactions$/);
+    });
+
+    test('whether it keeps statements is found out, however often it was asked before', async () => {
+      const found = [];
+      for (let i = 0; i < 12; i++) found.push((await findPooler(new Server(pooler.url)))?.keepsStatements);
+      expect(found).toEqual(Array(12).fill(!name.includes(' 1.18')));
     });
 
     test('two instances and another client serve every request under load', async () => {

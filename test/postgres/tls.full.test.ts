@@ -52,7 +52,7 @@ onOwnServer('on a server that takes encrypted connections over the network, and 
     const database = await openDatabase({ url, directory: '' });
     const text = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()';
     const [row] = await database.query<{ ssl: boolean }>(statement(text), []);
-    await database.ping();
+    await database.canWrite();
     await database.close();
     return row?.ssl === true;
   }

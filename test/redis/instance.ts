@@ -19,11 +19,11 @@ export class Instance {
   ) {}
 
   static async start(url: string): Promise<Instance> {
-    const shared = new RedisStore(await connectRedis(url, 'rate-limit', 10_000), { bans: BANS, now: Date.now });
+    const shared = new RedisStore(await connectRedis(url, 10_000), { bans: BANS, now: Date.now });
     const memory = new MemoryStore({ bans: BANS, now: Date.now });
     const store = new FallbackStore(shared, memory, { trials: url.includes('+cluster') ? 64 : 1 });
     await store.start(() => true);
-    const clients = [await connectToPublish(url, 'events', 10_000), await connectToPublish(url, 'events', 10_000)];
+    const clients = [await connectToPublish(url, 10_000), await connectToPublish(url, 10_000)];
     const [publisher, subscriber] = clients as [(typeof clients)[number], (typeof clients)[number]];
     const notify = (change: Change) => void instance.heard.push(change);
     const relay = new RedisRelay(publisher, subscriber, { notify, isHeard: () => true, onState: () => undefined });

@@ -18,6 +18,7 @@ describe('GET /pets/{petId} is deprecated', () => {
     ['GET /pets/x', 400],
     ['GET /pets/1?x=1', 400],
     ['GET /pets/1', 406, { accept: 'text/html' }],
+    ['GET /pets/1', 401, { 'x-api-key': 'wrong' }],
   ])('%s says so in its %i', async (on, status, sent = {}) => {
     const { status: got, headers } = await send(gateway, on, undefined, sent);
     expect(got).toBe(status);

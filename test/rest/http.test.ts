@@ -228,6 +228,16 @@ describe('Content-Type', () => {
     }
   });
 
+  test('a wrong type is answered with those that the method takes', async () => {
+    const wrong = { 'content-type': 'application/json-patch+json' };
+    const patch = await send(gateway, 'PATCH /pets/1', json, wrong);
+    expect(patch.headers['accept-patch']).toBe('application/json, application/merge-patch+json');
+    expect(patch.json).toMatchObject({ message: 'The body must be application/json or application/merge-patch+json.' });
+    const put = await send(gateway, 'PUT /pets/1', json, wrong);
+    expect(put.headers).not.toHaveProperty('accept-patch');
+    expect(put.json).toMatchObject({ message: 'The body must be application/json.' });
+  });
+
   test('a compressed body is 415', async () => {
     expect(await send(gateway, 'POST /categories', json, { 'content-encoding': 'gzip' })).toMatchObject({
       status: 415,

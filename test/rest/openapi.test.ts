@@ -203,6 +203,8 @@ describe('parameters', () => {
   test('bounds, defaults and repetition are documented', () => {
     const parameters = description.parameters('GET /pets');
     const schemaOf = (name: string) => parameters.find((each) => each.name === name)?.schema;
+    const id = parameters.find(({ name }) => name === 'id');
+    expect(id?.description).toBe('Pets with these ids. Repeatable. Without a value: 400.');
     expect(schemaOf('limit')).toMatchObject({ type: 'integer', minimum: 1, maximum: 100, default: 20 });
     expect(schemaOf('sort')).toEqual({ type: 'string', enum: ['id', '-id', 'name', '-name'], default: 'id' });
     expect(schemaOf('id')).toMatchObject({

@@ -210,8 +210,24 @@ describe('the rules of the shop', () => {
     ['PATCH /pets/1', { categoryId: 7 }, { code: 'UNKNOWN_REFERENCE', status: 422, details: [{ path: 'categoryId' }] }],
     ['POST /store/orders', { petId: 7 }, { code: 'UNKNOWN_REFERENCE', status: 422, details: [{ path: 'petId' }] }],
     ['PATCH /store/orders/1', { petId: 7 }, { code: 'UNKNOWN_REFERENCE', status: 422, details: [{ path: 'petId' }] }],
-    ['POST /store/orders', { petId: 1, quantity: 4 }, { code: 'INSUFFICIENT_STOCK', status: 409 }],
-    ['PATCH /store/orders/1', { quantity: 6 }, { code: 'INSUFFICIENT_STOCK', status: 409 }],
+    [
+      'POST /store/orders',
+      { petId: 1, quantity: 4 },
+      {
+        code: 'INSUFFICIENT_STOCK',
+        status: 409,
+        details: [{ path: 'quantity', message: 'exceeds the stock: 3' }],
+      },
+    ],
+    [
+      'PATCH /store/orders/1',
+      { quantity: 6 },
+      {
+        code: 'INSUFFICIENT_STOCK',
+        status: 409,
+        details: [{ path: 'quantity', message: 'exceeds the stock: 5' }],
+      },
+    ],
     ['DELETE /categories/1', undefined, { code: 'CATEGORY_NOT_EMPTY', status: 409 }],
     ['DELETE /pets/1', undefined, { code: 'PET_HAS_ORDERS', status: 409 }],
     ['GET /pets/7', undefined, { code: 'NOT_FOUND', status: 404, message: 'Pet 7 does not exist.' }],

@@ -1,5 +1,6 @@
 import { type Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Cancellation } from '../../postgres/cancellation';
+import { notOpened } from '../failures';
 import { currentUnit } from '../work/bounded-adapter';
 import { Deadline, type Work } from '../work/deadline';
 import { FairQueue, type Leave } from '../work/fair-queue';
@@ -7,7 +8,7 @@ import { hold, streamOf } from './held-connection';
 
 export interface PoolBounds {
   /** Maximum number of connections. */
-  readonly size: number;
+  readonly poolSize: number;
   /** Maximum number of statements and transactions waiting for a connection; further ones are rejected immediately. */
   readonly queue: number;
   /** How long to wait for a new connection, in milliseconds. */
@@ -33,7 +34,7 @@ export class BoundedPool extends Pool {
     private readonly bounds: PoolBounds,
     private readonly cancellation: Cancellation,
   ) {
-    const { size, connectMs } = bounds;
+    const { poolSize, connectMs } = bounds;
     super({
       ...config,
       // The pool's own time limit would take a timer whenever an idle connection is taken.
@@ -42,7 +43,7 @@ export class BoundedPool extends Pool {
           super({ ...given, connectionTimeoutMillis: connectMs });
         }
       },
-      max: size,
+      max: poolSize,
       onConnect: async (client) => {
         // Each failure reaches the statement it concerns; without a listener the event would crash the process.
         client.on('error', () => undefined);
@@ -52,7 +53,7 @@ export class BoundedPool extends Pool {
         clearTimeout(silent);
       },
     });
-    this.queue = new FairQueue(size, bounds.queue);
+    this.queue = new FairQueue(poolSize, bounds.queue);
     // The pool replaces an idle connection that breaks; it reports that, too, with an event.
     this.on('error', () => undefined);
   }
@@ -89,10 +90,9 @@ export class BoundedPool extends Pool {
           stop?.();
           if (!client) {
             leave();
-            return reject(error);
+            return reject(notOpened(error));
           }
-          const { isOver } = this.cancellation;
-          hold(client, deadline, { leave, cancel: () => this.cancellation.cancel(client), isOver });
+          hold(client, deadline, this.cancellation, leave);
           if (!deadline.reason) return resolve(client);
           client.release();
           reject(deadline.reason);

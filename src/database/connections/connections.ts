@@ -2,16 +2,18 @@ import { type Pool, TypeOverrides } from 'pg';
 import { RequestedCancellation } from '../../postgres/cancel-request';
 import { BackendCancellation } from '../../postgres/cancellation';
 import { type Server, TAKES_WRITES } from '../../postgres/database-server';
+import { Failover } from '../../postgres/failover';
 import { TIME_ZONE, type TransactionPooler } from '../../postgres/pooler';
 import type { PoolLoad } from '../database';
 import { UNNAMED } from '../statement';
+import type { Unit } from '../work/bounded-adapter';
 import type { Work } from '../work/deadline';
-import type { Command } from '../work/prisma-database';
+import type { Command, Engine } from '../work/engine';
+import { retrying } from '../work/retries';
 import { settled } from '../work/settled';
 import { BoundedPool, type PoolBounds } from './bounded-pool';
 import { ownConnection, settingsFor } from './connection-settings';
 import { runPrepared } from './prepared-query';
-import { retrying } from './retries';
 import { SharedConnections } from './shared-connections';
 
 export interface ConnectionsOptions extends PoolBounds {
@@ -43,22 +45,24 @@ types.setTypeParser(DATE, (text) => new Date(text));
 
 /**
  * The connections to one server: those checked out one at a time, those shared by short reads, which together are as many
- * as `size` says, and two more: one to cancel statements, and one to ask whether it responds, which must not wait for that.
+ * as `poolSize` says, and two more: one to cancel statements, and one to ask whether it responds, which must not wait for
+ * that. If the server is one of several hosts, they move to the one that takes writes.
  */
-export class Connections {
+export class Connections implements Engine {
   readonly pool: BoundedPool;
   private readonly control: Pool;
   private readonly probe: Pool;
   private readonly shared: SharedConnections;
   private readonly keepsStatements: boolean;
+  private readonly failover: Failover | undefined;
 
   /**
    * @param pooler what is in front of the server: behind it, nothing may be set for a session, so short reads, which need
    * a limit of their own, share nothing there.
    */
   constructor(server: Server, { isTraced, ...bounds }: ConnectionsOptions, pooler?: TransactionPooler) {
-    const { size, connectMs, requestTimeoutMs } = bounds;
-    const sharedSize = isTraced || pooler ? 0 : Math.min(MAX_SHARED, Math.floor(size * SHARE));
+    const { poolSize, connectMs, requestTimeoutMs } = bounds;
+    const sharedSize = isTraced || pooler ? 0 : Math.min(MAX_SHARED, Math.floor(poolSize * SHARE));
     const readMs = Math.min(MAX_READ_MS, Math.ceil(requestTimeoutMs * READ_SHARE));
     this.keepsStatements = pooler?.keepsStatements ?? true;
     this.control = ownConnection(server, CONTROL_MS);
@@ -66,11 +70,12 @@ export class Connections {
     this.pool = new BoundedPool(
       { Client: server.Client, types, idleTimeoutMillis: 30_000 },
       pooler ? TIME_ZONE : settingsFor(requestTimeoutMs + SLACK_MS),
-      { ...bounds, size: size - sharedSize },
+      { ...bounds, poolSize: poolSize - sharedSize },
       pooler ? new RequestedCancellation(server) : new BackendCancellation(this.control),
     );
     const config = { types, connectionTimeoutMillis: connectMs };
     this.shared = new SharedConnections(server, config, { size: sharedSize, readMs });
+    this.failover = server.hosts.length > 1 ? new Failover(server, () => this.canWrite()) : undefined;
   }
 
   get load(): PoolLoad {
@@ -79,7 +84,6 @@ export class Connections {
     return { total: totalCount + total, idle: idleCount + idle, waiting };
   }
 
-  /** Runs one prepared statement. See {@link Session}. */
   run<Row>(work: Work, command: Command<Row>): Promise<Row[]> {
     const { deadline } = work;
     const { statement, kind } = command;
@@ -94,9 +98,8 @@ export class Connections {
     return retrying(deadline, () => this.runAlone(work, { ...command, statement: kept }, values));
   }
 
-  /** Rejects if the server does not respond. */
-  async ping(): Promise<void> {
-    await this.canWrite();
+  perform<T>(unit: Unit, run: () => Promise<T>): Promise<T> {
+    return settled(run(), unit.deadline, () => unit.isCommitting === true);
   }
 
   /** False on a standby, and where transactions are read-only by default. Rejects if the server does not respond. */
@@ -106,9 +109,9 @@ export class Connections {
   }
 
   async close(): Promise<void> {
+    this.failover?.stop();
     await this.shared.close();
-    // If Prisma used the pool, it may have ended it already; otherwise idle connections would keep the process alive.
-    if (!this.pool.ended) await this.pool.end();
+    await this.pool.end();
     await Promise.all([this.control.end(), this.probe.end()]);
   }
 

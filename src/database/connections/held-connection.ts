@@ -1,16 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, ClientBase, PoolClient } from 'pg';
+import type { Cancellation } from '../../postgres/cancellation';
 import type { Deadline } from '../work/deadline';
 import type { Leave } from '../work/fair-queue';
-
-export interface Holding {
-  /** Called when the connection is given back. */
-  readonly leave: Leave;
-  /** Asks the server to cancel what runs on the connection. @returns whether anything did. */
-  cancel(): Promise<boolean>;
-  /** Whether a cancellation that was answered reaches nothing that runs on the connection later. */
-  readonly isOver: boolean;
-}
 
 /** How often the server is asked again about a statement that it was to cancel. */
 const ASK_AGAIN_MS = 1_000;
@@ -19,14 +11,15 @@ const ASK_AGAIN_MS = 1_000;
  * Cancels what runs on a connection that was checked out, when the deadline ends. The connection is given back only when the
  * fate of what ran is known, and used again only if the server has answered both the statement and the cancellation: it
  * forgets one that reaches an idle connection, but one on its way would cancel what runs there next.
+ * @param leave called when the connection is given back.
  */
-export function hold(client: PoolClient, deadline: Deadline, { leave, cancel, isOver }: Holding): void {
+export function hold(client: PoolClient, deadline: Deadline, cancellation: Cancellation, leave: Leave): void {
   const { release } = client;
   let isReleased = false;
   let asked: Promise<boolean | undefined> | undefined;
   const ask = async () => {
     while (!isReleased) {
-      asked = cancel().catch(() => undefined);
+      asked = cancellation.cancel(client).catch(() => undefined);
       const isRunning = await asked;
       await sleep(ASK_AGAIN_MS, undefined, { ref: false });
       if (isRunning || isReleased) continue;
@@ -41,7 +34,7 @@ export function hold(client: PoolClient, deadline: Deadline, { leave, cancel, is
     stop();
     const giveBack = (answer: boolean | undefined) => {
       const isIdle = (client as Client).getTransactionStatus() === 'I';
-      release(isSpent || answer === undefined || !isOver || !isIdle);
+      release(isSpent || answer === undefined || !cancellation.isOver || !isIdle);
       leave();
     };
     if (asked) void asked.then(giveBack);

@@ -13,10 +13,11 @@ export const MAJOR_VERSION = '17';
 
 /** The cluster of a data directory, open for this process alone. */
 export interface OpenDirectory {
+  readonly directory: string;
   readonly engine: PGlite;
   readonly space: DiskSpace;
-  /** To be called once the engine is closed. */
-  readonly unlock: () => void;
+  /** Closes the engine, and lets other processes have the directory. */
+  close(): Promise<void>;
 }
 
 /**
@@ -31,7 +32,8 @@ export async function openDirectory(directory: string): Promise<OpenDirectory> {
   space.require(!existsSync(cluster));
   const unlock = lockDirectory(directory);
   try {
-    return { engine: await openCluster(cluster, space), space, unlock };
+    const engine = await openCluster(cluster, space);
+    return { directory, engine, space, close: () => engine.close().then(unlock) };
   } catch (error) {
     unlock();
     throw error;

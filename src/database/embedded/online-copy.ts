@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { PGlite } from '@electric-sql/pglite';
 import { reasonOf } from '../failures';
+import { CLUSTER } from './data-directory';
 import type { Upkeep } from './upkeep';
 
 /** Only who may read the data directory reaches it. */
@@ -24,8 +25,7 @@ export class OnlineCopy {
   constructor(
     private readonly engine: PGlite,
     private readonly upkeep: Upkeep,
-    private readonly cluster: string,
-    directory: string,
+    private readonly directory: string,
   ) {
     const path = join(directory, SOCKET);
     rmSync(path, { force: true }); // of a process that was killed
@@ -50,7 +50,7 @@ export class OnlineCopy {
     const release = this.upkeep.hold();
     try {
       await this.engine.query("select pg_backup_start('backup', true)::text");
-      send({ copy: this.cluster });
+      send({ copy: join(this.directory, CLUSTER) });
       const lines = createInterface({ input: socket });
       await new Promise((resolve) => lines.once('line', resolve).once('close', resolve));
       const stopped = await this.engine.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');

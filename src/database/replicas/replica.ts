@@ -2,7 +2,7 @@ import { Server } from '../../postgres/database-server';
 import { findPooler } from '../../postgres/pooler';
 import { Connections, type ConnectionsOptions } from '../connections/connections';
 import type { Work } from '../work/deadline';
-import type { Command } from '../work/prisma-database';
+import type { Command } from '../work/engine';
 import { LogPosition } from './log-position';
 
 /** The primary's log position. `at`: a `performance.now()` timestamp taken before it was queried. */

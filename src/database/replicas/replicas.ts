@@ -6,17 +6,12 @@ import { LogPosition } from './log-position';
 import { ReadSession } from './read-session';
 import { Replica } from './replica';
 
-export interface ReplicasOptions {
+export interface ReplicasOptions extends Omit<ConnectionsOptions, 'connectMs'> {
   /** `postgresql://…` URLs of the primary and of its streaming replicas. */
   readonly primaryUrl: string;
   readonly urls: readonly string[];
   /** Maximum lag of a replica that is read from, in milliseconds. */
   readonly maxLagMs: number;
-  readonly poolSize: number;
-  readonly queue: number;
-  /** How long a request may take, in milliseconds. */
-  readonly requestTimeoutMs: number;
-  readonly isTraced?: boolean;
   /** Called at startup and once per change; `reason` says why a replica is not read from. Must not throw. */
   onChange(replica: string, isUsed: boolean, reason?: string): void;
 }
@@ -43,8 +38,9 @@ export class Replicas {
   failed = 0;
 
   private constructor(private readonly options: ReplicasOptions) {
-    const { urls, primaryUrl } = options;
-    this.replicas = urls.map((url) => new Replica(url, boundsOf(options)));
+    const { urls, primaryUrl, requestTimeoutMs } = options;
+    const connectMs = Math.ceil(requestTimeoutMs * CONNECT_SHARE);
+    this.replicas = urls.map((url) => new Replica(url, { ...options, connectMs }));
     this.position = new LogPosition(new Server(primaryUrl), 'primary');
   }
 
@@ -116,10 +112,4 @@ export class Replicas {
       this.options.onChange(replica.name, isUsed, reason);
     }
   }
-}
-
-function boundsOf(options: ReplicasOptions): ConnectionsOptions {
-  const { poolSize: size, queue, requestTimeoutMs, isTraced } = options;
-  const connectMs = Math.ceil(requestTimeoutMs * CONNECT_SHARE);
-  return { size, queue, requestTimeoutMs, connectMs, isTraced };
 }

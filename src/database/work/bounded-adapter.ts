@@ -1,7 +1,8 @@
 import type { Prisma } from '../generated/client';
 import type { Work } from './deadline';
 
-type Factory = NonNullable<Prisma.PrismaClientOptions['adapter']>;
+/** How Prisma reaches a database. */
+export type Factory = NonNullable<Prisma.PrismaClientOptions['adapter']>;
 type Adapter = Awaited<ReturnType<Factory['connect']>>;
 type PrismaTransaction = Awaited<ReturnType<Adapter['startTransaction']>>;
 type Query = Parameters<PrismaTransaction['queryRaw']>[0];

@@ -18,7 +18,7 @@ const MANY_CALLERS = 1000;
 
 /**
  * Hands out a number of slots, fairly: a caller that has its share waits in a queue of its own while others are served,
- * and gets more only as long as others' share stays free. Callers that wait take turns.
+ * and gets more only while two shares less one stay free for others. Callers that wait take turns.
  */
 export class FairQueue {
   private readonly shares = new Map<string, Share>();
@@ -30,7 +30,7 @@ export class FairQueue {
 
   /** @param places how many may wait; further ones are refused. */
   constructor(
-    private readonly slots: number,
+    slots: number,
     private readonly places: number,
   ) {
     this.free = slots;
@@ -53,7 +53,7 @@ export class FairQueue {
   enter(work: Work): Leave | Promise<Leave> {
     work.deadline.check();
     const share = this.shareOf(work.caller);
-    if (this.hasOwn(share) || (this.total === 0 && this.hasSpare)) return this.start(share);
+    if (this.mayStart(share)) return this.start(share);
     const others = this.places * SHARE;
     const left = this.places - this.total;
     if (left <= 0 || (left <= others && share.waiting.length >= others)) throw tooMany();
@@ -87,10 +87,10 @@ export class FairQueue {
     };
   }
 
-  /** Lets those in who may start now: first callers that have less than their share, in turns. */
+  /** Lets those in who may start now, in turns. */
   private serve(): void {
     while (this.total && this.free) {
-      const next = this.turns.find((share) => this.hasOwn(share)) ?? (this.hasSpare ? this.turns[0] : undefined);
+      const next = this.turns.find((share) => this.mayStart(share));
       if (!next) return;
       remove(this.turns, next);
       const begin = next.waiting.shift();
@@ -101,12 +101,9 @@ export class FairQueue {
     }
   }
 
-  private hasOwn({ running }: Share): boolean {
-    return this.free > 0 && running < this.share;
-  }
-
-  private get hasSpare(): boolean {
-    return this.free > (this.slots > this.share ? this.share : 0);
+  /** Whether a caller may have one more slot. */
+  private mayStart({ running }: Share): boolean {
+    return this.free > (running < this.share ? 0 : 2 * this.share - 1);
   }
 
   private shareOf(caller: string): Share {

@@ -1,43 +1,41 @@
-import { type Change, ChangeListeners } from '../changes';
-import { retrying } from '../connections/retries';
-import type { Database, Session, Statement, Transaction, Written } from '../database';
-import type { Prisma, PrismaClient } from '../generated/client';
-import type { BoundedAdapter, Unit } from './bounded-adapter';
+import type { Change, ChangeListener } from '../changes';
+import type { Database, PoolLoad, Session, Statement, Transaction, Written } from '../database';
+import { type Prisma, PrismaClient } from '../generated/client';
+import { BoundedAdapter, type Factory, type Unit } from './bounded-adapter';
 import { Deadline, type Work } from './deadline';
+import type { Engine } from './engine';
+import { retrying } from './retries';
 
 /** The caller of the service's own statements. */
 const SERVICE = '';
 
-/** What a statement is: a read of few rows by an index, which may share a connection; any other read; a write. */
-export type StatementKind = 'short-read' | 'read' | 'write';
-
-/** A statement to run outside of a transaction. */
-export interface Command<Row> {
-  readonly statement: Statement;
-  readonly values: readonly unknown[];
-  readonly kind: StatementKind;
-  /** See {@link Session.write}. */
-  readonly written?: Written<Row>;
-}
-
-/** What PostgreSQL and the embedded database have in common. */
-export abstract class PrismaDatabase implements Database {
-  readonly listeners = new ChangeListeners();
+/** Prisma and prepared statements on the same engine. */
+export class PrismaDatabase implements Database {
+  readonly listeners = new Set<ChangeListener>();
+  readonly prisma: PrismaClient;
+  private readonly adapter: BoundedAdapter;
 
   /** @param requestTimeoutMs how long the service's own statements may take. */
-  protected constructor(
-    readonly prisma: PrismaClient,
-    private readonly adapter: BoundedAdapter,
+  constructor(
+    private readonly engine: Engine,
+    factory: Factory,
     readonly description: string,
-    protected readonly requestTimeoutMs: number,
-  ) {}
+    private readonly requestTimeoutMs: number,
+  ) {
+    this.adapter = new BoundedAdapter(factory);
+    // Prisma's own limits: ours, of which it knows nothing, end first.
+    const limit = 2 * requestTimeoutMs;
+    this.prisma = new PrismaClient({
+      adapter: this.adapter,
+      // The other formats quote the source code, which is read for each error: during an outage, for every request.
+      errorFormat: 'minimal',
+      transactionOptions: { maxWait: limit, timeout: limit },
+    });
+  }
 
-  abstract ping(): Promise<void>;
-  abstract canWrite(): Promise<boolean>;
-  abstract close(): Promise<void>;
-  protected abstract run<Row>(work: Work, command: Command<Row>): Promise<Row[]>;
-  /** Runs a transaction once. @param run begins it, and settles when it is over. @throws as {@link Session.transaction}. */
-  protected abstract perform<T>(unit: Unit, run: () => Promise<T>): Promise<T>;
+  get load(): PoolLoad {
+    return this.engine.load;
+  }
 
   get work(): Work {
     return { caller: SERVICE, deadline: new Deadline(this.requestTimeoutMs) };
@@ -52,7 +50,7 @@ export abstract class PrismaDatabase implements Database {
   }
 
   query<Row>(statement: Statement, values: readonly unknown[], isShortRead = false, work = this.work): Promise<Row[]> {
-    return this.run(work, { statement, values, kind: isShortRead ? 'short-read' : 'read' });
+    return this.engine.run(work, { statement, values, kind: isShortRead ? 'short-read' : 'read' });
   }
 
   write<Row>(
@@ -61,7 +59,7 @@ export abstract class PrismaDatabase implements Database {
     written?: Written<Row>,
     work = this.work,
   ): Promise<Row[]> {
-    return this.run(work, { statement, values, kind: 'write', written });
+    return this.engine.run(work, { statement, values, kind: 'write', written });
   }
 
   async transaction<T>(run: (transaction: Transaction) => Promise<T>, work = this.work): Promise<T> {
@@ -74,12 +72,21 @@ export abstract class PrismaDatabase implements Database {
         for (const change of changes) this.changed(change);
         return result;
       };
-      return this.perform(unit, () => this.adapter.transact(unit, begin));
+      return this.engine.perform(unit, () => this.adapter.transact(unit, begin));
     });
   }
 
   changed(change: Change): void {
-    this.listeners.notify(change);
+    for (const listener of this.listeners) listener(change);
+  }
+
+  canWrite(): Promise<boolean> {
+    return this.engine.canWrite();
+  }
+
+  async close(): Promise<void> {
+    await this.prisma.$disconnect();
+    await this.engine.close();
   }
 }
 

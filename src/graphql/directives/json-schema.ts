@@ -1,9 +1,7 @@
-import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLNamedType } from 'graphql';
+import type { GraphQLNamedType } from 'graphql';
 import { Extensions } from 'type-graphql';
-import type { Rule, Rules as RulesOf } from '../../domain/input-rules';
-
-/** A field, or an argument. */
-export type Element = GraphQLField<unknown, unknown> | GraphQLInputField | GraphQLArgument;
+import type { Rules as RulesOf } from '../../domain/input-rules';
+import type { Element } from '../../errors/rule-errors';
 
 /** What the OpenAPI document says of a field beyond its type and its rule. */
 export interface FieldKeywords {
@@ -38,9 +36,4 @@ export function keywordsOfField({ extensions }: Element): FieldKeywords {
 
 export function keywordsOfType({ extensions }: GraphQLNamedType): TypeKeywords {
   return (extensions.jsonSchema as TypeKeywords | undefined) ?? {};
-}
-
-/** The rule of a field; empty if it has none. */
-export function ruleOf({ extensions }: Element): Rule {
-  return (extensions.rule as Rule | undefined) ?? {};
 }

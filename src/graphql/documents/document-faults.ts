@@ -4,11 +4,11 @@ import {
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
-  Kind,
   specifiedRules,
   validate,
   visit,
 } from 'graphql';
+import { argumentPath } from '../../errors/argument-path';
 import { type DocumentLimits, excessesOf, INVALID } from './document-limits';
 
 /**
@@ -32,18 +32,15 @@ export function faultsOf(
   });
 }
 
-/** The path of a literal from its argument: `filter.ids.1`. */
+/** @see argumentPath */
 function pathTo(literal: ASTNode | undefined, document: DocumentNode): string {
-  const path: (string | number)[] = [];
+  let path = '';
   visit(document, {
     enter(node, key, parent, _path, ancestors) {
       if (node !== literal || !parent) return undefined;
-      for (const each of [...ancestors, parent])
-        if ('kind' in each && (each.kind === Kind.ARGUMENT || each.kind === Kind.OBJECT_FIELD))
-          path.push(each.name.value);
-      if (typeof key === 'number') path.push(key);
+      path = argumentPath(key, [...ancestors, parent]);
       return BREAK;
     },
   });
-  return path.join('.');
+  return path;
 }

@@ -1,7 +1,8 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { isFreeOfQuota } from '../charging/free-of-quota';
 import type { OperationRequest } from '../executor/context';
-import { isFreeOfQuota, mostPlans } from '../executor/operation';
+import { mostPlans } from '../executor/operation';
 import { faultsOf } from './document-faults';
 import type { DocumentLimits } from './document-limits';
 import { DocumentSize } from './document-size';

@@ -3,8 +3,8 @@ import { type CostLimits, refuseCost } from '../../cost/cost-limits';
 import type { Scope } from '../../database/generated/client';
 import { badInput } from '../../domain/domain-error';
 import { ProblemError } from '../../errors/problem';
+import { variableErrors } from '../../errors/variable-errors';
 import { isTooExpensive } from '../../rate-limit/rules';
-import { variableErrors } from '../documents/variable-errors';
 import type { Plan } from './compile';
 import type { OperationRequest, Variables } from './context';
 import type { Operation } from './operation';
@@ -31,7 +31,7 @@ export function admit(
   const denied = plan && (deny(plan, request) ?? (variables && refuseCost(operation, plan, variables, costs)));
   if (denied) return refusal(denied, { request, notice });
   if (variables && plan) return { request, notice, operation, plan, variables };
-  const details = variableErrors(operation.schema, operation.node, sent, request.hidesSuggestions === true);
+  const details = variableErrors(operation, sent, request.hidesSuggestions === true);
   return refusal(badInput(...details), { request, notice });
 }
 

@@ -1,6 +1,7 @@
 import type { Caller } from '../../access/caller';
 import type { Session } from '../../database/database';
 import type { Precondition } from '../../domain/domain-error';
+import type { Told } from '../../errors/problem';
 import type { Meter } from '../../rate-limit/meter';
 import type { JsonFormat } from '../../reading/selection';
 import type { Charge } from '../charging/charge';
@@ -27,8 +28,8 @@ export interface Observer {
   onOperation(operation: string, name: string | undefined): void;
   /** Called with errors whose details are hidden from the caller. */
   onInternalError(error: unknown): void;
-  /** Called when something the operation depends on is temporarily unavailable. */
-  onUnavailable(): void;
+  /** Called with each error that the caller is told. */
+  onProblem(problem: Told): void;
 }
 
 /** An interface that operations come by. */

@@ -133,7 +133,7 @@ export class Executor {
       // No field charges it then: it only counts towards what a caller may do free of quota.
       if (plan.cost === 0) await charge.settle(plan.isStatus ? 'status' : 'free');
       const result = await run.execute(plan.root, operation.kind === 'mutation');
-      return charge.problem ? refusal(charge.problem, admitted) : answer(result, admitted, plan.cost);
+      return charge.problem ? refusal(charge.problem, admitted) : answer(result, admitted);
     } catch (problem) {
       // Nobody waits for what still runs.
       session.work.deadline.end();

@@ -9,7 +9,6 @@ import {
   visit,
 } from 'graphql';
 import { Lifecycle } from '../annotations/lifecycle';
-import { isCounted } from '../directives/directives';
 import { compile, type Plan, type Source } from './compile';
 import type { Variables } from './context';
 import type { Values } from './run';
@@ -93,23 +92,6 @@ export class Operations {
     operations.set(name, operation);
     return operation;
   }
-}
-
-/** Whether a document, validated or not, plainly uses no quota: only introspection, `rateLimit`, `viewer`. */
-export function isFreeOfQuota(schema: GraphQLSchema, { definitions }: DocumentNode): boolean {
-  const fields = schema.getQueryType()?.getFields() ?? {};
-  return definitions.every((node) => {
-    if (node.kind !== 'OperationDefinition') return node.kind === 'FragmentDefinition';
-    return (
-      node.operation === 'query' &&
-      node.selectionSet.selections.every((selection) => {
-        if (selection.kind !== 'Field') return false;
-        const { value: name } = selection.name;
-        const field = fields[name];
-        return name.startsWith('__') || (field !== undefined && !isCounted(field));
-      })
-    );
-  });
 }
 
 /** The schema field that a validated operation selects, under any alias; `(several)` if there is more than one. */

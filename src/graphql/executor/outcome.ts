@@ -1,8 +1,9 @@
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
+import { type Estimate, estimateAt } from '../../cost/estimate';
 import { type Problem, ProblemError, problemOf } from '../../errors/problem';
 import type { LimitStatus } from '../../rate-limit/limit-status';
 import type { Notice } from '../annotations/notice';
-import type { OperationRequest } from './context';
+import type { OperationRequest, Variables } from './context';
 import { sizeOf } from './json-text';
 
 /** The response to one operation. `status` is the HTTP status: 200 if it was executed, else that of the first error. */
@@ -23,11 +24,17 @@ export interface Answering {
 
 type Body = { -readonly [member in keyof FormattedExecutionResult]: FormattedExecutionResult[member] };
 
-/** The response to an executed operation. @param cost how many requests it counted as. */
-export function answer(result: ExecutionResult, answering: Answering, cost: number): Outcome {
+/** What an operation costs: how many requests it counts as, and the estimate of the values that it takes. */
+interface Costs {
+  readonly plan: { readonly cost: number; readonly size: Estimate };
+  readonly variables: Variables;
+}
+
+/** The response to an executed operation. */
+export function answer(result: ExecutionResult, answering: Answering & Costs): Outcome {
   const body = eventOf(result, answering);
   const { status: limitStatus } = answering.request.meter;
-  if (limitStatus) body.extensions = { cost: costOf(cost, limitStatus), ...body.extensions };
+  if (limitStatus) body.extensions = { cost: costOf(answering, limitStatus), ...body.extensions };
   return { status: 200, body, notice: answering.notice };
 }
 
@@ -84,8 +91,9 @@ export function extensionsOf({ code, status, details }: Problem, requestId?: str
 }
 
 /** What the operation cost, and what remains in each window. */
-function costOf(operation: number, { windows: [minute, day] }: LimitStatus) {
-  return { operation, remaining: { minute: minute.remaining, day: day.remaining } };
+function costOf({ plan, variables }: Costs, { windows: [minute, day] }: LimitStatus) {
+  const estimated = Math.round(estimateAt(plan.size, variables));
+  return { operation: plan.cost, estimated, remaining: { minute: minute.remaining, day: day.remaining } };
 }
 
 function present(error: GraphQLError, request: OperationRequest): GraphQLFormattedError {
@@ -102,6 +110,6 @@ function present(error: GraphQLError, request: OperationRequest): GraphQLFormatt
 function report(error: unknown, { observer }: OperationRequest): Problem {
   const { internal, ...problem } = problemOf(error);
   if (internal) observer.onInternalError(error);
-  if (problem.code === 'SERVICE_UNAVAILABLE') observer.onUnavailable();
+  observer.onProblem(problem);
   return problem;
 }

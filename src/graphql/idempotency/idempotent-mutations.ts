@@ -1,20 +1,15 @@
 import { type ExecutionResult, print } from 'graphql';
 import type { Transaction } from '../../database/database';
 import type { ErrorCode } from '../../errors/error-codes';
-import { ProblemError, problemOf } from '../../errors/problem';
+import { ProblemError, problemOf, type Told } from '../../errors/problem';
 import type { Charge } from '../charging/charge';
-import type { Plan } from '../executor/compile';
-import type { Operation } from '../executor/operation';
-import { type Answering, answer, type Outcome, refusal } from '../executor/outcome';
+import type { Admitted } from '../executor/admission';
+import { answer, type Outcome, refusal } from '../executor/outcome';
 import { parseIdempotencyKey } from './idempotency-header';
 import { fingerprintOf, type Run, StoredResponses } from './stored-responses';
 
 /** A mutation that the caller is allowed to run. */
-interface Mutation extends Answering {
-  readonly operation: Operation;
-  readonly plan: Plan;
-  /** Coerced. */
-  readonly variables: Readonly<Record<string, unknown>>;
+interface Mutation extends Admitted {
   readonly charge: Charge;
 }
 
@@ -45,6 +40,9 @@ export class IdempotentMutations {
         hasSeveralFields: plan.root.fields.length > 1,
         run: (transaction) => runIn(transaction, mutation, execute),
       });
+      if (answered.replayed)
+        for (const { extensions } of answered.body.errors ?? [])
+          request.observer.onProblem(extensions as unknown as Told);
       return { status: 200, notice, ...answered };
     } catch (error) {
       return { ...refusal(error, mutation), replayed: false };
@@ -61,7 +59,7 @@ async function runIn(transaction: Transaction, mutation: Mutation, execute: Exec
   if (failed) throw failed.error.originalError ?? failed.error;
   // If nothing was done but to refuse the input or an outdated version, the caller may correct it and reuse the key.
   const isRefused = problems.length > 0 && problems.every(({ code }) => CORRECTABLE.includes(code));
-  const { body } = answer(result, mutation, mutation.plan.cost);
+  const { body } = answer(result, mutation);
   return { body, isFinal: !isRefused || shared.succeeded > 0 };
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { problemOfStatus } from '../../errors/limit-problem';
 import type { Problem } from '../../errors/problem';
 import type { Meter } from '../../rate-limit/meter';
@@ -7,15 +7,13 @@ import { errorAnswer } from '../error-handling';
 import { Tarpit } from './tarpit';
 
 declare module 'fastify' {
-  interface FastifyRequest {
-    /** Whether it was refused because its caller was already banned. */
-    isTurnedAway: boolean;
-  }
   interface FastifyContextConfig {
     /** Whether a request to the route may ask for nothing but its caller's own status, which a banned caller may. */
     mayAskStatus?: boolean;
   }
 }
+
+type Done = (error?: Error) => void;
 
 /** A body that asks for no more than its caller's status is at most this large, in bytes. */
 const SMALL = 4096;
@@ -44,28 +42,25 @@ export class BannedCallers {
     return mayAskStatus(query) ? undefined : problemOfStatus(await meter.take(1));
   }
 
-  refuseAll(app: FastifyInstance): void {
-    app.decorateRequest('isTurnedAway', false);
-    app.addHook('onRequest', (request, reply, done) => {
-      const { meter } = request;
-      if (!this.isBanned(meter)) return done();
-      // Fastify builds the options anew each time.
-      const { config } = request.routeOptions;
-      if (config.metering === 'unmetered') return done();
-      const mayAsk = config.mayAskStatus && isSmall(request);
-      this.refuse(meter, mayAsk ? undefined : '')
-        .then((problem) => turnAway(request, reply, problem, done))
-        .catch(done);
-    });
-    app.addHook('preHandler', (request, reply, done) => {
-      const { meter, method, body, query } = request;
-      const sent = (method === 'POST' ? body : query) as { query?: unknown } | null | undefined;
-      if (!this.isBanned(meter) || mayAskStatus(sent?.query)) return done();
-      Promise.resolve(meter.take(1))
-        .then((limitStatus) => turnAway(request, reply, problemOfStatus(limitStatus), done))
-        .catch(done);
-    });
-  }
+  /** Refuses a request before its body is read, unless it may ask for its caller's status. */
+  readonly refuseEarly = (request: FastifyRequest, reply: FastifyReply, done: Done) => {
+    const { meter } = request;
+    if (!this.isBanned(meter)) return done();
+    const mayAsk = request.routeOptions.config.mayAskStatus && isSmall(request);
+    this.refuse(meter, mayAsk ? undefined : '')
+      .then((problem) => turnAway(request, reply, problem, done))
+      .catch(done);
+  };
+
+  /** A `preHandler` hook: refuses a GraphQL request whose document asks for nothing of its caller's status. */
+  readonly refuseDocument = (request: FastifyRequest, reply: FastifyReply, done: Done) => {
+    const { meter, method, body, query } = request;
+    const sent = (method === 'POST' ? body : query) as { query?: unknown } | null | undefined;
+    if (!this.isBanned(meter) || mayAskStatus(sent?.query)) return done();
+    Promise.resolve(meter.take(1))
+      .then((limitStatus) => turnAway(request, reply, problemOfStatus(limitStatus), done))
+      .catch(done);
+  };
 
   private isBanned({ subject }: Meter): boolean {
     return this.limits.wasBanned(subject.id);
@@ -77,7 +72,6 @@ function turnAway(request: FastifyRequest, reply: FastifyReply, problem: Problem
     goOn();
     return;
   }
-  request.isTurnedAway = true;
   const { status, type, body } = errorAnswer(request, problem);
   reply.code(status).type(type).send(JSON.stringify(body));
 }

@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { anonymousCaller, type Caller } from '../../access/caller';
 import type { KeyRing } from '../../access/key-ring';
 import { ProblemError } from '../../errors/problem';
@@ -6,8 +7,8 @@ import { subjectOfAddress } from '../../rate-limit/client-address';
 import { Meter } from '../../rate-limit/meter';
 import { PLANS } from '../../rate-limit/plans';
 import type { CountingStore } from '../../rate-limit/stores/counting-store';
+import type { Overload } from '../protection/overload';
 import type { AccessRule } from './local-access';
-import { presentedKey, WRONG_KEY } from './presented-key';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -15,6 +16,8 @@ declare module 'fastify' {
     meter: Meter;
     /** Why its key was rejected or could not be checked; `undefined` if it was accepted or there is none. */
     keyProblem: unknown;
+    /** Whether it is refused because the process is overloaded: its key is not looked up, and it counts towards no quota and no ban. */
+    isShed: boolean;
   }
   interface FastifyContextConfig {
     /**
@@ -31,37 +34,39 @@ export interface Recognition {
   readonly keys: KeyRing;
   readonly limits: CountingStore;
   readonly anonymousAccess: AccessRule;
+  readonly overload: Overload;
 }
 
 /** A caller whose key is not checked: nothing is counted, and no status is told but that of an unknown caller. */
 const UNIDENTIFIED = { id: 'unidentified', quota: PLANS.FREE };
 
 /** Sets the caller and the meter of every request, before anything else handles it. */
-export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymousAccess }: Recognition): void {
+export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymousAccess, overload }: Recognition): void {
   // Set by the first hook of every request.
-  for (const name of ['caller', 'meter', 'keyProblem']) app.decorateRequest(name);
+  for (const name of ['caller', 'meter', 'keyProblem', 'isShed']) app.decorateRequest(name);
   const peek = () => limits.peek(UNIDENTIFIED);
   const nothing = { take: peek, peek };
 
   app.addHook('onRequest', (request, _reply, done) => {
-    const admit = (caller: Caller) => {
+    request.isShed = overload.isTooMuch;
+    const count = (caller: Caller) => {
       request.caller = caller;
       request.meter = new Meter(limits, caller);
-    };
-    const settle = (caller: Caller | undefined) => {
-      admit(caller ?? request.caller);
-      if (!caller) request.keyProblem = new ProblemError('UNAUTHENTICATED', WRONG_KEY);
       done();
     };
     const address = subjectOfAddress(request.ip);
     // Also with a key: a wrong one is counted against its client's address, so that guessing uses up the guesser's own quota.
-    admit(anonymousCaller(address, anonymousAccess(request.headers)));
+    request.caller = anonymousCaller(address, anonymousAccess(request.headers));
     const presented = presentedKey(request);
-    if (presented === undefined) return done();
+    if (presented === undefined) return count(request.caller);
     // The request may be answered without a look-up or before it completes. Its caller must not be told the quota and the
     // ban of others that share its address.
     request.meter = new Meter(nothing, UNIDENTIFIED);
     if (request.isShed || request.routeOptions.config.isForAnybody) return done();
+    const settle = (caller: Caller | undefined) => {
+      if (!caller) request.keyProblem = new ProblemError('UNAUTHENTICATED', keys.refusalOf(presented));
+      count(caller ?? request.caller);
+    };
     const caller = keys.recognise(presented, address, request.raw.socket);
     if (!(caller instanceof Promise)) return settle(caller);
     caller.then(settle, (error) => {
@@ -71,12 +76,23 @@ export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymous
   });
 }
 
-/** Refuses requests whose key was rejected, once the response has the CORS headers that let a browser read it. */
-export function refuseWrongKeys(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, _reply, done) => {
-    const { keyProblem } = request;
-    // Fastify makes the route's options anew each time they are read.
-    if (keyProblem === undefined || request.routeOptions.config.metering) return done();
-    done(keyProblem as Error);
-  });
+/** A whole key, and the rate-limit subject of its client's address. */
+export interface PresentedKey {
+  readonly whole: string;
+  readonly address: string;
+}
+
+/** The key of a request, kept for connections and subscriptions that check it again. */
+export function keyOf(request: FastifyRequest): PresentedKey | undefined {
+  const whole = presentedKey(request);
+  return whole === undefined ? undefined : { whole, address: subjectOfAddress(request.ip) };
+}
+
+/** `X-API-Key`, or the credentials of `Authorization: Bearer` (RFC 6750, section 2.1). */
+export function presentedKey({ headers }: { headers: IncomingHttpHeaders }): string | undefined {
+  const key = headers['x-api-key'];
+  if (key !== undefined) return String(key);
+  const { authorization } = headers;
+  if (authorization === undefined) return undefined;
+  return /^bearer +/i.test(authorization) ? authorization.replace(/^bearer +/i, '').trimEnd() : '';
 }

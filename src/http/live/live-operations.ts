@@ -7,7 +7,7 @@ import type { Executor } from '../../graphql/executor/executor';
 import { type Outcome, refusal, refuseDocument } from '../../graphql/executor/outcome';
 import { RunningSubscription } from '../../graphql/executor/running-subscription';
 import { PerCaller } from '../callers/per-caller';
-import { type PresentedKey, WRONG_KEY } from '../callers/presented-key';
+import type { PresentedKey } from '../callers/recognition';
 import { readLiveRequest } from './live-request';
 
 export interface LiveOptions {
@@ -104,7 +104,8 @@ export class LiveOperations {
     for (const key of keys.values()) {
       if (await this.isAccepted(key)) continue;
       for (const [subscription, own] of this.running) {
-        if (own?.whole === key.whole) subscription.end(new ProblemError('UNAUTHENTICATED', WRONG_KEY));
+        if (own?.whole === key.whole)
+          subscription.end(new ProblemError('UNAUTHENTICATED', this.options.keys.refusalOf(key.whole)));
       }
     }
   }

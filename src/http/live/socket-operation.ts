@@ -15,8 +15,8 @@ import type { Subject } from '../../rate-limit/limit-status';
 import { Meter } from '../../rate-limit/meter';
 import type { CountingStore } from '../../rate-limit/stores/counting-store';
 import type { BannedCallers } from '../callers/banned-callers';
-import { type PresentedKey, WRONG_KEY } from '../callers/presented-key';
-import type { AccessLog } from '../observation/access-log';
+import type { PresentedKey } from '../callers/recognition';
+import { type AccessLog, isTurnedAway } from '../observation/access-log';
 import type { Incoming } from '../observation/request-observation';
 import type { Overload } from '../protection/overload';
 import type { RequestsInProgress } from '../protection/requests-in-progress';
@@ -73,7 +73,6 @@ export async function runSocketOperation(
   let asked = incoming(client.caller);
   let request = requestOf(asked);
   let result: RunningSubscription | Outcome;
-  let isTurnedAway = false;
   client.running.add(deadline);
   try {
     if (shed) throw shed;
@@ -81,7 +80,6 @@ export async function runSocketOperation(
     request = requestOf(asked);
     const { query } = (payload ?? {}) as { query?: unknown };
     const problem = await banned.refuse(request.meter, query);
-    isTurnedAway = problem !== undefined;
     if (problem) throw new ProblemError(problem.code, problem.message);
     result = await live.run(payload, request, client.key);
   } catch (error) {
@@ -94,11 +92,12 @@ export async function runSocketOperation(
     const refused = refusalOf(await request.meter.take(1));
     if (refused && result.status !== 429) result = refusal(refused, { request });
   }
-  const { operation = 'graphql', name: operationName } = asked.observation ?? {};
+  const { operation = 'graphql', name: operationName, worst } = asked.observation ?? {};
   const status = result instanceof RunningSubscription ? 200 : result.status;
   const ms = performance.now() - started;
   const caller = request.caller.id;
-  accessLog.record({ requestId, method: 'WEBSOCKET', caller, operation, operationName, status, ms }, isTurnedAway);
+  const entry = { requestId, method: 'WEBSOCKET', caller, operation, operationName, status, code: worst?.code, ms };
+  accessLog.record(entry, isTurnedAway(status, request.meter), worst && { ...worst, interface: 'graphql' });
   return result;
 }
 
@@ -107,6 +106,7 @@ async function callerOf({ key, caller, socket }: Client, keys: KeyRing): Promise
   if (key === undefined) return caller;
   const current = await keys.recognise(key.whole, key.address);
   if (current) return current;
-  socket.close(CloseCode.Forbidden, WRONG_KEY);
-  throw new ProblemError('UNAUTHENTICATED', WRONG_KEY);
+  const reason = keys.refusalOf(key.whole);
+  socket.close(CloseCode.Forbidden, reason);
+  throw new ProblemError('UNAUTHENTICATED', reason);
 }

@@ -2,7 +2,7 @@ import { type ExecutionArgs, type ExecutionResult, GraphQLError, type GraphQLFor
 import { CloseCode, makeServer, type OperationResult, type Server } from 'graphql-ws';
 import type { Caller } from '../../access/caller';
 import { RunningSubscription } from '../../graphql/executor/running-subscription';
-import { presentedKey, WRONG_KEY } from '../callers/presented-key';
+import { presentedKey } from '../callers/recognition';
 import { tooMany } from './live-operations';
 import { type Client, runSocketOperation, type SocketOptions } from './socket-operation';
 
@@ -68,7 +68,7 @@ async function authenticate(
   }
   if (!caller) {
     await limits.take(client.address, 1, 'counted');
-    return refuse(CloseCode.Forbidden, WRONG_KEY);
+    return refuse(CloseCode.Forbidden, keys.refusalOf(whole));
   }
   const leave = live.connections.take(caller.id);
   if (!leave) return refuse(TRY_AGAIN_LATER, tooMany(live.connections.most).message);
@@ -83,7 +83,8 @@ async function authenticate(
 function keyIn(params: Params): string | undefined {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(params)) {
-    if (typeof value === 'string') headers[name.toLowerCase()] = value;
+    // What is no text is no key either, but was meant as one: the empty one, which nobody has.
+    if (value !== null && value !== undefined) headers[name.toLowerCase()] = typeof value === 'string' ? value : '';
   }
   return headers.apikey ?? presentedKey({ headers });
 }

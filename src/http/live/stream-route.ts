@@ -10,7 +10,8 @@ import { headersOf } from '../../graphql/idempotency/idempotency-header';
 import { answerOtherMethods } from '../../rest/other-methods';
 import { acceptJsonBodies } from '../../rest/requests/json-body';
 import { JSON_TYPE } from '../../rest/responses/send-result';
-import { keyOf } from '../callers/presented-key';
+import type { BannedCallers } from '../callers/banned-callers';
+import { keyOf } from '../callers/recognition';
 import { STREAM_PATH } from '../error-handling';
 import type { AccessLog } from '../observation/access-log';
 import type { RequestsInProgress } from '../protection/requests-in-progress';
@@ -25,6 +26,7 @@ const KEEP_ALIVE_MS = 12_000;
 export interface StreamRouteOptions {
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
+  readonly banned: BannedCallers;
   readonly accessLog: AccessLog;
   requestOf(request: FastifyRequest): OperationRequest;
 }
@@ -36,9 +38,10 @@ export interface StreamRouteOptions {
  */
 export async function streamRoute(
   app: FastifyInstance,
-  { live, requests, accessLog, requestOf }: StreamRouteOptions,
+  { live, requests, banned, accessLog, requestOf }: StreamRouteOptions,
 ): Promise<void> {
   acceptJsonBodies(app);
+  app.addHook('preHandler', banned.refuseDocument);
   const open = new Set<EventStream>();
   live.onClose(() => {
     for (const stream of open) stream.hangUp();

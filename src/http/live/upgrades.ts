@@ -1,5 +1,7 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+import { ProblemError } from '../../errors/problem';
 import type { RequestsInProgress } from '../protection/requests-in-progress';
 
 /** Headers about a change of protocol, which are left out when a request is parsed again. */
@@ -73,4 +75,15 @@ function readAgain(server: Server, request: IncomingMessage, socket: Socket, hea
   // Node decodes header bytes as Latin-1; this restores the original bytes.
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
   server.emit('connection', socket);
+}
+
+/**
+ * Checks the origin. WebSockets are not subject to CORS, so the server has to.
+ * @param allowed origins that browsers may connect from; `undefined` is any. @throws ProblemError `FORBIDDEN`.
+ */
+export function checkOrigin({ headers, host }: FastifyRequest, allowed: readonly string[] | undefined): void {
+  const { origin } = headers;
+  if (origin === undefined || !allowed || allowed.includes('*') || allowed.includes(origin)) return;
+  const isOwn = URL.canParse(origin) && new URL(origin).host === host;
+  if (!isOwn) throw new ProblemError('FORBIDDEN', 'Browsers may not connect from this origin.');
 }

@@ -10,14 +10,13 @@ import { ProblemError } from '../../errors/problem';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import { PLANS } from '../../rate-limit/plans';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
-import { keyOf } from '../callers/presented-key';
+import { keyOf } from '../callers/recognition';
 import { BODY_LIMIT, GRAPHQL_PATH } from '../error-handling';
 import { aboutToEnd, tooMany } from './live-operations';
 import { type Fault, faultIn, messageAllowances, TOO_OFTEN } from './message-rules';
-import { checkOrigin } from './origin';
 import type { Client, SocketOptions } from './socket-operation';
 import { socketProtocol } from './socket-protocol';
-import { pendingUpgrades } from './upgrades';
+import { checkOrigin, pendingUpgrades } from './upgrades';
 
 export interface WebSocketsOptions extends SocketOptions {
   /** Origins that browsers may connect from; `undefined` allows any. */

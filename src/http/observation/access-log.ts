@@ -5,8 +5,10 @@ import {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import type { Metrics } from './metrics';
-import { operationOf } from './request-observation';
+import type { ErrorCode } from '../../errors/error-codes';
+import type { Meter } from '../../rate-limit/meter';
+import type { Metrics, ObservedError } from './metrics';
+import { errorOf, interfaceOf, operationOf } from './request-observation';
 
 /** The log entry of an answered request, or of an operation over WebSocket. */
 export interface AccessEntry {
@@ -18,8 +20,20 @@ export interface AccessEntry {
   readonly operation: string;
   readonly operationName: string | undefined;
   readonly status: number;
+  /** The code of its worst error. */
+  readonly code: ErrorCode | undefined;
   /** Duration; logged to a tenth of a millisecond. */
   ms: number;
+}
+
+/** Whether a request was refused because its caller was already banned. @param meter `undefined` before it has one. */
+export function isTurnedAway(httpStatus: number, meter: Meter | undefined): boolean {
+  return httpStatus === 429 && meter?.status?.verdict === 'banned';
+}
+
+/** Whether it is one of the probes and scrapes that come every few seconds, and was answered well. */
+function isRoutine({ operation, status }: AccessEntry): boolean {
+  return (operation === 'health' || operation === 'metrics') && status < 400;
 }
 
 /** Maximum time that a line waits, in milliseconds, and maximum number of lines waiting. */
@@ -28,8 +42,9 @@ const MAX_WAITING = 256;
 
 /**
  * Logs one line per answered request, and records it in the metrics. Query strings and headers are left out, since they may
- * hold secrets. So are requests of callers already banned, which could fill a disk: they appear in the metrics. Lines are
- * written in batches: one by one, each would take several times as long. They are lost only if the process is killed.
+ * hold secrets. So are requests of callers already banned, which could fill a disk: they appear in the metrics. Probes and
+ * scrapes that succeed are for the level `debug`. Lines are written in batches: one by one, each would take several times as
+ * long. They are lost only if the process is killed.
  */
 export class AccessLog extends LogController {
   private waiting: AccessEntry[] = [];
@@ -38,7 +53,7 @@ export class AccessLog extends LogController {
   /** @param isPatient whether lines may wait; they may not if they depend on the active context, such as a trace. */
   constructor(
     private readonly logger: FastifyBaseLogger,
-    private readonly metrics: Pick<Metrics, 'observe'>,
+    private readonly metrics: Pick<Metrics, 'observe' | 'observeError'>,
     private isPatient = true,
   ) {
     super({ requestIdLogLabel: 'requestId' });
@@ -57,15 +72,17 @@ export class AccessLog extends LogController {
   }
 
   override requestCompleted(_error: Error | null, request: FastifyRequest, reply: FastifyReply): void {
-    const { id: requestId, method, url, caller, observation, isTurnedAway } = request;
+    const { id: requestId, method, url, caller, meter, observation } = request;
     const operation = operationOf(request);
     const operationName = observation?.name === operation ? undefined : observation?.name;
     const { statusCode: status, elapsedTime: ms } = reply;
     const path = url.split('?', 1)[0];
-    const entry = { requestId, method, path, caller: caller?.id, operation, operationName, status, ms };
+    const error = errorOf(request);
+    const code = error?.code;
+    const entry = { requestId, method, path, caller: caller?.id, operation, operationName, status, code, ms };
     // How long a client listened is not the duration of a request; the stream was observed when it began.
     if (status === 200 && operation.startsWith('subscription ')) this.write(entry);
-    else this.record(entry, isTurnedAway);
+    else this.record(entry, isTurnedAway(status, meter), error && { ...error, interface: interfaceOf(request) });
   }
 
   /** Records how long a stream took to begin. */
@@ -73,9 +90,13 @@ export class AccessLog extends LogController {
     this.metrics.observe(operationOf(request), 200, reply.elapsedTime);
   }
 
-  /** @param isTurnedAway whether its caller was already banned. */
-  record(entry: AccessEntry, isTurnedAway: boolean): void {
-    this.metrics.observe(entry.operation, entry.status, entry.ms);
+  /**
+   * @param isTurnedAway whether its caller was already banned.
+   * @param error the worst that it was answered with.
+   */
+  record(entry: AccessEntry, isTurnedAway: boolean, error?: ObservedError): void {
+    this.metrics.observe(entry.operation, error?.status ?? entry.status, entry.ms);
+    if (error) this.metrics.observeError(error);
     if (!isTurnedAway) this.write(entry);
   }
 
@@ -105,7 +126,8 @@ export class AccessLog extends LogController {
     this.waiting = [];
     for (const entry of waiting) {
       entry.ms = Math.round(entry.ms * 10) / 10;
-      this.logger.info(entry, 'request');
+      if (isRoutine(entry)) this.logger.debug(entry, 'request');
+      else this.logger.info(entry, 'request');
     }
   }
 }

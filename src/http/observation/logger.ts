@@ -5,6 +5,8 @@ const ALONE = { minLength: 64 * 1024, maxWrite: 128 * 1024 };
 /** For several processes on one pipe: what POSIX writes atomically (PIPE_BUF), so that lines do not interleave. */
 const TOGETHER = { minLength: 4095, maxWrite: 4096 };
 
+const formatters = { level: (level: string) => ({ level }) };
+
 /**
  * JSON lines on standard output (pino). Lines are buffered for at most a second, since a write can cost more than a whole
  * request. pino flushes the buffer when the process exits by itself or on a signal; it is lost if the process is killed.
@@ -14,7 +16,12 @@ export function createLogger(level: string, writers = 1): Logger {
   // No buffer, and no timer that would keep a closed application in memory.
   if (level === 'silent') return pino({ level });
   const pieces = writers > 1 ? TOGETHER : ALONE;
-  return pino({ level, formatters: { level: (label) => ({ level: label }) } }, output(pieces));
+  return pino({ level, formatters }, output(pieces));
+}
+
+/** Writes a line at once, whatever the level of the log: one that must not get lost. */
+export function logAnyway(fields: object, message: string): void {
+  pino({ formatters }, process.stdout).info(fields, message);
 }
 
 /** Buffers bytes: with text, pino's destination would measure the whole buffer again for every line added. */

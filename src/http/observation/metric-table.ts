@@ -65,13 +65,13 @@ export const METRICS: readonly Metric<Observed>[] = [
   gauge(
     'database_connections',
     'Connections in the pool, total and idle.',
-    ({ database: { load } }) => load && (['total', 'idle'] as const).map((state) => ({ state, value: load[state] })),
+    ({ database: { load } }) => (['total', 'idle'] as const).map((state) => ({ state, value: load[state] })),
     { labels: ['state'] },
   ),
   gauge(
     'database_waiting',
     'Statements and transactions waiting for a connection.',
-    ({ database }) => database.load?.waiting,
+    ({ database }) => database.load.waiting,
   ),
   gauge(
     'replica_used',

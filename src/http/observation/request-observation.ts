@@ -2,13 +2,16 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../access/caller';
 import type { Deadline } from '../../database/work/deadline';
-import type { Observer } from '../../graphql/executor/context';
+import type { Told } from '../../errors/problem';
+import type { Api, Observer } from '../../graphql/executor/context';
 import type { Meter } from '../../rate-limit/meter';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** What its operation reported; `undefined` if none has run. */
     observation: Observation | undefined;
+    /** The error that it is refused with as a whole, whatever the HTTP status. */
+    refusal: Told | undefined;
   }
   interface FastifyContextConfig {
     /** The name of the route in logs and metrics: the `operationId`, `graphql`, `docs`. */
@@ -35,8 +38,8 @@ export class Observation implements Observer {
   /** `query pets` */
   operation: string | undefined;
   name: string | undefined;
-  /** Whether something it needed was unavailable, whatever the status of the response. */
-  isUnavailable = false;
+  /** The error of the highest status that the caller is told, whatever the HTTP status. */
+  worst: Told | undefined;
 
   /** @param logger receives errors whose details are hidden from the caller. */
   constructor(
@@ -53,9 +56,23 @@ export class Observation implements Observer {
     this.logger.error({ err, requestId: this.requestId });
   }
 
-  onUnavailable(): void {
-    this.isUnavailable = true;
+  onProblem(problem: Told): void {
+    if (!this.worst || problem.status > this.worst.status) this.worst = problem;
   }
+}
+
+/** The error that describes how a request ended; `undefined` for one without errors. */
+export function errorOf({ refusal, observation }: FastifyRequest): Told | undefined {
+  return refusal ?? observation?.worst;
+}
+
+/** By which interface a request came; `other` for health, metrics, pages, and paths that are not there. */
+export type Interface = Api['name'] | 'other';
+
+export function interfaceOf({ routeOptions }: FastifyRequest): Interface {
+  const { operation, metering } = routeOptions.config;
+  if (operation === undefined || metering) return 'other';
+  return operation === 'graphql' ? 'graphql' : 'rest';
 }
 
 /** The operation of a request, never named by the client: `getPet`, `query pets`, `graphql`, `docs`, `other`. */

@@ -4,14 +4,13 @@ import type { Socket } from 'node:net';
 import type { ErrorCode } from '../../errors/error-codes';
 import { helpLink } from '../../errors/help';
 import { refusalOf } from '../../errors/limit-problem';
-import { ProblemError } from '../../errors/problem';
+import { errorBody, ProblemError } from '../../errors/problem';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import { Meter } from '../../rate-limit/meter';
 import { PLANS } from '../../rate-limit/plans';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
 import type { Store } from '../../rate-limit/stores/store';
-import { errorBody } from '../../rest/responses/rest-errors';
-import { PROTECTIVE_HEADERS, VARY } from './protective-headers';
+import { PROTECTIVE_HEADERS, VARY } from './common-headers';
 import type { RequestsInProgress } from './requests-in-progress';
 
 const CODES: Readonly<Record<string, [ErrorCode, string]>> = {

@@ -1,3 +1,5 @@
+import type { FastifyInstance } from 'fastify';
+
 const SAMPLE_MS = 100;
 const SAMPLES = 3;
 
@@ -7,15 +9,15 @@ export class EventLoopLag {
   ms = 0;
   private readonly samples = new Array<number>(SAMPLES).fill(0);
   private due = 0;
-  private timer: NodeJS.Timeout | undefined;
 
-  start(): void {
-    this.due = performance.now() + SAMPLE_MS;
-    this.timer = setInterval(() => this.sample(), SAMPLE_MS).unref();
-  }
-
-  stop(): void {
-    clearInterval(this.timer);
+  /** Measures while the server is open: lag during startup is not overload. */
+  watch(app: FastifyInstance): void {
+    let timer: NodeJS.Timeout | undefined;
+    app.addHook('onReady', async () => {
+      this.due = performance.now() + SAMPLE_MS;
+      timer = setInterval(() => this.sample(), SAMPLE_MS).unref();
+    });
+    app.addHook('onClose', async () => clearInterval(timer));
   }
 
   private sample(): void {

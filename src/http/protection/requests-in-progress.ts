@@ -86,10 +86,6 @@ export class RequestsInProgress {
       });
       done();
     });
-    app.addHook('onSend', (_request, reply, payload, done) => {
-      if (this.isClosing) reply.header('connection', 'close');
-      done(null, payload);
-    });
     const sweep = setInterval(() => this.endOverdue(), Math.min(MAX_SWEEP_MS, this.limitMs / 4)).unref();
     app.addHook('onClose', async () => clearInterval(sweep));
   }

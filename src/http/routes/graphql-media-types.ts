@@ -2,8 +2,8 @@ import type { FormattedExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import type { ErrorCode } from '../../errors/error-codes';
+import { JSON_TYPE } from '../../rest/responses/send-result';
 
-const JSON_TYPE = 'application/json; charset=utf-8';
 const RESPONSE_TYPE = 'application/graphql-response+json; charset=utf-8';
 const MAX_KNOWN = 100;
 

@@ -1,8 +1,7 @@
-import type { ApolloServer } from '@apollo/server';
-import { fastifyApolloHandler } from '@as-integrations/fastify';
+import { type ApolloServer, HeaderMap, type HTTPGraphQLRequest } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
-import { ProblemError } from '../../errors/problem';
+import { ProblemError, type Told } from '../../errors/problem';
 import { withText } from '../../graphql/documents/document-ids';
 import type { KnownDocuments } from '../../graphql/documents/known-documents';
 import type { OperationRequest } from '../../graphql/executor/context';
@@ -12,6 +11,7 @@ import { headersOf } from '../../graphql/idempotency/idempotency-header';
 import type { Page } from '../../pages/page';
 import { answerOtherMethods } from '../../rest/other-methods';
 import { acceptJsonBodies } from '../../rest/requests/json-body';
+import type { BannedCallers } from '../callers/banned-callers';
 import { GRAPHQL_PATH } from '../error-handling';
 import type { WebSockets } from '../live/websockets';
 import { prefersPage, responseType, statusFor } from './graphql-media-types';
@@ -23,6 +23,7 @@ export interface GraphQLRouteOptions {
   readonly apollo: ApolloServer<OperationRequest>;
   readonly executor: Executor;
   readonly documents: KnownDocuments;
+  readonly banned: BannedCallers;
   /** The page for browsers. */
   readonly sandbox: Page;
   readonly websockets: WebSockets;
@@ -36,13 +37,13 @@ export interface GraphQLRouteOptions {
  * (bench/README.md, "The forms of a request").
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
-  const { apollo, executor, documents, websockets, sandbox, requestOf } = options;
+  const { apollo, executor, documents, banned, websockets, sandbox, requestOf } = options;
   acceptJsonBodies(app);
+  app.addHook('preHandler', banned.refuseDocument);
   // A form on any site can send this; Apollo refuses it (CSRF prevention).
   app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, text, done) => done(null, text));
-  const throughApollo = fastifyApolloHandler(apollo, { context: async (request) => requestOf(request) });
 
-  async function run(this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) {
+  async function run(request: FastifyRequest, reply: FastifyReply) {
     const { accept } = request.headers;
     const isPost = request.method === 'POST';
     const given = isPost ? request.body : request.query;
@@ -52,7 +53,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     if (!type) throw new ProblemError('NOT_ACCEPTABLE', NOT_ACCEPTABLE);
     const known = isObject(sent) && (isPost || isSafeGet(request)) ? knownRequest(sent, documents, !isPost) : undefined;
     if (!known || !(isPost || executor.kindOf(known.document, known.operationName) === 'query'))
-      return byApollo.call(this, request, reply, sent);
+      return byApollo(request, reply, sent);
     const { document, operationName, variables } = known;
     const outcome = await executor.run(document, operationName, variables, requestOf(request));
     reply.code(statusFor(accept, outcome.status, outcome.body)).header('content-type', type);
@@ -60,40 +61,43 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     return serialize(outcome.body);
   }
 
-  /** Runs the request through Apollo, which knows no HEAD and puts no request id on its own errors. */
-  async function byApollo(this: FastifyInstance, request: FastifyRequest, reply: FastifyReply, sent: unknown) {
-    const asked = asApolloReads(request, sent);
-    const answer = await throughApollo.call(this, asked, reply);
-    request.observation = asked.observation;
-    if (typeof answer !== 'string' || !answer.startsWith('{')) return answer;
-    reply.code(statusFor(request.headers.accept, reply.statusCode, answer));
-    return request.observation?.operation ? answer : withRequestId(answer, request.id);
+  /** Runs the request through Apollo, which puts no request id on its own errors. */
+  async function byApollo(request: FastifyRequest, reply: FastifyReply, sent: unknown) {
+    const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({
+      httpGraphQLRequest: asApolloReads(request, sent),
+      context: async () => requestOf(request),
+    });
+    // Only @defer and @stream, which the schema does not have, make an answer of several parts.
+    if (body.kind === 'chunked') throw new Error('Apollo answers in parts');
+    for (const [name, value] of headers) reply.header(name, value);
+    reply.code(statusFor(request.headers.accept, status ?? 200, body.string));
+    return request.observation?.operation ? body.string : asRefusal(body.string, request);
   }
 
   const config = { operation: 'graphql', mayAskStatus: true };
-  app.get(GRAPHQL_PATH, { config }, function (this: FastifyInstance, request, reply: FastifyReply) {
+  app.get(GRAPHQL_PATH, { config }, (request, reply: FastifyReply) => {
     if (websockets.isUpgrade(request)) return websockets.accept(request, reply);
     if (prefersPage(request.headers.accept)) return sandbox.send(reply);
-    return run.call(this, request, reply);
+    return run(request, reply);
   });
   app.post(GRAPHQL_PATH, { config }, run);
   answerOtherMethods(app, GRAPHQL_PATH, ['GET', 'HEAD', 'POST']);
 }
 
 /** The request with HEAD as GET, and with the text of a document that it names by id. @param sent its parameters. */
-function asApolloReads(request: FastifyRequest, sent: unknown): FastifyRequest {
-  const own: PropertyDescriptorMap = {
-    // Apollo builds a URL from this, and the client's `Host` may not be valid in one.
-    hostname: { value: 'localhost' },
-    observation: { value: undefined, writable: true },
+function asApolloReads(request: FastifyRequest, sent: unknown): HTTPGraphQLRequest {
+  const isPost = request.method === 'POST';
+  const headers = new HeaderMap();
+  for (const [name, value] of Object.entries(request.headers)) if (value) headers.set(name, String(value));
+  if (!isPost && !mayBeForged(request)) headers.set('apollo-require-preflight', 'true');
+  const { search } = new URL(request.url, 'http://localhost');
+  const isAsSent = isPost || sent === request.query;
+  return {
+    method: isPost ? 'POST' : 'GET',
+    headers,
+    search: isAsSent ? search : `?${new URLSearchParams(sent as Record<string, string>)}`,
+    body: isPost ? sent : undefined,
   };
-  if (request.method === 'HEAD') own.method = { value: 'GET' };
-  if (request.method === 'POST') own.body = { value: sent };
-  else if (sent !== request.query)
-    own.url = { value: `${GRAPHQL_PATH}?${new URLSearchParams(sent as Record<string, string>)}` };
-  if (request.method !== 'POST' && !mayBeForged(request))
-    own.headers = { value: { ...request.headers, 'apollo-require-preflight': 'true' } };
-  return Object.create(request, own);
 }
 
 /**
@@ -114,11 +118,13 @@ function isSafeGet(request: FastifyRequest): boolean {
 /** Apollo's `requestHeaders` of CSRF prevention. */
 const ALLOWED_BY = ['x-apollo-operation-name', 'apollo-require-preflight'];
 
-/** @param answer the body as JSON text. */
-function withRequestId(answer: string, requestId: string): string {
+/** Apollo's own errors, with the request id, which it does not know. @param answer the body as JSON text. */
+function asRefusal(answer: string, request: FastifyRequest): string {
   if (!answer.startsWith('{"errors"')) return answer;
   const body = JSON.parse(answer) as FormattedExecutionResult;
+  const { id: requestId } = request;
   const errors = body.errors?.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
+  request.refusal = body.errors?.[0]?.extensions as Told | undefined;
   return JSON.stringify({ ...body, errors });
 }
 

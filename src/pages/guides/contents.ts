@@ -73,9 +73,7 @@ export function readContents(): readonly Group[] {
     .filter((file) => file.endsWith('.md'))
     .map((file) => file.slice(0, -'.md'.length));
   const others = present.filter((name) => !named.has(name) && !SHOWN_OTHERWISE.includes(name));
-  const isThere = (entry: string | Link) => typeof entry !== 'string' || entry in ELSEWHERE || present.includes(entry);
   return [...GROUPS, [OTHERS, others] as const]
-    .map(([title, entries]) => [title, entries.filter(isThere)] as const)
     .filter(([, entries]) => entries.length)
     .map(([title, entries]) => ({
       title,

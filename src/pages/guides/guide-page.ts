@@ -1,5 +1,5 @@
 import { escaped } from '../html';
-import type { Link } from './contents';
+import type { Group, Link } from './contents';
 import type { Library, ShownGuide } from './library';
 
 /** The parts of `guide.html` that are filled in, by the names of their comments. */
@@ -8,13 +8,15 @@ type Parts = Readonly<Record<'title' | 'description' | 'navigation' | 'content',
   readonly neighbours?: string;
 };
 
+type Contents = Pick<Library, 'groups'>;
+
 /** The template with its parts; nothing is left of those that it does not get. */
 export function filled(template: string, parts: Parts): string {
   return template.replace(/<!-- (\w+) -->/g, (_, name: string) => parts[name as keyof Parts] ?? '');
 }
 
 /** The navigation, with the page that is shown marked. */
-function navigation({ groups }: Library, current: string): string {
+function navigation({ groups }: Contents, current: string): string {
   const link = ({ title, href }: Link) =>
     `<li><a href="${href}"${href === current ? ' aria-current="page"' : ''}>${escaped(title)}</a></li>`;
   return groups
@@ -34,20 +36,35 @@ export function guideParts(library: Library, guide: ShownGuide): Parts {
 }
 
 /** The parts of the page that introduces all guides. */
-export function overviewParts(library: Library): Parts {
+export function overviewParts({ groups }: Contents): Parts {
+  return {
+    title: 'Documentation',
+    description: 'Guides and references of the petstore gateway.',
+    navigation: navigation({ groups }, '/docs'),
+    content: `<h1>Documentation</h1>\n<p>Guides for those who call the petstore and for those who run it, and the references of both interfaces.</p>\n${cards(groups)}`,
+  };
+}
+
+/** The parts of the page for addresses that have none. */
+export function missingParts({ groups }: Contents): Parts {
+  return {
+    title: 'No such page',
+    description: 'There is no page at this address.',
+    navigation: navigation({ groups }, ''),
+    content: `<h1>No such page</h1>\n<p>There is nothing at this address. Search above, begin at the <a href="/">start</a>, or choose a page:</p>\n${cards(groups)}`,
+  };
+}
+
+function cards(groups: readonly Group[]): string {
   const card = (entry: Link) => {
     const summary = entry.summary ? `<span>${escaped(entry.summary)}</span>` : '';
     return `<li><a href="${entry.href}"><strong>${escaped(entry.title)}</strong>${summary}</a></li>`;
   };
-  const groups = library.groups.map(
-    ({ title, entries }) => `<h2>${escaped(title)}</h2>\n<ul class="overview">${entries.map(card).join('\n')}</ul>`,
-  );
-  return {
-    title: 'Documentation',
-    description: 'Guides and references of the petstore gateway.',
-    navigation: navigation(library, '/docs'),
-    content: `<h1>Documentation</h1>\n<p>Guides for those who call the petstore and for those who run it, and the references of both interfaces.</p>\n${groups.join('\n')}`,
-  };
+  return groups
+    .map(
+      ({ title, entries }) => `<h2>${escaped(title)}</h2>\n<ul class="overview">${entries.map(card).join('\n')}</ul>`,
+    )
+    .join('\n');
 }
 
 function outline({ parsed }: ShownGuide): string {

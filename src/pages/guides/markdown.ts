@@ -1,4 +1,5 @@
 import MarkdownIt from 'markdown-it';
+import { breakable } from '../breakable';
 import { escaped } from '../html';
 import { highlighted } from './highlight';
 
@@ -127,6 +128,7 @@ rules.th_open = (tokens, index, options, _env, self) => {
   if (open && close && text?.content === '') open.tag = close.tag = 'td';
   return self.renderToken(tokens, index, options);
 };
+rules.code_inline = (tokens, index) => `<code>${breakable(tokens[index]?.content ?? '')}</code>`;
 rules.fence = (tokens, index) => {
   const token = tokens[index] as Token;
   const { content } = token;

@@ -2,58 +2,52 @@ import type { GraphQLSchema } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
 import { ERROR_CODES, ERRORS } from '../../errors/error-codes';
 import { helpOf } from '../../errors/help';
-import { operationsOf } from '../reference/rest/shown-operation';
-import type { Library } from './library';
+import { graphqlPlaces } from '../reference/graphql/graphql-places';
+import { restPlaces } from '../reference/rest/rest-places';
+import { isGuide } from './contents';
+import type { Found } from './found';
+import type { Library, ShownGuide } from './library';
+import { ALSO_CALLED, FOUND_LAST } from './search-words';
 
-/** One place that the search finds. The browser indexes all of them when the search is first opened. */
-export interface Found {
-  /** What kind of place it is: `Guide`, `REST`, `GraphQL` or `Error`. */
-  readonly kind: string;
-  readonly title: string;
-  /** What it is part of: a page, a tag, a type. */
-  readonly within: string;
-  readonly text: string;
-  readonly href: string;
-}
-
-/** Every section of the guides, every operation of both interfaces, every error. */
+/** Every section of the guides, every setting, operation, type, parameter, header and error. */
 export function searchIndex(library: Library, document: OpenAPIV3.Document, schema: GraphQLSchema): Found[] {
-  return [...inGuides(library), ...inRest(document), ...inGraphql(schema), ...inErrors()];
+  const found = [...inGuides(library), ...restPlaces(document), ...graphqlPlaces(schema), ...inErrors()];
+  return found.map((place) => ({ ...place, text: place.text.replaceAll('`', ''), also: ALSO_CALLED[place.href] }));
 }
 
-function inGuides({ guides }: Library): Found[] {
-  return guides.flatMap(({ title, href, parsed }) =>
-    parsed().sections.map(({ level, id, text, content }) => ({
+function inGuides({ groups, guides }: Library): Found[] {
+  const references = groups.flatMap(({ entries }) => entries.filter((entry) => !isGuide(entry)));
+  return [
+    ...references.map(({ title, summary, href }) => ({
       kind: 'Guide',
-      title: text,
-      within: level === 1 ? '' : title,
-      text: content,
-      href: level === 1 ? href : `${href}#${id}`,
+      title,
+      within: 'Reference',
+      text: summary,
+      href,
     })),
-  );
+    ...guides.flatMap(inGuide),
+  ];
 }
 
-function inRest(document: OpenAPIV3.Document): Found[] {
-  return operationsOf(document).map(({ method, path, operation }) => ({
-    kind: 'REST',
-    title: `${method} ${path}`,
-    within: operation.tags?.[0] ?? '',
-    text: `${operation.summary} ${operation.description}`,
-    href: `/docs/rest#${operation.operationId}`,
+function inGuide({ name, title, href, markdown, parsed }: ShownGuide): Found[] {
+  const last = FOUND_LAST.includes(name) ? ({ last: true } as const) : {};
+  const texts = markdown.split(/^## /m);
+  return parsed().sections.flatMap(({ level, id, text, content }, index) => {
+    const at = level === 1 ? href : `${href}#${id}`;
+    const section = { kind: 'Guide', title: text, within: level === 1 ? '' : title, text: content, href: at, ...last };
+    return name === 'configuration' ? [section, ...settingsIn(texts[index] ?? '', at)] : [section];
+  });
+}
+
+/** The rows of a table of settings. */
+function settingsIn(markdown: string, href: string): Found[] {
+  return [...markdown.matchAll(/^\| `(\w+)` \|.*\| (.+) \|$/gm)].map(([, title = '', text = '']) => ({
+    kind: 'Setting',
+    title,
+    within: 'Configuration',
+    text,
+    href,
   }));
-}
-
-function inGraphql(schema: GraphQLSchema): Found[] {
-  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
-  return roots.flatMap((root) =>
-    Object.values(root?.getFields() ?? {}).map(({ name, description }) => ({
-      kind: 'GraphQL',
-      title: name,
-      within: String(root?.name),
-      text: description ?? '',
-      href: `/docs/graphql#${root?.name}.${name}`,
-    })),
-  );
 }
 
 function inErrors(): Found[] {

@@ -11,6 +11,10 @@ const dialog = /** @type {HTMLDialogElement} */ (byId('dialog'));
 dialog.addEventListener('close', () => {
   if (!dialog.open) dialog.replaceChildren();
 });
+// Nor may it be lost by a key press. Browsers let `cancel` refuse only a first Esc.
+const keepSecret = (/** @type {Event} */ event) => byId('secret') && event.preventDefault();
+addEventListener('keydown', (event) => event.key === 'Escape' && keepSecret(event));
+dialog.addEventListener('cancel', keepSecret);
 
 /**
  * Shows a form, which is closed when what it does has worked.
@@ -183,6 +187,7 @@ export function showSecret(title, secret) {
       make('div', { class: 'dialog-actions' }, done),
     ),
   );
+  done.focus();
 }
 
 /** @param {string} label @param {HTMLElement} input */

@@ -1,5 +1,6 @@
 // @ts-check
 import './key-field.js';
+import './site.js';
 import * as api from './admin-api.js';
 import { showKeyForm, showRevocation, showRotation, showSecret, showUnban } from './admin-dialogs.js';
 import { callerItems, keyItem } from './admin-keys.js';
@@ -20,11 +21,11 @@ let cursors = [null];
 /** The number of the last question: what was asked before and comes later is not shown. */
 let asked = 0;
 
-/** @param {string} text @param {boolean} [isBad] */
-function say(text, isBad = false) {
+/** @param {string} text @param {'' | 'good' | 'bad'} [state] */
+function say(text, state = '') {
   const notice = byId('notice');
   notice.textContent = text;
-  notice.dataset.state = isBad ? 'bad' : '';
+  notice.dataset.state = state;
 }
 
 /** Says what went wrong, rather than nothing. @param {() => Promise<void>} run */
@@ -32,7 +33,7 @@ async function attempt(run) {
   try {
     await run();
   } catch (error) {
-    say(/** @type {Error} */ (error).message, true);
+    say(/** @type {Error} */ (error).message, 'bad');
   }
 }
 
@@ -44,7 +45,7 @@ async function start() {
     const lacks = viewer?.apiKey ? `The key “${viewer.apiKey.name}” does not have the scope ADMIN.` : '';
     say(
       problem ?? (lacks || 'Enter a key with the scope ADMIN: the first start of the gateway shows one.'),
-      currentKey() !== '',
+      currentKey() ? 'bad' : '',
     );
     return;
   }
@@ -97,7 +98,7 @@ function act(action, key) {
 /** @param {Promise<unknown>} change @param {string} text what is said then */
 async function done(change, text) {
   await change;
-  say(text);
+  say(text, 'good');
   await attempt(showKeys);
 }
 
@@ -111,7 +112,8 @@ byId('create').addEventListener('click', () =>
 byId('unban').addEventListener('click', () =>
   showUnban(async (caller) => {
     const wasBanned = await api.liftBan(caller);
-    say(wasBanned ? `The ban of ${caller} is lifted.` : `${caller} was not banned.`);
+    if (wasBanned) say(`The ban of ${caller} is lifted.`, 'good');
+    else say(`${caller} was not banned.`);
     await attempt(showKeys);
   }),
 );

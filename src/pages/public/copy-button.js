@@ -12,7 +12,7 @@ export function copyButton(text, label = 'Copy') {
   button.className = 'copy';
   button.textContent = label;
   button.addEventListener('click', async () => {
-    button.textContent = (await copied(text())) ? 'Copied' : 'Press Ctrl+C';
+    button.textContent = (await copied(text(), button)) ? 'Copied' : 'Not allowed';
     setTimeout(() => {
       button.textContent = label;
     }, SHOWN_MS);
@@ -20,12 +20,25 @@ export function copyButton(text, label = 'Copy') {
   return button;
 }
 
-/** The clipboard is there only on HTTPS and on this machine. @param {string} text */
-async function copied(text) {
+/** The clipboard is there only on HTTPS and on this machine. @param {string} text @param {HTMLElement} button */
+async function copied(text, button) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return false;
+    return copiedFromField(text, button);
   }
+}
+
+/** Copies as a user would: from a field, beside the button, since what is outside of an open dialog takes no focus. @param {string} text @param {HTMLElement} button */
+function copiedFromField(text, button) {
+  const field = document.createElement('textarea');
+  field.className = 'copied';
+  field.value = text;
+  button.after(field);
+  field.select();
+  const isCopied = document.execCommand('copy');
+  field.remove();
+  button.focus();
+  return isCopied;
 }

@@ -1,24 +1,17 @@
 // @ts-check
 import './key-field.js';
+import './site.js';
 import { answers, askViewer } from './gateway.js';
 import { keyChanges } from './key.js';
 
 const HTML = `
-  <a class="home" href="/"><img src="/favicon.svg" alt="" width="22" height="22">Petstore Gateway</a>
-  <nav aria-label="Explorers">
-    <a href="/graphql">Sandbox</a><a href="/graphiql">GraphiQL</a><a href="/docs/rest">REST</a>
-  </nav>
   <key-field></key-field>
   <p class="quota" role="status"></p>`;
 
-/** @param {number} count */
-const spell = (count) => count.toLocaleString('en');
-
-/** `<explorer-bar>`: links to the other pages, the key, and its remaining quota. */
+/** `<explorer-bar>`: adds the key and its remaining quota to the links that it has. */
 class ExplorerBar extends HTMLElement {
   connectedCallback() {
-    this.innerHTML = HTML;
-    this.querySelector(`nav a[href="${location.pathname}"]`)?.setAttribute('aria-current', 'page');
+    this.insertAdjacentHTML('beforeend', HTML);
     const quota = /** @type {HTMLElement} */ (this.querySelector('.quota'));
     let plan = '';
     let left = '';
@@ -32,9 +25,9 @@ class ExplorerBar extends HTMLElement {
     };
     answers.addEventListener('standing', (event) => {
       const windows = /** @type {CustomEvent<import('./gateway.js').Window[]>} */ (event).detail;
-      left = windows
-        .map(({ name, remaining, limit }) => `${spell(remaining)} of ${spell(limit)} this ${name}`)
-        .join(' · ');
+      // Of the window in force, as in the headers.
+      const [first] = [...windows].sort((a, b) => a.remaining - b.remaining);
+      left = first ? `${first.remaining.toLocaleString('en')} left this ${first.name}` : '';
       show();
     });
     keyChanges.addEventListener('change', ask);

@@ -4,6 +4,8 @@
 const SHOWN = 12;
 /** How much of a place's text is shown, in characters. */
 const EXCERPT = 160;
+/** How much less a place counts that others are to be found before. */
+const LAST = 0.2;
 
 /** @typedef {{ id: number, kind: string, title: string, within: string, text: string, href: string, terms: string[] }} Found */
 
@@ -32,15 +34,24 @@ async function load() {
   /** @type {Omit<Found, 'id'>[]} */
   const places = await response.json();
   const index = new MiniSearch({
-    fields: ['title', 'within', 'text'],
-    storeFields: ['kind', 'title', 'within', 'text', 'href'],
+    fields: ['title', 'within', 'text', 'also'],
+    storeFields: ['kind', 'title', 'within', 'text', 'href', 'last'],
     // Names such as REQUEST_TIMEOUT_MS, If-Match and X-RateLimit-Reset are found by their parts and as a whole.
     tokenize: (/** @type {string} */ text) =>
       text.match(/[\p{L}\p{N}]+(?:[-_.][\p{L}\p{N}]+)*/gu)?.flatMap(parts) ?? [],
-    searchOptions: { boost: { title: 4, within: 1.5 }, prefix: true, fuzzy: 0.15, combineWith: 'AND' },
+    searchOptions: {
+      boost: { title: 4, also: 4, within: 1.5 },
+      boostDocument: (/** @type {number} */ _id, /** @type {string} */ _term, /** @type {any} */ { last }) =>
+        last ? LAST : 1,
+      prefix: true,
+      fuzzy: 0.15,
+    },
   });
   index.addAll(places.map((place, id) => ({ id, ...place })));
-  return (/** @type {string} */ words) => index.search(words).slice(0, SHOWN);
+  return (/** @type {string} */ words) => {
+    const withAll = index.search(words, { combineWith: 'AND' });
+    return (withAll.length ? withAll : index.search(words)).slice(0, SHOWN);
+  };
 }
 
 /** @param {string} word */

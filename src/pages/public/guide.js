@@ -1,9 +1,10 @@
 // @ts-check
+import './site.js';
+import { copyButton } from './copy-button.js';
 import { openSearch } from './guide-search.js';
+import { nameThisServer } from './this-server.js';
 
-/** How long a copy button says that it has copied, in milliseconds. */
-const A_MOMENT = 1500;
-
+nameThisServer();
 for (const pre of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('pre.code'))) addCopyButton(pre);
 
 const menu = /** @type {HTMLDetailsElement} */ (document.getElementById('menu'));
@@ -19,7 +20,8 @@ const button = /** @type {HTMLButtonElement} */ (document.getElementById('search
 button.hidden = false;
 button.addEventListener('click', openSearch);
 addEventListener('keydown', (event) => {
-  const isTyping = event.target instanceof HTMLInputElement;
+  const isTyping =
+    event.target instanceof Element && event.target.closest('input, textarea, select, [contenteditable]');
   const isShortcut = (event.key === '/' && !isTyping) || (event.key === 'k' && (event.metaKey || event.ctrlKey));
   if (!isShortcut) return;
   event.preventDefault();
@@ -31,18 +33,10 @@ function addCopyButton(pre) {
   const block = document.createElement('div');
   block.className = 'code-block';
   pre.replaceWith(block);
-  const copy = document.createElement('button');
-  copy.type = 'button';
-  copy.className = 'copy';
-  copy.textContent = 'Copy';
-  copy.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(commandsOf(pre));
-    copy.textContent = 'Copied';
-    setTimeout(() => {
-      copy.textContent = 'Copy';
-    }, A_MOMENT);
-  });
-  block.append(pre, copy);
+  block.append(
+    pre,
+    copyButton(() => commandsOf(pre)),
+  );
 }
 
 /**

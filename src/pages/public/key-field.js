@@ -4,7 +4,7 @@ import { currentKey, keyChanges, setKey } from './key.js';
 const HTML = `
   <form class="key-form">
     <label for="api-key">API key</label>
-    <input id="api-key" type="password" autocomplete="off" spellcheck="false" placeholder="ps_… (none: anonymous)"
+    <input id="api-key" type="password" autocomplete="off" spellcheck="false" placeholder="ps_… (or none)"
       aria-describedby="api-key-note">
     <button type="submit">Use</button>
     <button type="button" hidden>Forget</button>

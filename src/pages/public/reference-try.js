@@ -12,8 +12,9 @@ export function prepareForms() {
   const forms = /** @type {NodeListOf<HTMLFormElement>} */ (document.querySelectorAll('.try form'));
   for (const form of forms) {
     const part = (/** @type {string} */ selector) => /** @type {HTMLElement} */ (form.querySelector(selector));
+    const command = /** @type {HTMLElement} */ (form.closest('.entry')?.querySelector('.curl'));
     const describe = () => {
-      part('.curl').textContent = curlOf(requestOf(form));
+      command.textContent = curlOf(requestOf(form));
     };
     form.addEventListener('input', describe);
     form.addEventListener('submit', async (event) => {
@@ -39,7 +40,7 @@ export function prepareForms() {
         status.dataset.state = 'down';
       }
     });
-    form.closest('details')?.addEventListener('toggle', describe, { once: true });
+    describe();
     keyChanges.addEventListener('change', describe);
   }
 }

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { ERROR_CODES, ERRORS, type ErrorCode } from '../../errors/error-codes';
 import { anchorOf } from '../../errors/help';
 import { byStatus } from '../../rest/openapi/possible-errors';
+import { breakable } from '../breakable';
 import { escaped, inline } from '../html';
 import { type Entry, referenceHtml } from './reference-page';
 
@@ -18,8 +19,8 @@ export function errorReference(template: string): string {
     const { why, fix, message } = ERRORS[code];
     return {
       id: anchorOf(code),
-      label: code,
-      title: `<code>${code}</code>`,
+      label: breakable(code),
+      title: `<code>${breakable(code)}</code>`,
       // Also an anchor as it is written.
       body: `<p id="${code}">${inline(why)}</p>
         <p><strong>What to do:</strong> ${inline(fix)}</p>

@@ -1,6 +1,6 @@
 import type { Assets } from '../assets';
 import { filled } from '../guides/guide-page';
-import { escaped } from '../html';
+import { anchor, escaped } from '../html';
 
 /** A part of a reference: a heading with its entries, each of which is an anchor. */
 export interface Part {
@@ -56,18 +56,14 @@ export function referenceHtml(template: string, reference: Reference): string {
 }
 
 function contentsOf({ id, title, entries }: Part): string {
-  const items = entries.map((entry) => `<li><a href="${hash(entry.id)}">${entry.label}</a></li>`);
-  return `<div class="listed"><h2><a href="${hash(id)}">${escaped(title)}</a></h2><ul>${items.join('')}</ul></div>`;
+  const items = entries.map((entry) => `<li><a href="${anchor(entry.id)}">${entry.label}</a></li>`);
+  return `<div class="listed"><h2><a href="${anchor(id)}">${escaped(title)}</a></h2><ul>${items.join('')}</ul></div>`;
 }
 
 function partHtml({ id, title, lead = '', entries }: Part): string {
   const articles = entries.map(
     (entry) =>
-      `<article class="entry" id="${escaped(entry.id)}"><h3><a href="${hash(entry.id)}">${entry.title}</a></h3>${entry.body}</article>`,
+      `<article class="entry" id="${escaped(entry.id)}"><h3><a href="${anchor(entry.id)}">${entry.title}</a></h3>${entry.body}</article>`,
   );
   return `<section class="part" aria-labelledby="${id}"><h2 id="${id}">${escaped(title)}</h2>${lead}${articles.join('')}</section>`;
-}
-
-function hash(id: string): string {
-  return `#${escaped(encodeURI(id))}`;
 }

@@ -10,7 +10,7 @@ const LOOK_AT_WHEN_FULL = 32;
 const BAN_WEIGHT = 1e12;
 
 /**
- * The callers of one process, at most `capacity` and those that are banned, without a timer: each new caller makes it
+ * The state of each caller of one process, by id: at most `capacity` and those that are banned, without a timer: each new caller makes it
  * check the next few entries in turn and drop those whose windows and bans have all ended.
  *
  * A flood of addresses (an IPv6 /48 alone has 65,536 networks of /64) gets a quota per address: stopping that is a
@@ -19,52 +19,46 @@ const BAN_WEIGHT = 1e12;
  * only if all others checked weigh more; its quota then starts afresh. An LRU cache would evict customers. A caller that is
  * banned is never evicted: each has cost a whole quota of requests, and more, so they come slower than their bans end.
  */
-export class CallerTable {
-  private readonly states = new Map<string, State>();
-  private hand = this.states.entries();
+export class CallerTable extends Map<string, State> {
+  private hand = this.entries();
 
-  constructor(private readonly capacity: number) {}
-
-  get size(): number {
-    return this.states.size;
+  constructor(private readonly capacity: number) {
+    super();
   }
 
-  find(id: string): State | undefined {
-    return this.states.get(id);
-  }
-
+  /** Adds a caller that is not there. */
   add(id: string, now: number): State {
     this.makeRoom(now);
     // Still full, if all that it checked are banned or it has grown by those: once more, so that it shrinks again.
-    if (this.states.size >= this.capacity) this.makeRoom(now);
+    if (this.size >= this.capacity) this.makeRoom(now);
     const state = newState();
-    this.states.set(id, state);
+    this.set(id, state);
     return state;
   }
 
   private makeRoom(now: number): void {
     let least: string | undefined;
     let leastWeight = Number.POSITIVE_INFINITY;
-    const isFull = this.states.size >= this.capacity;
+    const isFull = this.size >= this.capacity;
     for (let looks = isFull ? LOOK_AT_WHEN_FULL : LOOK_AT; looks > 0; looks--) {
-      const next = this.next();
+      const next = this.nextEntry();
       if (next === undefined) break;
       const [id, state] = next;
       const weight = state.dayUsed + state.refusals + (state.bansEnd > now ? BAN_WEIGHT : 0);
       if (lastEnd(state) <= now) {
-        this.states.delete(id);
+        this.delete(id);
       } else if (state.bannedUntil <= now && weight < leastWeight) {
         least = id;
         leastWeight = weight;
       }
     }
-    if (this.states.size >= this.capacity && least !== undefined) this.states.delete(least);
+    if (this.size >= this.capacity && least !== undefined) this.delete(least);
   }
 
-  private next(): [string, State] | undefined {
+  private nextEntry(): [string, State] | undefined {
     const step = this.hand.next();
     if (!step.done) return step.value;
-    this.hand = this.states.entries();
+    this.hand = this.entries();
     return this.hand.next().value;
   }
 }

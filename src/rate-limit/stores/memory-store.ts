@@ -27,19 +27,19 @@ export class MemoryStore implements Store {
 
   take(subject: Subject, cost: number, kind: RequestKind): LimitStatus {
     const now = this.now();
-    const state = this.callers.find(subject.id) ?? this.callers.add(subject.id, now);
+    const state = this.callers.get(subject.id) ?? this.callers.add(subject.id, now);
     const verdict = take(state, subject.quota, cost, kind, this.bans, now);
     return limitStatusOf(verdict, state, subject.quota, cost, kind, now);
   }
 
   peek(subject: Subject): LimitStatus {
     const now = this.now();
-    const state = this.callers.find(subject.id) ?? newState();
+    const state = this.callers.get(subject.id) ?? newState();
     return limitStatusOf(look(state, now), state, subject.quota, 1, 'counted', now);
   }
 
   liftBan(id: string): boolean {
-    const state = this.callers.find(id);
+    const state = this.callers.get(id);
     return state !== undefined && lift(state, this.now());
   }
 

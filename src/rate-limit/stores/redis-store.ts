@@ -1,11 +1,9 @@
-import { callerKey } from '../../redis/caller-key';
-import { cork, type RedisClient, uncork } from '../../redis/redis-client';
+import { callerKey, cork, type RedisClient, uncork } from '../../redis/redis-client';
 import { inTime } from '../in-time';
 import { type LimitStatus, limitStatusOf, type Subject } from '../limit-status';
 import type { Quota } from '../plans';
 import { type BanRules, look, type RequestKind, take } from '../rules';
 import { newState, STATE_FIELDS, type State } from '../state';
-import { RedisClock } from './redis-clock';
 import { defineScripts, FREE_COSTS } from './redis-script';
 import type { SharedStore } from './store';
 
@@ -29,6 +27,8 @@ interface Batch {
   }[];
 }
 
+/** How far a reply's clock difference may exceed the smallest one seen before a clock is assumed to have been changed. */
+const TOLERANCE_MS = 50;
 /** Time limit for closing the connection, in milliseconds. */
 const CLOSE_MS = 1000;
 
@@ -40,7 +40,8 @@ const CLOSE_MS = 1000;
 export class RedisStore implements SharedStore {
   readonly state = 'redis';
   private readonly options: Required<RedisStoreOptions>;
-  private readonly clock: RedisClock;
+  /** How far this instance's clock is ahead of Redis's, in milliseconds. */
+  private ahead = Number.POSITIVE_INFINITY;
   /** Requests not sent yet, by caller. */
   private gathering = new Map<string, Batch>();
 
@@ -51,7 +52,6 @@ export class RedisStore implements SharedStore {
   ) {
     defineScripts(redis);
     this.options = { prefix: 'ratelimit:', timeoutMs: 200, ...options };
-    this.clock = new RedisClock(options.now);
   }
 
   take(subject: Subject, cost: number, kind: RequestKind): Promise<LimitStatus> {
@@ -123,13 +123,24 @@ export class RedisStore implements SharedStore {
   /** The state that Redis found, and its time, converted to this instance's clock. */
   private async found(reply: Promise<number[]>): Promise<{ state: State; now: number }> {
     const [clock = 0, ...fields] = await inTime(reply, this.options.timeoutMs);
-    const ahead = this.clock.aheadOf(clock);
+    const ahead = this.compare(clock);
     const state = newState();
     STATE_FIELDS.forEach((field, i) => {
       const value = fields[i] ?? 0;
       state[field] = value > 0 && IS_TIME[i] ? value + ahead : value;
     });
     return { state, now: clock + ahead };
+  }
+
+  /**
+   * How far this instance's clock is ahead. Latency can only increase the observed difference, so the smallest one seen is
+   * the most accurate; with it a window's end is the same in every reply, and never too early.
+   * @param clock Redis's clock in the reply that has just arrived.
+   */
+  private compare(clock: number): number {
+    const seen = this.options.now() - clock;
+    if (seen < this.ahead || seen > this.ahead + TOLERANCE_MS) this.ahead = seen;
+    return this.ahead;
   }
 }
 

@@ -1,7 +1,17 @@
-import { columnOf, type Table } from '../table';
+import { type Column, columnOf, type Table } from '../table';
 import type { Filters } from './criteria';
 import type { Values } from './statement-values';
-import type { Parents } from './walk';
+
+/** What pages are read for: a relation whose rows are `parent`, each with the `id` that a column of the table has. */
+export interface Parents {
+  /** `unnest($1::bigint[])` */
+  readonly rows: string;
+  readonly count: number;
+  /** Without one there is one parent, which all rows have. */
+  readonly column?: Column;
+}
+
+export const NO_PARENTS: Parents = { rows: '(values (0::bigint))', count: 1 };
 
 /**
  * The parents whose rows a list reads: those that pass a filter by the same column, which then filters nothing more.

@@ -1,6 +1,6 @@
 import { columnOf, orderOf, type Table } from '../table';
 import type { Criteria } from './criteria';
-import { keysOf } from './slices';
+import { keysOf, orderBy } from './slices';
 import type { Values } from './statement-values';
 import type { Walk } from './walk';
 
@@ -30,6 +30,5 @@ export function equalTo({ equal }: Criteria, values: Values): string[] {
 
 /** ` order by` the keys of a page's order. */
 export function sorted<Row>(table: Table<Row>, { order, isReverse }: Pick<Walk, 'order' | 'isReverse'>): string {
-  const { keys } = keysOf(table, order);
-  return ` order by ${keys.map((key) => key + (isReverse ? ' desc' : '')).join(', ')}`;
+  return orderBy(keysOf(table, order).keys, isReverse);
 }

@@ -1,11 +1,12 @@
 import { columnOf, type Table } from '../table';
 import type { Criteria } from './criteria';
+import type { Parents } from './parents';
 import { sorted, testedColumns, walkedTests } from './row-tests';
 import { manyOfSample, sampleOf } from './sample';
 import { numberedRows } from './searched-rows';
 import { where } from './slices';
 import type { Values } from './statement-values';
-import { type Parents, type Walk, walkOf } from './walk';
+import { type Walk, walkOf } from './walk';
 
 /** Rows walked past for each row of a page: a word that is less common is not looked for in this way alone. */
 const WALKED_BY_ROW = 100;

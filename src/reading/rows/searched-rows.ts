@@ -1,9 +1,10 @@
 import { columnOf, type Table } from '../table';
 import type { Criteria } from './criteria';
+import type { Parents } from './parents';
 import { equalTo, walkedTests } from './row-tests';
-import { edgesOf, keysOf, type Slice, testsOf, where } from './slices';
+import { edgesOf, keysOf, orderBy, type Slice, testsOf, where } from './slices';
 import type { Values } from './statement-values';
-import { type Parents, sliceOf, type Walk } from './walk';
+import { sliceOf, type Walk } from './walk';
 
 /** All rows of the parents that match and pass `more` tests, as `parent, id`, and `columns` with a comma before them. */
 export function searchedRows<Row>(
@@ -76,8 +77,7 @@ export function numberedRows<Row>(
   const names = keys.map((_, i) => `key${i}`);
   const columns = keys.map((key, i) => `, ${key} as ${names[i]}`).join('');
   const rows = searchedRows(table, criteria, values, parents, boundsOf(table, page, values), columns);
-  const order = names.map((each) => each + (page.isReverse ? ' desc' : '')).join(', ');
-  return `select parent, id, row_number() over (partition by parent order by ${order}) as number from (${rows}) as searched`;
+  return `select parent, id, row_number() over (partition by parent${orderBy(names, page.isReverse)}) as number from (${rows}) as searched`;
 }
 
 function boundsOf<Row>(table: Table<Row>, { order, low, high }: Slice, values: Values): string[] {

@@ -69,6 +69,11 @@ export function compare(
   return `${row(columns)} ${operator} ${row(values)}`;
 }
 
+/** ` order by` these, the largest rows first if it is in reverse. */
+export function orderBy(keys: readonly string[], isReverse: boolean): string {
+  return ` order by ${keys.map((key) => key + (isReverse ? ' desc' : '')).join(', ')}`;
+}
+
 export function where(tests: readonly string[]): string {
   return tests.length ? ` where ${tests.join(' and ')}` : '';
 }

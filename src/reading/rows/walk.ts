@@ -1,6 +1,6 @@
 import type { Column, Table } from '../table';
 import type { Criteria } from './criteria';
-import { compare, edgesOf, keysOf, type Slice, testsOf, where } from './slices';
+import { compare, edgesOf, keysOf, orderBy, type Slice, testsOf, where } from './slices';
 import type { Values } from './statement-values';
 
 /** Rows of an order, from one of its ends. */
@@ -13,17 +13,6 @@ export interface Walk extends Slice {
   /** Whether the rows may come in any order. */
   readonly isUnordered?: boolean;
 }
-
-/** What pages are read for: a relation whose rows are `parent`, each with the `id` that a column of the table has. */
-export interface Parents {
-  /** `unnest($1::bigint[])` */
-  readonly rows: string;
-  readonly count: number;
-  /** Without one there is one parent, which all rows have. */
-  readonly column?: Column;
-}
-
-export const NO_PARENTS: Parents = { rows: '(values (0::bigint))', count: 1 };
 
 /** The number of intervals of an index that have the rows: more than one are merged. */
 export function intervalsOf({ equal, within }: Criteria, order: string): number {
@@ -60,7 +49,7 @@ export function walkOf<Row>(
 ): string {
   const { keys, column } = keysOf(table, walk.order);
   const { name } = table;
-  const { sources, leading, starts } = equalTo(criteria, values, parent);
+  const { sources, leading, starts, equals } = leadingOf(criteria, values, parent);
   const { low, high } = edgesOf(criteria, walk, column, values, sources);
   const all = [...leading, ...keys];
   const { isReverse } = walk;
@@ -77,22 +66,19 @@ export function walkOf<Row>(
     : [...(from ? [compare(all, '>', [...starts, ...from])] : afterLeast), ...first('<=')];
   const { passing } = walk;
   // One that passes over rows has no limit to end it.
-  const interval = [...leading.map((each, i) => `${each} = ${starts[i]}`), ...testsOf(keys, { low, high })];
+  const interval = [...equals, ...testsOf(keys, { low, high })];
   const limit = ` limit ${walk.limit}`;
-  const order = (by: readonly string[]) => ` order by ${by.map((key) => key + (isReverse ? ' desc' : '')).join(', ')}`;
-  const read = (what: string) => `select ${what} from ${name}${where(passing && to ? interval : tests)}${order(all)}`;
-  const ending = [
-    ...leading.slice(1).map((each, i) => `${each} = ${starts[i + 1]}`),
-    ...testsOf(keys, isReverse ? { low: to } : { high: to }),
-  ];
+  const read = (what: string) =>
+    `select ${what} from ${name}${where(passing && to ? interval : tests)}${orderBy(all, isReverse)}`;
+  const ending = [...equals.slice(1), ...testsOf(keys, isReverse ? { low: to } : { high: to })];
   const rows = passing
-    ? `select ${columns} from (${read(`${name}.*`)} offset 0) as ${name}${table.joins ?? ''}${where([...ending, ...passing])}${table.joins ? order(keys) : ''}${limit}`
+    ? `select ${columns} from (${read(`${name}.*`)} offset 0) as ${name}${table.joins ?? ''}${where([...ending, ...passing])}${table.joins ? orderBy(keys, isReverse) : ''}${limit}`
     : ending.length
       ? `select ${columns} from (${read(`${name}.*`)}${limit}) as ${name}${where(ending)}`
       : read(columns) + limit;
   if (!sources.length) return rows;
   const merged = `select ${name}.* from ${sources.join(' cross join ')} cross join lateral (${rows}) as ${name}`;
-  return merged + (walk.isUnordered ? '' : order(keys)) + limit;
+  return merged + (walk.isUnordered ? '' : orderBy(keys, isReverse)) + limit;
 }
 
 /** Reads all rows of a slice, in any order, by the same intervals. */
@@ -105,25 +91,29 @@ export function sliceOf<Row>(
   parent?: Column,
 ): string {
   const { keys, column } = keysOf(table, slice.order);
-  const { sources, leading, starts } = equalTo(criteria, values, parent);
+  const { sources, equals } = leadingOf(criteria, values, parent);
   const bounds = testsOf(keys, edgesOf(criteria, slice, column, values, sources));
-  const tests = [...leading.map((each, i) => `${each} = ${starts[i]}`), ...bounds];
   // Behind `offset 0` it is planned by itself: joined with the sources, the planner tests columns that an index has.
-  const rows = `select ${columns} from ${table.name}${where(tests)} offset 0`;
+  const rows = `select ${columns} from ${table.name}${where([...equals, ...bounds])} offset 0`;
   if (!sources.length) return rows;
   return `select ${table.name}.* from ${sources.join(' cross join ')} cross join lateral (${rows}) as ${table.name}`;
 }
 
-/** The columns that are equal to a value, their values, and the relations that have the values of which there are several. */
-function equalTo({ equal }: Criteria, values: Values, parent: Column | undefined) {
+/**
+ * The columns that are equal to a value, their values, the tests that they are, and the relations that have the values of
+ * which there are several.
+ */
+function leadingOf({ equal }: Criteria, values: Values, parent: Column | undefined) {
   const sources: string[] = [];
+  const leading = equal.map(({ column }) => column.sql);
   const starts = equal.map(({ column, values: all }, i) => {
     if (all.length === 1) return values.of(column, all[0]);
     sources.push(`unnest(${values.allOf(column, all)}) as equal${i}(value)`);
     return `equal${i}.value`;
   });
-  const leading = equal.map(({ column }) => column.sql);
-  return parent
-    ? { sources, leading: [parent.sql, ...leading], starts: ['parent.id', ...starts] }
-    : { sources, leading, starts };
+  if (parent) {
+    leading.unshift(parent.sql);
+    starts.unshift('parent.id');
+  }
+  return { sources, leading, starts, equals: leading.map((each, i) => `${each} = ${starts[i]}`) };
 }

@@ -4,45 +4,31 @@ import { ERRORS, type ErrorCode } from '../../errors/error-codes';
 import type { PreparedOperation } from '../prepared-operation';
 import { byStatus, HTTP_ERRORS, possibleErrors } from './possible-errors';
 import { annotationHeaderNames, type HeaderName, headersOf } from './response-headers';
-import { ref, type Schema } from './values';
+import { REQUEST_EXAMPLE, ref, type Schema } from './values';
 
 type Response = OpenAPIV3.ResponseObject;
 
-const REQUEST = '5f0c7f0e-6f1c-4f7e-9a55-0d6d2b8c1a11';
 const OTHER = 'OtherError';
 
 const EXTRA_HEADERS: Readonly<Record<number, HeaderName>> = {
   401: 'WWW-Authenticate',
   404: 'Idempotent-Replayed',
   409: 'Idempotent-Replayed',
+  415: 'Accept-Patch',
   422: 'Idempotent-Replayed',
   429: 'Retry-After',
   503: 'Retry-After',
 };
 
+/** Error codes by their status. */
+export type Codes = ReadonlyMap<number, readonly ErrorCode[]>;
+
 /**
- * The error responses that operations share, by name: `NotFound`. Of each status it is the one with the fewest codes; an
- * operation with more, or with annotations, has a response of its own.
+ * The codes of the error responses that operations share: of each status the fewest that an operation without annotations
+ * has. An operation with more, or with annotations, has a response of its own.
  */
-export function errorResponses(operations: readonly PreparedOperation[]): Record<string, Response> {
-  const shared = [...commonCodes(operations)].map(([status, codes]) => [nameOf(status), errorResponse(codes)]);
-  return { ...Object.fromEntries(shared), [OTHER]: otherError() };
-}
-
-/** The errors that an operation may return, by status. */
-export function errorsOf(operation: PreparedOperation, operations: readonly PreparedOperation[]) {
-  const common = commonCodes(operations);
-  const annotations = annotationHeaderNames(operation);
-  const responses = [...byStatus(possibleErrors(operation))].map(([status, codes]) => {
-    const isShared = !annotations.length && String(common.get(status)) === String(codes);
-    return [status, isShared ? responseRef(nameOf(status)) : errorResponse(codes, annotations)];
-  });
-  return { ...Object.fromEntries(responses), default: responseRef(OTHER) };
-}
-
-/** The fewest codes that an operation without annotations has of each status. */
-function commonCodes(operations: readonly PreparedOperation[]): Map<number, ErrorCode[]> {
-  const common = new Map<number, ErrorCode[]>();
+export function commonCodes(operations: readonly PreparedOperation[]): Codes {
+  const common = new Map<number, readonly ErrorCode[]>();
   for (const operation of operations.filter((each) => !annotationHeaderNames(each).length)) {
     for (const [status, codes] of byStatus(possibleErrors(operation))) {
       const known = common.get(status);
@@ -50,6 +36,22 @@ function commonCodes(operations: readonly PreparedOperation[]): Map<number, Erro
     }
   }
   return new Map([...common].sort(([a], [b]) => a - b));
+}
+
+/** The error responses that operations share, by name: `NotFound`. */
+export function sharedResponses(common: Codes): Record<string, Response> {
+  const shared = [...common].map(([status, codes]) => [nameOf(status), errorResponse(codes)]);
+  return { ...Object.fromEntries(shared), [OTHER]: otherError() };
+}
+
+/** The error responses of an operation, by status. */
+export function errorResponsesOf(operation: PreparedOperation, common: Codes) {
+  const annotations = annotationHeaderNames(operation);
+  const responses = [...byStatus(possibleErrors(operation))].map(([status, codes]) => {
+    const isShared = !annotations.length && String(common.get(status)) === String(codes);
+    return [status, isShared ? responseRef(nameOf(status)) : errorResponse(codes, annotations)];
+  });
+  return { ...Object.fromEntries(responses), default: responseRef(OTHER) };
 }
 
 /** @param codes of one status. */
@@ -81,7 +83,7 @@ function otherError(): Response {
 function exampleOf(code: ErrorCode): object {
   const { message, status } = ERRORS[code];
   const details = code === 'BAD_USER_INPUT' && { details: [{ path: 'name', message: 'must not be empty' }] };
-  return { code, message, status, ...details, requestId: REQUEST };
+  return { code, message, status, ...details, requestId: REQUEST_EXAMPLE };
 }
 
 function responseRef(name: string): OpenAPIV3.ReferenceObject {

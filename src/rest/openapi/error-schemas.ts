@@ -1,6 +1,6 @@
 import { ERROR_CODES } from '../../errors/error-codes';
 import { INT32 } from '../requests/scalar-formats';
-import { arrayOf, MAX_TEXT, REQUEST_ID, type Schema } from './values';
+import { arrayOf, MAX_TEXT, REQUEST_EXAMPLE, REQUEST_ID, type Schema } from './values';
 
 /** The `Error` object of the specification (section 7), with what the contract adds. */
 export const ERROR_SCHEMAS: Readonly<Record<'Error' | 'ErrorDetail', Schema>> = {
@@ -32,7 +32,7 @@ export const ERROR_SCHEMAS: Readonly<Record<'Error' | 'ErrorDetail', Schema>> = 
       requestId: {
         ...REQUEST_ID,
         description: 'The id of the request, as in `X-Request-Id`; in a replayed response, that of the first request',
-        example: '5f0c7f0e-6f1c-4f7e-9a55-0d6d2b8c1a11',
+        example: REQUEST_EXAMPLE,
       },
     },
   },

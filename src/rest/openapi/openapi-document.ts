@@ -1,7 +1,7 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import type { PreparedOperation } from '../prepared-operation';
 import { TAGS } from '../rest-operation';
-import { errorResponses } from './error-responses';
+import { commonCodes, sharedResponses } from './error-responses';
 import { ERROR_SCHEMAS } from './error-schemas';
 import { PARAMETERS } from './parameters';
 import { pathsOf } from './paths';
@@ -23,6 +23,7 @@ export type OpenApiDocument = OpenAPIV3.Document & { servers: { 'x-internal': bo
 
 /** The OpenAPI 3.0.3 document of the operations. Its integers may be bigints. */
 export function openApiDocument(operations: readonly PreparedOperation[]): OpenApiDocument {
+  const common = commonCodes(operations);
   return {
     openapi: '3.0.3',
     info: {
@@ -35,12 +36,12 @@ export function openApiDocument(operations: readonly PreparedOperation[]): OpenA
     servers: [{ url: '/', description: 'This server, local or in production', 'x-internal': false }],
     security: [{}, { apiKey: [] }, { bearer: [] }],
     tags: [...new Set(Object.values(TAGS))],
-    paths: pathsOf(operations),
+    paths: pathsOf(operations, common),
     components: {
       schemas: { ...schemasOf(operations), ...ERROR_SCHEMAS },
       parameters: PARAMETERS,
       headers: HEADERS,
-      responses: errorResponses(operations),
+      responses: sharedResponses(common),
       securitySchemes: {
         apiKey: {
           type: 'apiKey',

@@ -75,13 +75,18 @@ function pathParameter({ name, element }: Input): Parameter {
   return { name, in: 'path', required: true, description, schema: schemaOf(element), example: 1 };
 }
 
-function queryParameter({ name, element, sorts }: Input, stability: Stability | undefined) {
+function queryParameter({ name, element, sorts, repeatable }: Input, stability: Stability | undefined) {
   if (Object.hasOwn(PARAMETERS, name)) return shared(name);
+  const how = sorts
+    ? ' A leading `-` sorts in descending order.'
+    : repeatable
+      ? ' Repeatable. Without a value: 400.'
+      : '';
   const names = sorts && [...sorts.keys()];
   return {
     name,
     in: 'query',
-    description: `${ownDescription(element)}${names ? ' A leading `-` sorts in descending order.' : ''}`,
+    description: `${ownDescription(element)}${how}`,
     schema: names ? { type: 'string', enum: names, default: names[0] } : schemaOf(element),
     ...(stability?.parameter === name && { 'x-stability': stability.level }),
   } satisfies Parameter;

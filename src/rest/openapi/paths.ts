@@ -5,7 +5,7 @@ import type { Body } from '../requests/body-shape';
 import { PATCH_TYPES } from '../requests/json-body';
 import { documentationOf } from '../responses/annotation-headers';
 import type { Method } from '../rest-operation';
-import { errorsOf } from './error-responses';
+import { type Codes, errorResponsesOf } from './error-responses';
 import { parametersOf } from './parameters';
 import { annotationHeaderNames, headersOf } from './response-headers';
 import { ref } from './values';
@@ -17,21 +17,19 @@ interface Extensions {
   'x-sunset'?: string;
 }
 
-export function pathsOf(operations: readonly PreparedOperation[]): OpenAPIV3.PathsObject<Extensions> {
+/** @param common the codes of the error responses that operations share. */
+export function pathsOf(operations: readonly PreparedOperation[], common: Codes): OpenAPIV3.PathsObject<Extensions> {
   const paths: Record<string, OpenAPIV3.PathItemObject<Extensions>> = {};
   for (const operation of operations) {
     paths[operation.path] = {
       ...paths[operation.path],
-      [operation.method.toLowerCase()]: operationObject(operation, operations),
+      [operation.method.toLowerCase()]: operationObject(operation, common),
     };
   }
   return paths;
 }
 
-function operationObject(
-  operation: PreparedOperation,
-  all: readonly PreparedOperation[],
-): OpenAPIV3.OperationObject<Extensions> {
+function operationObject(operation: PreparedOperation, common: Codes): OpenAPIV3.OperationObject<Extensions> {
   const { id, tag, summary, body, deprecation, stability } = operation;
   return {
     operationId: id,
@@ -40,7 +38,7 @@ function operationObject(
     description: descriptionOf(operation),
     parameters: parametersOf(operation),
     ...(body && { requestBody: requestBody(body) }),
-    responses: { ...successOf(operation), ...errorsOf(operation, all) },
+    responses: { ...successOf(operation), ...errorResponsesOf(operation, common) },
     ...(deprecation && {
       deprecated: true,
       'x-sunset': deprecation.sunset.toISOString().slice(0, 10),

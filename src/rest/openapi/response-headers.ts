@@ -1,9 +1,8 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import type { PreparedOperation } from '../prepared-operation';
-import { REQUEST_ID } from './values';
+import { REQUEST_EXAMPLE, REQUEST_ID, type Schema } from './values';
 
 type Header = OpenAPIV3.HeaderObject;
-type Schema = OpenAPIV3.SchemaObject;
 
 /** A header on some of the responses that list it. */
 const optional = (description: string, schema: Schema, example: string | number): Header => ({
@@ -37,7 +36,7 @@ export const HEADERS = {
   'X-Request-Id': header(
     'The id of the request: the one sent in this header, or a new one',
     REQUEST_ID,
-    '5f0c7f0e-6f1c-4f7e-9a55-0d6d2b8c1a11',
+    REQUEST_EXAMPLE,
   ),
   'Access-Control-Allow-Origin': optional(
     'The origin whose scripts may read the response, or `*`; omitted if the requesting origin may not',
@@ -46,6 +45,11 @@ export const HEADERS = {
   ),
   'Retry-After': header('Seconds to wait before retrying', { ...COUNT, minimum: 1 }, 12),
   'WWW-Authenticate': header('How to authenticate', TEXT, 'Bearer realm="petstore"'),
+  'Accept-Patch': optional(
+    'The media types that the body of a PATCH may have (RFC 5789, section 3.1); omitted for other methods',
+    TEXT,
+    'application/json, application/merge-patch+json',
+  ),
   ETag: header(
     'The version of the body, for `If-None-Match`, and that of a single resource for `If-Match`',
     { ...TEXT, pattern: '^"[\\w-]{27}"$' },

@@ -8,7 +8,8 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import { type Element, keywordsOfField, keywordsOfType } from '../../graphql/directives/json-schema';
+import type { Element } from '../../errors/rule-errors';
+import { keywordsOfField, keywordsOfType } from '../../graphql/directives/json-schema';
 import { SCALARS } from '../requests/scalar-formats';
 import { valuesOf } from '../responses/payload';
 

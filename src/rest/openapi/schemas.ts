@@ -7,7 +7,8 @@ import {
   isObjectType,
   isRequiredInputField,
 } from 'graphql';
-import { type Element, keywordsOfField, keywordsOfType, ruleOf } from '../../graphql/directives/json-schema';
+import { type Element, ruleOf } from '../../errors/rule-errors';
+import { keywordsOfField, keywordsOfType } from '../../graphql/directives/json-schema';
 import type { PreparedOperation } from '../prepared-operation';
 import type { Body } from '../requests/body-shape';
 import { type Payload, valuesOf } from '../responses/payload';

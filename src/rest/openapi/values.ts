@@ -1,12 +1,13 @@
 import { getNamedType, getNullableType, isListType } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
-import { type Element, ruleOf } from '../../graphql/directives/json-schema';
+import { type Element, ruleOf } from '../../errors/rule-errors';
 import { SCALARS } from '../requests/scalar-formats';
 
 export type Schema = OpenAPIV3.SchemaObject;
 export type Ref = OpenAPIV3.ReferenceObject;
 
 export const REQUEST_ID: Schema = { type: 'string', pattern: '^[\\w.:-]{1,128}$', maxLength: 128 };
+export const REQUEST_EXAMPLE = '5f0c7f0e-6f1c-4f7e-9a55-0d6d2b8c1a11';
 /** The longest body, in characters: no text about a request is longer. */
 export const MAX_TEXT = 131_072;
 export const ref = (name: string): Ref => ({ $ref: `#/components/schemas/${name}` });

@@ -7,7 +7,7 @@ import {
   isInputObjectType,
   isRequiredInputField,
 } from 'graphql';
-import { ruleOf } from '../../graphql/directives/json-schema';
+import { ruleOf } from '../../errors/rule-errors';
 import type { Payload } from '../responses/payload';
 import { type Operation, pathParameters, routeOf } from '../rest-operation';
 

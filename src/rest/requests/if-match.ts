@@ -1,16 +1,17 @@
 import { badInput, type Precondition } from '../../domain/domain-error';
-import type { TagOf } from '../responses/entity-tag';
+import type { PreparedOperation } from '../prepared-operation';
+import { etagOf } from '../responses/send-result';
 
 /**
  * What an `If-Match` makes a change depend on (RFC 9110, section 13.1.1: strong comparison, so a weak tag never matches);
  * `undefined` without one.
  * @throws DomainError `BAD_USER_INPUT`.
  */
-export function preconditionOf(ifMatch: string | undefined, tagOf: TagOf): Precondition | undefined {
+export function preconditionOf(ifMatch: string | undefined, { writeRow }: PreparedOperation): Precondition | undefined {
   if (ifMatch === undefined) return undefined;
   if (ifMatch.trim() === '*') return (current) => current !== null;
   const tags = strongTags(ifMatch);
-  return (current) => current !== null && tags.has(tagOf(current));
+  return (current) => current !== null && tags.has(etagOf(writeRow(current)));
 }
 
 /** An entity tag and what separates it from the next; empty elements are ignored (RFC 9110, section 5.6.1). */

@@ -13,9 +13,9 @@ import {
   isRequiredArgument,
 } from 'graphql';
 import { integerRule, type Rule } from '../../domain/input-rules';
-import { ruleOf } from '../../graphql/directives/json-schema';
+import { ruleOf } from '../../errors/rule-errors';
 import { type Operation, pathParameters, routeOf } from '../rest-operation';
-import { INT32, readJson, readText, SCALARS } from './scalar-formats';
+import { INT32, jsonReader, type Read, SCALARS, textReader } from './scalar-formats';
 import { type Sort, sortsOf } from './sorts';
 
 type Target = readonly [argument: string, field?: string];
@@ -38,8 +38,7 @@ export interface Input {
   readonly sorts?: ReadonlyMap<string, Sort>;
   /** The error message for a value that does not fit the type. */
   readonly mustBe: string;
-  /** Converts a raw value to the variable's; an invalid one becomes something that does not fit the type. */
-  read(raw: unknown): unknown;
+  readonly read: Read;
 }
 
 /** The inputs of an operation, by location and name. */
@@ -70,16 +69,16 @@ export function inputsOf(
   const inPath = pathParameters(path).map((name) => {
     const found = argument(name) ?? argument('id');
     if (!found) throw new Error(`${root.name} has no argument for ${name}`);
-    return inputOf(name, found, [found.name], readText);
+    return inputOf(name, found, [found.name], textReader);
   });
   const ofList = Object.entries(PARAMETERS).flatMap(([from, name]) => {
     const found = argument(from);
-    return found ? [inputOf(name, found, [from], readText)] : [];
+    return found ? [inputOf(name, found, [from], textReader)] : [];
   });
   const filters = membersOf(argument('filter')?.type).map((field) =>
-    inputOf(FILTERS[field.name] ?? field.name, field, ['filter', field.name], readText),
+    inputOf(FILTERS[field.name] ?? field.name, field, ['filter', field.name], textReader),
   );
-  const inBody = membersOf(body).map((field) => inputOf(field.name, field, ['input', field.name], readJson));
+  const inBody = membersOf(body).map((field) => inputOf(field.name, field, ['input', field.name], jsonReader));
   return {
     path: byName(inPath),
     query: byName(method === 'GET' ? [...ofList, ...filters] : []),
@@ -96,7 +95,7 @@ function membersOf(type: GraphQLInputType | undefined): GraphQLInputField[] {
   return isInputObjectType(shape) ? Object.values(shape.getFields()) : [];
 }
 
-function inputOf(name: string, element: Element, target: Target, read: typeof readJson): Input {
+function inputOf(name: string, element: Element, target: Target, readerOf: typeof jsonReader): Input {
   const { type } = element;
   const named = getNamedType(type);
   const sorts = isInputObjectType(named) ? sortsOf(named) : undefined;
@@ -110,7 +109,7 @@ function inputOf(name: string, element: Element, target: Target, read: typeof re
     repeatable: isListType(getNullableType(type)),
     ...(sorts && { sorts }),
     mustBe: sorts ? oneOf([...sorts.keys()]) : mustBe(named, element),
-    read: sorts ? (raw) => sorts.get(String(raw)) ?? raw : (raw) => read(named.name, raw),
+    read: sorts ? (raw) => sorts.get(String(raw)) ?? raw : readerOf(named.name),
   };
 }
 

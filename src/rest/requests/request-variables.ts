@@ -1,19 +1,19 @@
+import type { FastifyRequest } from 'fastify';
 import { coerceInputValue, type GraphQLInputType } from 'graphql';
 import { isLosslessNumber } from 'lossless-json';
 import { badInput, type ErrorDetail } from '../../domain/domain-error';
 import { faultsOf } from '../../domain/input-rules';
-import { typeErrors } from '../../graphql/documents/variable-errors';
+import { typeErrors } from '../../errors/variable-errors';
 import type { Variables } from '../../graphql/executor/context';
+import type { PreparedOperation } from '../prepared-operation';
 import type { Body } from './body-shape';
-import type { Input, Inputs } from './inputs';
+import type { Input } from './inputs';
 
-/** The raw inputs of a request. */
-export interface Given {
-  readonly path: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, string | string[]>>;
-  /** The parsed body, if the operation takes one. */
-  readonly body: unknown;
-}
+/** A request whose path, query string and body are parsed. A repeated parameter is an array. */
+export type RestRequest = FastifyRequest<{
+  Params: Readonly<Record<string, string>>;
+  Querystring: Readonly<Record<string, string | string[]>>;
+}>;
 
 /** Maximum number of errors listed for one request. */
 const MAX_DETAILS = 100;
@@ -22,16 +22,13 @@ const MAX_DETAILS = 100;
  * Builds the variables of an operation's document from a request, each coerced to its type.
  * @throws DomainError `BAD_USER_INPUT` that names everything that does not fit.
  */
-export function variablesOf(
-  { inputs, body }: { readonly inputs: Inputs; readonly body: Body | undefined },
-  given: Given,
-): Variables {
+export function variablesOf({ inputs, body }: PreparedOperation, request: RestRequest): Variables {
   const reading = new Reading();
-  for (const [name, input] of inputs.path) reading.take(input, given.path[name]);
-  readQuery(reading, inputs.query, given.query);
+  for (const [name, input] of inputs.path) reading.take(input, request.params[name]);
+  readQuery(reading, inputs.query, request.query);
   if (body) {
     reading.variables.input = { ...body.defaults };
-    if (isObject(given.body)) readBody(reading, inputs.body, body, given.body, given.path);
+    if (isObject(request.body)) readBody(reading, inputs.body, body, request.body, request.params);
     else reading.refuse('body', 'must be a JSON object');
   }
   if (reading.details.length) throw badInput(...reading.details.slice(0, MAX_DETAILS));
@@ -71,7 +68,7 @@ function coerced(type: GraphQLInputType, value: unknown): unknown {
   }
 }
 
-function readQuery(reading: Reading, inputs: ReadonlyMap<string, Input>, query: Given['query']): void {
+function readQuery(reading: Reading, inputs: ReadonlyMap<string, Input>, query: RestRequest['query']): void {
   for (const [name, raw] of Object.entries(query)) {
     const input = inputs.get(name);
     if (!input) reading.refuse(name, 'is not a parameter of this operation');
@@ -85,7 +82,7 @@ function readBody(
   inputs: ReadonlyMap<string, Input>,
   { type, identity, isPatch }: Body,
   given: object,
-  path: Given['path'],
+  path: RestRequest['params'],
 ): void {
   for (const [name, raw] of Object.entries(given)) {
     const input = inputs.get(name);
@@ -102,7 +99,7 @@ function readIdentity(
   reading: Reading,
   { field, parameter }: Body['identity'],
   raw: unknown,
-  path: Given['path'],
+  path: RestRequest['params'],
 ): void {
   if (!parameter) return;
   const isEqual = (typeof raw === 'number' || isLosslessNumber(raw)) && String(raw) === path[parameter];

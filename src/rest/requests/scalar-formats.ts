@@ -1,6 +1,6 @@
 import { isLosslessNumber } from 'lossless-json';
 import type { OpenAPIV3 } from 'openapi-types';
-import { MAX_INT32 } from '../../domain/input-rules';
+import { integerRule, MAX_INT32, MAX_INT64 } from '../../domain/input-rules';
 
 /** What REST makes of a GraphQL scalar. */
 export interface Scalar {
@@ -14,8 +14,8 @@ export interface Scalar {
   readonly fromJson?: (raw: unknown) => unknown;
 }
 
-/** The largest int64; only a bigint holds it exactly. Writers of JSON and YAML must support bigints. */
-const MAX_INT64 = 9223372036854775807n as unknown as number;
+/** Only a bigint holds it exactly. Writers of JSON and YAML must support bigints. */
+const MAXIMUM = MAX_INT64 as unknown as number;
 const INT = /^-?(0|[1-9][0-9]{0,9})$/;
 const INTEGER = /^[1-9][0-9]{0,18}$/;
 
@@ -23,9 +23,9 @@ export const INT32 = { type: 'integer', format: 'int32', minimum: -MAX_INT32 - 1
 
 export const SCALARS: Readonly<Record<string, Scalar>> = {
   ID: {
-    schema: { type: 'integer', format: 'int64', minimum: 1, maximum: MAX_INT64 },
+    schema: { type: 'integer', format: 'int64', minimum: 1, maximum: MAXIMUM },
     example: 1,
-    mustBe: 'must be an integer from 1 to 9223372036854775807',
+    mustBe: integerRule(1, MAX_INT64),
     fromText: (text) => (INTEGER.test(text) ? text : Number.NaN),
     // A JSON integer without fraction or exponent: a string of digits is refused.
     fromJson: (raw) => {
@@ -48,16 +48,19 @@ export const SCALARS: Readonly<Record<string, Scalar>> = {
   },
 };
 
-/** The value of a text from the URL, or of each of several. @param type a leaf type. */
-export function readText(type: string, raw: unknown): unknown {
+/** Converts a raw value to the variable's; an invalid one becomes something that does not fit the type. */
+export type Read = (raw: unknown) => unknown;
+
+/** How a text from the URL is read, or each of several. @param type a leaf type. */
+export function textReader(type: string): Read {
   const convert = SCALARS[type]?.fromText;
-  if (!convert) return raw;
-  return Array.isArray(raw) ? raw.map(convert) : convert(String(raw));
+  if (!convert) return (raw) => raw;
+  return (raw) => (Array.isArray(raw) ? raw.map(convert) : convert(String(raw)));
 }
 
-/** The value of a field of a JSON body. @param type a leaf type. */
-export function readJson(type: string, raw: unknown): unknown {
+/** How a field of a JSON body is read. @param type a leaf type. */
+export function jsonReader(type: string): Read {
   const convert = SCALARS[type]?.fromJson;
-  if (convert && raw !== null) return convert(raw);
-  return isLosslessNumber(raw) ? Number(raw.value) : raw;
+  if (convert) return (raw) => (raw === null ? null : convert(raw));
+  return (raw) => (isLosslessNumber(raw) ? Number(raw.value) : raw);
 }

@@ -1,4 +1,13 @@
-import { type GraphQLField, type GraphQLOutputType, getNullableType, isListType, isObjectType } from 'graphql';
+import {
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  getNamedType,
+  getNullableType,
+  isLeafType,
+  isListType,
+  isObjectType,
+} from 'graphql';
 import { JsonText, quoted } from '../../graphql/executor/json-text';
 import { type Payload, valuesOf } from './payload';
 
@@ -12,6 +21,20 @@ export type Writer = (value: unknown) => string;
 export function writerOf({ fields, isList }: Pick<Payload, 'fields' | 'isList'>): Writer {
   const write = objectWriter(fields);
   return isList ? listWriter(write) : write;
+}
+
+/** Writes a row, as the domain has it, as a read of it writes its result. */
+export function rowWriterOf(type: GraphQLObjectType): (row: object) => string {
+  const fields = valuesOf(type).map(({ name, type: of }) => ({ name, leaf: getNamedType(of) }));
+  const write = objectWriter(valuesOf(type));
+  return (row) => {
+    const values = row as Readonly<Record<string, unknown>>;
+    const result = fields.map(({ name, leaf }) => {
+      const value = values[name] ?? null;
+      return [name, value !== null && isLeafType(leaf) ? leaf.serialize(value) : value];
+    });
+    return write(Object.fromEntries(result));
+  };
 }
 
 function objectWriter(fields: readonly GraphQLField<unknown, unknown>[]): Writer {

@@ -1,7 +1,11 @@
+import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FormattedExecutionResult } from 'graphql';
+import { badInput } from '../../domain/domain-error';
+import { type Problem, ProblemError } from '../../errors/problem';
 import type { PreparedOperation } from '../prepared-operation';
-import type { RestRequest } from '../requests/rest-request';
-import { etagOf, isKnown } from './entity-tag';
+import type { RestRequest } from '../requests/request-variables';
+import { filler, pathParameters } from '../rest-operation';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -10,14 +14,20 @@ interface Page {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
-/** Sends the response of a successful operation. @param result the value of its root field. */
+/**
+ * Sends the response to an operation that has run.
+ * @param body its outcome in GraphQL.
+ * @throws ProblemError, DomainError for its error, if any, with REST names; `NOT_FOUND` if it read nothing.
+ */
 export function answer(
   operation: PreparedOperation,
-  result: unknown,
+  body: FormattedExecutionResult,
   request: RestRequest,
   reply: FastifyReply,
 ): FastifyReply {
   const { ok, path, payload, write } = operation;
+  const result = resultOf(operation, body);
+  if (result === null || result === undefined) throw nothingThere(operation, request.params);
   if (ok === 204) return reply.code(204).send();
   if (operation.method === 'GET') {
     if (!payload.isPage) return sendRead(request, reply, write(result), JSON_TYPE);
@@ -27,8 +37,41 @@ export function answer(
     return sendRead(request, reply, write(nodes), JSON_TYPE);
   }
   if (ok === 201) reply.header('location', `${path}/${(result as { id: string }).id}`);
-  const body = write(result);
-  return reply.code(ok).header('etag', etagOf(body)).header('content-type', JSON_TYPE).send(body);
+  const text = write(result);
+  return reply.code(ok).header('etag', etagOf(text)).header('content-type', JSON_TYPE).send(text);
+}
+
+function resultOf({ root, inner, errorPaths }: PreparedOperation, { errors, data }: FormattedExecutionResult): unknown {
+  const [error] = errors ?? [];
+  if (error) {
+    const { code, details, requestId } = error.extensions as unknown as Problem;
+    const renamed = details?.map(({ path, message }) => ({ path: errorPaths.get(path) ?? path, message }));
+    // The message of bad input is built from its details; others are kept.
+    if (renamed && code === 'BAD_USER_INPUT') throw badInput(...renamed);
+    throw new ProblemError(code, error.message, renamed, requestId);
+  }
+  const result = data?.[root];
+  return inner === undefined ? result : (result as Readonly<Record<string, unknown>> | null)?.[inner];
+}
+
+/** The error of a read that found nothing. */
+function nothingThere({ missing, payload, path: template }: PreparedOperation, path: RestRequest['params']) {
+  const [parameter] = pathParameters(template);
+  const message = missing ?? `${payload.type.name} {${parameter}} does not exist.`;
+  return new ProblemError('NOT_FOUND', filler(message)(path));
+}
+
+/** A strong validator of a body (RFC 9110, section 8.8.3). It protects nothing, so a fast hash will do. */
+export function etagOf(body: string): string {
+  return `"${hash('sha1', body, 'base64url')}"`;
+}
+
+/**
+ * Whether an `If-None-Match` names the tag (RFC 9110, section 13.1.2: weak comparison). Tags are quoted and contain no
+ * quotes, so the list need not be parsed.
+ */
+export function isKnown(etag: string, ifNoneMatch: string | undefined): boolean {
+  return ifNoneMatch !== undefined && (ifNoneMatch.trim() === '*' || ifNoneMatch.includes(etag));
 }
 
 /** Responds to a read with its ETag, or with 304 if the client already has this body. */

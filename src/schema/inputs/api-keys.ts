@@ -1,11 +1,11 @@
 import { ArgsType, Field, InputType, Int } from 'type-graphql';
 import { API_KEY_UPDATE, NEW_API_KEY } from '../../access/api-key-service';
-import { NAME, NAME_FILTER } from '../../domain/input-rules';
+import { DEFAULT_PAGE } from '../../domain/connection';
+import { NAME, NAME_FILTER, PAGE_SIZE } from '../../domain/input-rules';
 import { Rules } from '../../graphql/directives/json-schema';
 import { Plan, Scope } from '../enum-types';
 import { nullable } from '../nullable';
 import { DateTime } from '../scalars';
-import { ForwardPageArgs } from './page-args';
 
 @Rules(NEW_API_KEY)
 @InputType({ description: 'A key to create.' })
@@ -55,7 +55,13 @@ export class ApiKeyUpdate {
 
 @Rules({ search: NAME_FILTER })
 @ArgsType()
-export class ApiKeyPageArgs extends ForwardPageArgs {
+export class ApiKeyPageArgs {
+  @Field(() => Int, nullable(`Page size, 1 to ${PAGE_SIZE.maximum}; ${DEFAULT_PAGE} by default.`))
+  first?: number | null;
+
+  @Field(() => String, nullable('Only items after this cursor.'))
+  after?: string | null;
+
   @Field(() => String, nullable('Only keys whose name contains this text, in any case, or whose id begins with it.'))
   search?: string | null;
 

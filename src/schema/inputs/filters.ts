@@ -10,7 +10,7 @@ import { Id } from '../scalars';
 @Rules({ name: NAME_FILTER })
 @InputType({ description: 'Which pets to list: those that match every given filter.' })
 export class PetFilter {
-  @Field(() => [Id], nullable('Pets with these ids. An empty list matches nothing.'))
+  @Field(() => [Id], nullable('Pets with these ids.\n\nAn empty list matches nothing.'))
   ids?: bigint[] | null;
 
   @Field(() => [PetStatus], nullable('Pets with any of these statuses.'))
@@ -27,7 +27,7 @@ export class PetFilter {
 @Rules({ name: NAME_FILTER })
 @InputType({ description: 'Which categories to list: those that match every given filter.' })
 export class CategoryFilter {
-  @Field(() => [Id], nullable('Categories with these ids. An empty list matches nothing.'))
+  @Field(() => [Id], nullable('Categories with these ids.\n\nAn empty list matches nothing.'))
   ids?: bigint[] | null;
 
   @Weighs(WEIGHTS.search)
@@ -40,7 +40,7 @@ export class CategoryFilter {
 
 @InputType({ description: 'Which orders to list: those that match every given filter.' })
 export class OrderFilter {
-  @Field(() => [Id], nullable('Orders with these ids. An empty list matches nothing.'))
+  @Field(() => [Id], nullable('Orders with these ids.\n\nAn empty list matches nothing.'))
   ids?: bigint[] | null;
 
   @Field(() => [Id], nullable('Orders for any of these pets.'))
@@ -52,7 +52,7 @@ export class OrderFilter {
 
 @InputType({ description: 'Which inventory entries to list: those that match every given filter.' })
 export class InventoryFilter {
-  @Field(() => [Id], nullable('Entries of these pets. An empty list matches nothing.'))
+  @Field(() => [Id], nullable('Entries of these pets.\n\nAn empty list matches nothing.'))
   petIds?: bigint[] | null;
 
   @Field(() => [PetStatus], nullable('Entries of pets with any of these statuses.'))

@@ -7,15 +7,6 @@ import { CategorySortField, InventorySortField, OrderSortField, PetSortField, So
 import { nullable } from '../nullable';
 import { CategoryFilter, InventoryFilter, OrderFilter, PetFilter } from './filters';
 
-@ArgsType()
-export class ForwardPageArgs {
-  @Field(() => Int, nullable(`Page size, 1 to ${PAGE_SIZE.maximum}; ${DEFAULT_PAGE} by default.`))
-  first?: number | null;
-
-  @Field(() => String, nullable('Only items after this cursor.'))
-  after?: string | null;
-}
-
 @Rules({ first: PAGE_SIZE, last: PAGE_SIZE })
 @ArgsType()
 export class PageArgs {

@@ -1,7 +1,7 @@
 import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { listKeys } from '../../access/api-key-list';
 import { type ApiKeyService, GRACE } from '../../access/api-key-service';
-import { quotaOf, type StoredKey } from '../../access/caller';
+import { keyCaller, type StoredKey } from '../../access/caller';
 import { KEY_ID_FORM } from '../../access/secret';
 import { Paged, Sized } from '../../cost/cost-directives';
 import { DEFAULT_PAGE } from '../../domain/connection';
@@ -17,9 +17,9 @@ import type { Selection } from '../../reading/selection';
 import { ANONYMOUS } from '../../usage/daily-usage';
 import { DEFAULT_DAYS, type UsageService } from '../../usage/usage-service';
 import { ApiKeyPageArgs, ApiKeyUpdate, NewApiKey } from '../inputs/api-keys';
-import { Input } from '../inputs/arguments';
+import { Input } from '../inputs/payloads';
 import { nullable } from '../nullable';
-import { type AnyId, DateTime, Id, keyIdOf } from '../scalars';
+import { type AnyId, acceptOtherIds, DateTime, Id, keyIdOf } from '../scalars';
 import { ApiKey, CreatedApiKey } from '../types/api-key';
 import { CallerUsage, TopCallersArgs } from '../types/caller-usage';
 import { ApiKeyConnection } from '../types/connection-types';
@@ -27,10 +27,7 @@ import { RateLimit } from '../types/rate-limit';
 import { UsageArgs, UsageDay } from '../types/usage-day';
 import { rateLimitOf } from './viewer-resolver';
 
-/** Replaces the default check, which rejects key ids. */
-function acceptKeyId(): void {}
-
-const IdOfKey = () => Arg('id', () => Id, { description: 'The key id.', validateFn: acceptKeyId });
+const IdOfKey = () => Arg('id', () => Id, { description: 'The key id.', validateFn: acceptOtherIds });
 
 @Resolver(() => ApiKey)
 export class ApiKeyResolver {
@@ -140,12 +137,12 @@ export class ApiKeyResolver {
 
   @FieldResolver(() => RateLimit, { description: "What is left of the key's quota." })
   async rateLimit(@Root() key: StoredKey, @Ctx() { charge }: Context): Promise<RateLimit> {
-    return rateLimitOf(await this.limits.peek({ id: key.id, quota: quotaOf(key) }), key.plan, charge.cost);
+    return rateLimitOf(await this.limits.peek(keyCaller(key)), key.plan, charge.cost);
   }
 
   @FieldResolver(() => DateTime, nullable('When the ban of the key ends; null if it is not banned.'))
   async bannedUntil(@Root() key: StoredKey) {
-    const { bannedUntil } = await this.limits.peek({ id: key.id, quota: quotaOf(key) });
+    const { bannedUntil } = await this.limits.peek(keyCaller(key));
     return bannedUntil === undefined ? null : new Date(bannedUntil);
   }
 

@@ -8,10 +8,10 @@ import { Counted, Requires } from '../../graphql/directives/directives';
 import type { Context } from '../../graphql/executor/context';
 import { Selected } from '../../graphql/executor/selected';
 import type { Selection } from '../../reading/selection';
-import { IdOf, Input } from '../inputs/arguments';
 import { CategoryPageArgs, PetPageArgs, pageOf } from '../inputs/page-args';
-import { CategoryUpdate, NewCategory } from '../inputs/payloads';
+import { CategoryUpdate, Input, NewCategory } from '../inputs/payloads';
 import { nullable } from '../nullable';
+import { IdOf } from '../scalars';
 import { Category } from '../types/category';
 import { CategoryConnection, PetConnection } from '../types/connection-types';
 

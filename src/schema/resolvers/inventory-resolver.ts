@@ -8,10 +8,10 @@ import { Counted, Requires, Stability } from '../../graphql/directives/directive
 import type { Context } from '../../graphql/executor/context';
 import { Selected } from '../../graphql/executor/selected';
 import type { Selection } from '../../reading/selection';
-import { IdOf, Input } from '../inputs/arguments';
 import { InventoryPageArgs, pageOf } from '../inputs/page-args';
-import { InventoryUpdate } from '../inputs/store-payloads';
+import { Input, InventoryUpdate } from '../inputs/payloads';
 import { nullable } from '../nullable';
+import { IdOf } from '../scalars';
 import { InventoryItemConnection } from '../types/connection-types';
 import { InventoryItem } from '../types/inventory-item';
 import { Pet } from '../types/pet';

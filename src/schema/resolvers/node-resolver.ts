@@ -9,7 +9,7 @@ import type { Context } from '../../graphql/executor/context';
 import { SelectedByType } from '../../graphql/executor/selected';
 import { NodeId, type NodeType } from '../node-id';
 import { nullable } from '../nullable';
-import { type AnyId, Id } from '../scalars';
+import { type AnyId, acceptOtherIds, Id } from '../scalars';
 import type { SelectionOf, TypedRows } from '../typed-rows';
 import { Node } from '../types/node';
 
@@ -22,7 +22,7 @@ export class NodeResolver {
   @Errors('BAD_USER_INPUT')
   @Query(() => Node, nullable('The object with this `nodeId`; null if there is none.'))
   async node(
-    @Arg('id', () => Id, { description: 'A `nodeId`.', validateFn: acceptNodeIds }) id: AnyId,
+    @Arg('id', () => Id, { description: 'A `nodeId`.', validateFn: acceptOtherIds }) id: AnyId,
     @Ctx() { session }: Context,
     @SelectedByType() selectionOf: SelectionOf,
   ) {
@@ -43,7 +43,7 @@ export class NodeResolver {
     description: 'The objects with these `nodeId`s, in the same order; null in place of those that do not exist.',
   })
   nodes(
-    @Arg('ids', () => [Id], { description: `At most ${MAX_PAGE} \`nodeId\`s.`, validateFn: acceptNodeIds })
+    @Arg('ids', () => [Id], { description: `At most ${MAX_PAGE} \`nodeId\`s.`, validateFn: acceptOtherIds })
     ids: AnyId[],
     @Ctx() { session }: Context,
     @SelectedByType() selectionOf: SelectionOf,
@@ -69,6 +69,3 @@ function nodeIdsIn(ids: readonly AnyId[], pathOf: (index: number) => string): No
   const wrong = ids.flatMap((id, index) => (id instanceof NodeId ? [] : [pathOf(index)]));
   throw badInput(...wrong.map((path) => ({ path, message: 'must be a nodeId' })));
 }
-
-/** Replaces the default check, which accepts integers only. */
-function acceptNodeIds(): void {}

@@ -1,6 +1,7 @@
 import { type ClassType, Field, Int, ObjectType } from 'type-graphql';
 import { WEIGHTS, Weighs } from '../../cost/cost-directives';
-import { type Connection, MOST_COUNTED } from '../../domain/connection';
+import type { Connection } from '../../domain/connection';
+import { MOST_COUNTED } from '../../reading/count';
 import { CountRelation } from '../enum-types';
 import { nullable } from '../nullable';
 import { ApiKey } from './api-key';

@@ -36,7 +36,10 @@ export class RateLimit {
   @Field(() => Plan, { description: 'The plan whose quota applies.' })
   plan!: Plan;
 
-  @Field(() => Int, { description: 'The number of requests this operation counts as: its counted root fields.' })
+  @Field(() => Int, {
+    description:
+      'The number of requests this operation counts as: its counted root fields. `extensions.cost.estimated` of the response is another number: the values that it takes, by estimate, which are bounded.',
+  })
   cost!: number;
 
   @AtMost(2)

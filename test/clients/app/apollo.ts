@@ -10,10 +10,10 @@ import {
 } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
-import { relayStylePagination } from '@apollo/client/utilities';
 import { OperationTypeNode } from 'graphql';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws'; // browsers have their own
+import { cache } from './apollo-cache.js';
 import {
   CreatePetDocument,
   DeletePetDocument,
@@ -35,12 +35,6 @@ globalThis.fetch = (input, init) => {
   return plainFetch(input, init);
 };
 
-const cache = new InMemoryCache({
-  typePolicies: {
-    Query: { fields: { pets: relayStylePagination(['filter', 'orderBy']) } },
-    InventoryItem: { keyFields: ['petId'] },
-  },
-});
 const http = new HttpLink({ uri: `${url}/graphql`, headers: { 'x-api-key': key }, fetch: patientFetch });
 const sha256 = async (text: string) => {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));

@@ -93,7 +93,8 @@ onPostgres('on PostgreSQL', () => {
       for (let i = 0; i < 10; i++) await all(300, echo);
       await long;
       clearInterval(watch);
-      expect(most).toBeGreaterThan(7);
+      // Of a caller alone: its five, and those that are shared.
+      expect(most).toBeGreaterThan(6);
       // This test itself watches on connections of its own: at most one at a time.
       expect(most).toBeLessThanOrEqual(10 + 1);
       expect(database.load).toMatchObject({ waiting: 0 });

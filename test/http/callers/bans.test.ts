@@ -165,6 +165,12 @@ describe('a caller that continues after 20 refusals within a window', () => {
     }
   });
 
+  test('metrics are answered, and not to be asked for later', async () => {
+    const response = await gateway.app.inject({ url: '/metrics', headers: key.headers });
+    expect([response.statusCode, toldBy(response.headers).remaining]).toEqual([200, 0]);
+    expect(response.headers).not.toHaveProperty('retry-after');
+  });
+
   describe('may still ask until when, without using up anything:', () => {
     const until = () => new Date(clock + 60_000).toISOString();
     const graphql = async (query: string) => {
@@ -280,6 +286,14 @@ describe('a ban of', () => {
     expect(await ask(ANONYMOUS, address)).toMatchObject({ code: 'KEY_BANNED' });
     expect(await ask(headers, address)).toMatchObject({ status: 200 });
     expect(await ask(ANONYMOUS, '192.0.2.11')).toMatchObject({ status: 200 });
+  });
+
+  test('an address does not apply to probes from there, whatever their query says', async () => {
+    const remoteAddress = '192.0.2.12';
+    await ban(ANONYMOUS, 60, remoteAddress);
+    expect(await ask(ANONYMOUS, remoteAddress)).toMatchObject({ code: 'KEY_BANNED' });
+    for (const url of ['/livez', '/livez?query=x'])
+      expect((await gateway.app.inject({ url, remoteAddress, headers: ANONYMOUS })).statusCode).toBe(200);
   });
 });
 

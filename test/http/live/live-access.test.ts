@@ -119,7 +119,7 @@ test('documents have the usual limits, and errors in them are reported and count
   expect(await code('subscription { petChanged(filter: { ids: ["abcdefghij12"] }) { petId } }')).toBe('BAD_USER_INPUT');
   const variables = 'subscription ($ids: [ID!]) { petChanged(filter: { ids: $ids }) { petId } }';
   const { error } = await client.subscribe(variables, { ids: ['x'] }).untilOver();
-  expect(error).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', details: [{ path: 'ids.0' }] } }]);
+  expect(error).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', details: [{ path: 'filter.ids.0' }] } }]);
   expect(await remaining(headers)).toBe(53);
 });
 
@@ -147,6 +147,20 @@ describe('a key is read', () => {
     });
   });
 
+  test('and one that is no text closes with 4403', async () => {
+    const { whole } = await gateway.createKey();
+    for (const apiKey of [5, [whole], { toString: whole }]) {
+      const { error } = await open(socketClient(url, { apiKey })).subscribe(SUBSCRIPTION).untilOver();
+      expect(error).toMatchObject({ code: 4403 });
+    }
+  });
+
+  test('but null is none, and what else a client says of itself is not read', async () => {
+    const params = { apiKey: null, client: { toString: 'x' } };
+    const { answers } = await open(socketClient(url, params)).subscribe('{ viewer { apiKey { id } } }').untilOver();
+    expect(answers).toMatchObject([{ data: { viewer: { apiKey: null } } }]);
+  });
+
   test('and a wrong one closes with 4403, and counts against the address', async () => {
     const before = await remaining({});
     const wrong = `ps_000000000000_${'x'.repeat(32)}`;
@@ -155,7 +169,7 @@ describe('a key is read', () => {
       .untilOver();
     expect(error).toMatchObject({
       code: 4403,
-      reason: 'The API key is malformed, unknown, revoked or expired.',
+      reason: 'The API key is unknown, or its secret is wrong.',
     });
     expect(await remaining({})).toBe(before - 1);
     const { status, text } = await refusedWith(socket({ 'x-api-key': wrong }));

@@ -3,19 +3,20 @@ import fastify from 'fastify';
 import pino from 'pino';
 import { AccessLog } from '../../../src/http/observation/access-log';
 
-function accessLog(isPatient?: boolean) {
+function accessLog(isPatient?: boolean, level = 'info') {
   const lines: Record<string, unknown>[] = [];
-  const logger = pino({ base: null, timestamp: false }, { write: (line) => lines.push(JSON.parse(line)) });
-  const written = new AccessLog(logger, { observe: () => undefined }, isPatient);
-  const note = (requestId: string) =>
+  const logger = pino({ level, base: null, timestamp: false }, { write: (line) => lines.push(JSON.parse(line)) });
+  const written = new AccessLog(logger, { observe: () => undefined, observeError: () => undefined }, isPatient);
+  const note = (requestId: string, operation = 'getPet', status = 200) =>
     written.record(
       {
         requestId,
         method: 'GET',
         caller: '192.0.2.1',
-        operation: 'getPet',
+        operation,
         operationName: undefined,
-        status: 200,
+        status,
+        code: undefined,
         ms: 1.26,
       },
       false,
@@ -68,4 +69,20 @@ test('pending lines are written when the server closes and when the process exit
   expect(process.listeners('exit')).toEqual(before);
   note('three');
   expect(lines).toHaveLength(3);
+});
+
+test.each([
+  ['info', ['health 503', 'metrics 401', 'getPet 200']],
+  ['debug', ['health 200', 'health 503', 'metrics 200', 'metrics 401', 'getPet 200']],
+])('at the level %s, these of probes, scrapes and others are written: %s', (level, written) => {
+  const { note, lines } = accessLog(false, level);
+  for (const [operation, status] of [
+    ['health', 200],
+    ['health', 503],
+    ['metrics', 200],
+    ['metrics', 401],
+    ['getPet', 200],
+  ] as const)
+    note('one', operation, status);
+  expect(lines.map(({ operation, status }) => `${operation} ${status}`)).toEqual(written);
 });

@@ -205,6 +205,8 @@ test('uses are counted by coordinate and interface', async () => {
   await gateway.app.inject({ url: '/store/inventory?maxQuantity=1' });
   await gateway.app.inject({ url: '/store/inventory' });
   await gateway.app.inject({ url: '/pets/1' });
+  // Who is refused for a wrong key uses nothing.
+  await gateway.app.inject({ url: '/pets/1', headers: { 'x-api-key': 'wrong' } });
   await gateway.graphql('{ a: pet(id: 1) { categoryId } b: pet(id: 1) { categoryId } }');
   await gateway.graphql('{ pets(filter: { statuses: sold }) { totalCount } }');
   expect((await all()).map((times, i) => times - (before[i] ?? 0))).toEqual([1, 1, 1, 1, 1, 1]);

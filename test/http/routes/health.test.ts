@@ -50,7 +50,7 @@ test('both are free, carry the limit headers, and are open to callers that are r
 });
 
 test('while the database does not respond, only readiness fails, with the Error object and Retry-After', async () => {
-  const ping = jest.spyOn(gateway.database, 'ping').mockRejectedValue(new Error('gone: secret@host'));
+  const asked = jest.spyOn(gateway.database, 'canWrite').mockRejectedValue(new Error('gone: secret@host'));
   await untilReady(503);
   const ready = await get('/readyz');
   expect(ready.json()).toEqual({
@@ -62,7 +62,7 @@ test('while the database does not respond, only readiness fails, with the Error 
   });
   expect(Number(ready.headers['retry-after'])).toBeGreaterThan(0);
   expect((await get('/livez')).statusCode).toBe(200);
-  ping.mockRestore();
+  asked.mockRestore();
   await untilReady(200);
 });
 
@@ -77,19 +77,19 @@ test('neither waits for the look-up of a key', async () => {
 
 test('a database that hangs is waited for at most a second, and asked once at a time', async () => {
   let answer = () => {};
-  const ping = jest.spyOn(gateway.database, 'ping').mockImplementation(
+  const asked = jest.spyOn(gateway.database, 'canWrite').mockImplementation(
     () =>
       new Promise((resolve) => {
-        answer = resolve;
+        answer = () => resolve(true);
       }),
   );
-  await until(async () => ping.mock.calls.length > 0 || (await get('/readyz')).statusCode === 503);
+  await until(async () => asked.mock.calls.length > 0 || (await get('/readyz')).statusCode === 503);
   const start = performance.now();
   const answers = await Promise.all(Array.from({ length: 20 }, () => get('/readyz')));
   expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([503]));
   expect(performance.now() - start).toBeLessThan(2500);
-  expect(ping).toHaveBeenCalledTimes(1);
-  ping.mockRestore();
+  expect(asked).toHaveBeenCalledTimes(1);
+  asked.mockRestore();
   answer();
   await untilReady(200);
 });

@@ -7,7 +7,7 @@ const START = 1_800_000_000_000;
 
 /** A request of one caller at `now`. */
 function ask(table: CallerTable, id: string, now: number, cost = 1, kind: RequestKind = 'counted'): void {
-  const state = table.find(id) ?? table.add(id, now);
+  const state = table.get(id) ?? table.add(id, now);
   take(state, PLANS.FREE, cost, kind, BANS, now);
 }
 
@@ -32,8 +32,8 @@ test('a flood of addresses fills the table to its limit, and displaces only its 
   for (let i = 0; i < 600 + 20; i++) ask(table, 'offender', START, 1, 'free');
   for (let i = 0; i < 20_000; i++) ask(table, `flood ${i}`, START + i);
   expect(table.size).toBeLessThanOrEqual(1000);
-  for (let i = 0; i < 20; i++) expect(table.find(`customer ${i}`)?.dayUsed).toBe(40);
-  expect(table.find('offender')?.bannedUntil).toBeGreaterThan(START);
+  for (let i = 0; i < 20; i++) expect(table.get(`customer ${i}`)?.dayUsed).toBe(40);
+  expect(table.get('offender')?.bannedUntil).toBeGreaterThan(START);
 });
 
 test('a ban outlives any flood, also one of banned callers; then its caller may be forgotten', () => {
@@ -43,7 +43,7 @@ test('a ban outlives any flood, also one of banned callers; then its caller may 
     for (let request = 0; request < 80; request++) ask(table, `banned ${i}`, START);
   }
   for (let i = 0; i < 1000; i++) ask(table, `flood ${i}`, START + i);
-  for (let i = 0; i < BANNED; i++) expect(table.find(`banned ${i}`)?.bannedUntil).toBe(START + MINUTE_MS);
+  for (let i = 0; i < BANNED; i++) expect(table.get(`banned ${i}`)?.bannedUntil).toBe(START + MINUTE_MS);
   expect(table.size).toBeLessThan(BANNED + 10);
   for (let i = 0; i < 1000; i++) ask(table, `later ${i}`, START + MINUTE_MS + i);
   expect(table.size).toBeLessThanOrEqual(10);

@@ -12,7 +12,7 @@ import {
   isScalarType,
   isSpecifiedDirective,
 } from 'graphql';
-import { escaped, rows } from '../../html';
+import { anchor, escaped, rows } from '../../html';
 import { type Entry, type Part, referenceHtml } from '../reference-page';
 import { rootEntries } from './graphql-root-html';
 import { Elements, type Field } from './graphql-type-html';
@@ -63,14 +63,14 @@ export function graphqlReference(template: string, schema: GraphQLSchema): strin
     title: 'GraphQL reference',
     description: 'Every operation and type of the GraphQL schema: arguments, scopes, errors, cost, stability.',
     introduction: INTRODUCTION,
-    example: 'order, WRITE, beta, totalCount…',
+    example: 'order, WRITE, beta…',
     parts: parts.filter(({ entries }) => entries.length),
   });
 }
 
 function typeEntry(schema: GraphQLSchema, elements: Elements, type: GraphQLNamedType, uses: readonly string[]): Entry {
   const links = (names: readonly string[]) =>
-    names.map((name) => `<a href="#${escaped(encodeURI(name))}"><code>${escaped(name)}</code></a>`).join(', ');
+    names.map((name) => `<a href="${anchor(name)}"><code>${escaped(name)}</code></a>`).join(', ');
   const related = [
     isObjectType(type) &&
       type.getInterfaces().length &&

@@ -5,7 +5,7 @@ import { isCounted, requiredScope } from '../../../graphql/directives/directives
 import { badge, rows } from '../../html';
 import { errorList } from '../errors-html';
 import type { Entry } from '../reference-page';
-import { type Elements, type Field, typeHtml } from './graphql-type-html';
+import { defaultOf, type Elements, type Field, typeHtml } from './graphql-type-html';
 
 /** The root fields of a kind of operation. */
 export function rootEntries(elements: Elements, root: GraphQLObjectType | null | undefined): Entry[] {
@@ -22,13 +22,19 @@ function rootEntry(elements: Elements, typeName: string, field: Field): Entry {
     label: field.name,
     title: `<code>${field.name}</code>`,
     body: [
-      `<p class="signature"><code>${field.name}: ${typeHtml(field.type)}</code>${elements.badgesHtml(field)}${facts.map(badge).join('')}</p>`,
+      `<p class="signature"><code>${signatureOf(field)}</code>${elements.badgesHtml(field)}${facts.map(badge).join('')}</p>`,
       elements.textOf(field),
       field.args.length ? `<h4>Arguments</h4>${rows(field.args.map((each) => elements.argument(id, each)))}` : '',
       costOf(field),
       errors.length ? `<h4>Errors of its own</h4>${errorList(errors)}` : '',
     ].join(''),
   };
+}
+
+/** A field as in the schema language: `placeOrder(input: NewOrder!): Order`. */
+function signatureOf({ name, args, type }: Field): string {
+  const given = args.map((argument) => `${argument.name}: ${typeHtml(argument.type)}${defaultOf(argument)}`);
+  return `${name}${given.length ? `(${given.join(', ')})` : ''}: ${typeHtml(type)}`;
 }
 
 /** What a field adds to the estimated cost of an operation, in words. */

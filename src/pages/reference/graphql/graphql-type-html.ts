@@ -13,7 +13,7 @@ import {
 } from 'graphql';
 import { weightOf } from '../../../cost/cost-directives';
 import { annotationsOf } from '../../../graphql/annotations/annotations';
-import { badge, escaped, inline, prose, type Row, rows } from '../../html';
+import { anchor, badge, escaped, inline, prose, type Row, rows } from '../../html';
 import { describedError } from '../errors-html';
 
 export type Field = GraphQLField<unknown, unknown>;
@@ -24,6 +24,12 @@ export function typeHtml(type: GraphQLType): string {
   if (isListType(type)) return `[${typeHtml(type.ofType)}]`;
   const { name } = getNamedType(type);
   return `<a href="#${name}">${name}</a>`;
+}
+
+/** The default value of an argument or input field, as HTML behind its type. */
+export function defaultOf({ type, defaultValue }: GraphQLArgument | GraphQLInputField): string {
+  const given = defaultValue === undefined ? undefined : astFromValue(defaultValue, type);
+  return given ? ` = <code>${escaped(print(given))}</code>` : '';
 }
 
 /** What is the same for all kinds of elements of a schema: what they are called, and how long they stay. */
@@ -67,11 +73,9 @@ export class Elements {
   }
 
   private value(value: GraphQLArgument | GraphQLInputField, id: string): Row {
-    const { name, type, defaultValue } = value;
-    const given = defaultValue === undefined ? undefined : astFromValue(defaultValue, type);
-    const shown = given ? ` = <code>${escaped(print(given))}</code>` : '';
+    const { name, type } = value;
     const badges = this.badges(value, weightOf(value, 0));
-    return { id, name, type: `${typeHtml(type)}${shown}`, text: this.textOf(value), badges };
+    return { id, name, type: `${typeHtml(type)}${defaultOf(value)}`, text: this.textOf(value), badges };
   }
 
   /** Deprecation, stability and, if it is not that of other elements, the cost. */
@@ -90,7 +94,7 @@ export class Elements {
     const { deprecation } = this.annotations.get(element) ?? {};
     if (!deprecation) return prose(own, this.describes);
     const { reason, sunset, replacement } = deprecation;
-    const instead = replacement && ` Use <a href="#${encodeURI(replacement)}"><code>${replacement}</code></a>.`;
+    const instead = replacement && ` Use <a href="${anchor(replacement)}"><code>${replacement}</code></a>.`;
     const until = sunset && ` Available until ${sunset.toISOString().slice(0, 10)}.`;
     return `${prose(own, this.describes)}<p>Deprecated: ${inline(reason, this.describes)}${until ?? ''}${instead ?? ''}</p>`;
   }

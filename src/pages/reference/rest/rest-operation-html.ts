@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../../errors/error-codes';
 import { badge, type Describes, escaped, prose, type Row, rows } from '../../html';
 import { errorList } from '../errors-html';
 import type { Entry } from '../reference-page';
-import { boundsHtml, typeHtml } from './rest-schema-html';
+import { boundsHtml, exampleHtml, typeHtml } from './rest-schema-html';
 import { tryHtml } from './rest-try-html';
 import type { ShownOperation, ShownParameter } from './shown-operation';
 
@@ -14,12 +14,18 @@ export interface Shared {
   readonly describes: Describes;
 }
 
-/** An operation on the page. @param example a body. */
-export function operationEntry(shown: ShownOperation, { always, describes }: Shared, example: unknown): Entry {
+/** `undefined` where there is none. */
+interface Examples {
+  readonly body: unknown;
+  readonly response: unknown;
+}
+
+/** An operation on the page, with an example of its body and of its response. */
+export function operationEntry(shown: ShownOperation, { always, describes }: Shared, examples: Examples): Entry {
   const { method, path, operation, parameters } = shown;
   const { operationId = '', summary = '', description = '', deprecated } = operation;
   const badges = [
-    ...(deprecated ? [`deprecated until ${operation['x-sunset']}`] : []),
+    ...(deprecated ? [`deprecated · sunset ${operation['x-sunset']}`] : []),
     ...(operation['x-stability'] ? [operation['x-stability']] : []),
   ];
   const verb = `<span class="verb" data-verb="${method}">${method}</span>`;
@@ -36,9 +42,9 @@ export function operationEntry(shown: ShownOperation, { always, describes }: Sha
       ),
       sharedHtml(parameters),
       bodyHtml(operation.requestBody),
-      titled('Responses', responsesHtml(shown, always)),
+      titled('Responses', responsesHtml(shown, always) + exampleHtml(examples.response)),
       titled('Errors', errorList(codesOf(shown))),
-      tryHtml(shown, example),
+      tryHtml(shown, examples.body),
     ].join(''),
   };
 }

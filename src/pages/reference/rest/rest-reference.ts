@@ -21,10 +21,10 @@ export function restReference(template: string, document: Document): string {
     title: 'REST reference',
     description: `Every REST operation of ${info.title} ${info.version}: parameters, responses, errors, headers.`,
     introduction: introduction(document, describes),
-    example: 'order, ETag, INSUFFICIENT_STOCK…',
+    example: 'order, ETag, 409…',
     parts: [
       ...tags.map(({ name, description = '' }): Part => {
-        const entries = ofTag(name).map((shown) => operationEntry(shown, shared, bodyExample(shown, schemas)));
+        const entries = ofTag(name).map((shown) => operationEntry(shown, shared, examplesOf(shown, schemas)));
         return { id: name.toLowerCase(), title: name, lead: prose(description, describes), entries };
       }),
       { id: 'shared', title: 'Shared by operations', entries: sharedEntries(document, shared) },
@@ -73,10 +73,14 @@ function commonHeaders(operations: readonly ShownOperation[]): ReadonlySet<strin
   return new Set(first?.filter((name) => others.every((names) => names.includes(name))));
 }
 
-function bodyExample({ operation }: ShownOperation, schemas: Schemas): unknown {
+function examplesOf({ operation, responses }: ShownOperation, schemas: Schemas) {
+  const exampleOf = (content: OpenAPIV3.RequestBodyObject['content'] = {}): unknown => {
+    const { schema } = content['application/json'] ?? {};
+    return schema && '$ref' in schema ? schemas[nameOf(schema)]?.example : undefined;
+  };
   const body = operation.requestBody as OpenAPIV3.RequestBodyObject | undefined;
-  const schema = body?.content['application/json']?.schema;
-  return schema && '$ref' in schema ? schemas[nameOf(schema)]?.example : undefined;
+  const [, success] = responses.find(([status]) => Number(status) < 300) ?? [];
+  return { body: exampleOf(body?.content), response: exampleOf(success?.content) };
 }
 
 /** Parameters and headers, each described once. */

@@ -47,6 +47,11 @@ export function jsonText(value: unknown): string {
   return exactJson(value, null, 2) ?? '';
 }
 
+/** A value as a block of code; empty without one. */
+export function exampleHtml(value: unknown): string {
+  return value === undefined ? '' : `<pre><code>${escaped(jsonText(value))}</code></pre>`;
+}
+
 /** The description of a named schema. */
 export function schemaHtml(schema: OpenAPIV3.SchemaObject, describes: Describes): string {
   const { description = '', properties = {}, required = [], example } = schema;
@@ -56,8 +61,7 @@ export function schemaHtml(schema: OpenAPIV3.SchemaObject, describes: Describes)
     return { name, type: typeHtml(property), text: prose(text, describes) + boundsHtml(property), badges };
   });
   const items = schema.type === 'array' ? `<p>A ${typeHtml(schema)}.</p>` : '';
-  const values = schema.enum ? boundsHtml({ ...schema, description: undefined }) : '';
-  const shown =
-    example === undefined || schema.enum ? '' : `<h4>Example</h4><pre><code>${escaped(jsonText(example))}</code></pre>`;
+  const values = schema.enum ? boundsHtml(schema) : '';
+  const shown = example === undefined || schema.enum ? '' : `<h4>Example</h4>${exampleHtml(example)}`;
   return prose(description, describes) + items + values + rows(fields) + shown;
 }

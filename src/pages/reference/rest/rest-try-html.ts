@@ -3,18 +3,18 @@ import { escaped } from '../../html';
 import { jsonText } from './rest-schema-html';
 import type { ShownOperation, ShownParameter } from './shown-operation';
 
-/** A form that sends the operation with the key of the tab; `reference.js` runs it. @param example a body. */
+/** The operation as a command, and a form that sends it with the key of the tab; `reference.js` fills and runs them. @param example a body. */
 export function tryHtml({ method, path, operation, parameters }: ShownOperation, example: unknown): string {
   const id = operation.operationId ?? '';
   const body =
     operation.requestBody &&
     `<label class="wide">Body<textarea name="body" rows="${jsonText(example).split('\n').length}" spellcheck="false">${escaped(jsonText(example))}</textarea></label>`;
   return `
+    <pre class="curl" tabindex="0" aria-label="With curl"></pre>
     <details class="try"><summary>Try it</summary>
       <form data-method="${method}" data-path="${escaped(path)}" aria-label="Try ${id}">
         ${parameters.map(input).join('')}${body ?? ''}
         <p class="send"><button type="submit">Send</button> <output role="status"></output></p>
-        <pre class="curl" tabindex="0" aria-label="The same with curl"></pre>
         <pre class="answer" tabindex="0" aria-label="Response body" hidden></pre>
         <details class="received" hidden><summary>Response headers</summary><pre tabindex="0" aria-label="Response headers"></pre></details>
       </form>

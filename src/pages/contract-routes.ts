@@ -3,9 +3,11 @@ import type { GraphQLSchema } from 'graphql';
 import { stringify as exactJson } from 'lossless-json';
 import type { OpenAPIV3 } from 'openapi-types';
 import { stringify as yaml } from 'yaml';
+import { readRoute } from '../rest/other-methods';
+import { etagOf, JSON_TYPE } from '../rest/responses/send-result';
 import { printed } from '../schema/printed-schema';
-import { readRoute } from './other-methods';
-import { JSON_TYPE, sendRead } from './responses/send-result';
+import { type Asset, assetOf } from './assets';
+import { sendAsset } from './send-asset';
 
 /** RFC 9512. */
 const YAML_TYPE = 'application/yaml; charset=utf-8';
@@ -20,12 +22,16 @@ export function contractRoutes(app: FastifyInstance, document: OpenAPIV3.Documen
 
 /** @param write called when the text is first asked for. */
 function textRoute(app: FastifyInstance, url: string, type: string, write: () => string): void {
-  let text: string | undefined;
+  const make = () => {
+    const text = write();
+    return assetOf(type, Buffer.from(text), etagOf(text));
+  };
+  let asset: Asset | undefined;
   readRoute(app, url, {
     config: { metering: 'free', operation: 'docs' },
-    handler: (request, reply) => {
-      text ??= write();
-      return sendRead(request, reply, text, type);
+    handler: (_request, reply) => {
+      asset ??= make();
+      return sendAsset(reply, asset, 'private, no-cache');
     },
   });
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failureOf } from '../failures';
-import type { Deadline } from '../work/deadline';
+import type { Deadline } from './deadline';
 
 const ATTEMPTS = 4;
 

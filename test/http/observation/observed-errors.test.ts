@@ -1,0 +1,124 @@
+import pino from 'pino';
+import { type Gateway, startGateway } from '../../helper/gateway';
+import { type Subscriber, socketClient, streamClient } from '../../helper/live';
+import { until } from '../../helper/until';
+
+const lines: Record<string, unknown>[] = [];
+const destination = { write: (line: Buffer) => lines.push(JSON.parse(String(line))) };
+const UNREACHABLE = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+const QUERY = '{ pets { totalCount } }';
+
+let gateway: Gateway;
+let url: string;
+beforeAll(async () => {
+  jest.spyOn(pino, 'destination').mockReturnValue(destination as never);
+  gateway = await startGateway({ LOG_LEVEL: 'info', ANONYMOUS_ACCESS: 'write', REQUEST_TIMEOUT_MS: '5000' });
+  url = await gateway.listen();
+});
+afterEach(() => jest.restoreAllMocks());
+afterAll(() => gateway.close());
+
+/** What `act` adds to the requests and errors that are counted, and the line that it logs. */
+async function observed(act: () => Promise<unknown>) {
+  const before = await counts();
+  const logged = () => lines.filter(({ msg }) => msg === 'request');
+  lines.length = 0;
+  await act();
+  await until(async () => logged().length > 0);
+  const gained = [...(await counts())].map(([name, value]) => [name, value - (before.get(name) ?? 0)] as const);
+  return { ...Object.fromEntries(gained.filter(([, value]) => value > 0)), line: logged()[0] };
+}
+
+async function counts(): Promise<Map<string, number>> {
+  const { body } = await gateway.app.inject({ url: '/metrics' });
+  const samples = body.matchAll(/^petstore_(?:request_duration_seconds_count|errors_total)(\{\S.*\}) (\d+)$/gm);
+  return new Map(Array.from(samples, ([, name = '', value]) => [name, Number(value)]));
+}
+
+const request = (operation: string, status: string) => `{operation="${operation}",status="${status}"}`;
+const error = (code: string, by: string) => `{code="${code}",interface="${by}"}`;
+
+const post = (query: string, headers = {}) => gateway.graphql(query, {}, headers);
+
+const INTERFACES: readonly (readonly [string, () => Promise<unknown>])[] = [
+  ['by POST', () => post(QUERY)],
+  ['by POST, through Apollo', () => post(`${QUERY} # ${Math.random()}`)],
+  ['by GET', () => gateway.app.inject({ url: '/graphql', query: { query: QUERY } })],
+  ['as an event stream', () => subscribed(streamClient(url))],
+  ['over WebSocket', () => subscribed(socketClient(url))],
+];
+
+async function subscribed(client: Subscriber): Promise<void> {
+  await client.subscribe(QUERY).untilOver();
+  client.close();
+}
+
+test.each(INTERFACES)(
+  'while the database is out of reach, an operation %s counts as failed, though it is 200',
+  async (_by, ask) => {
+    jest.spyOn(gateway.database, 'query').mockRejectedValue(UNREACHABLE);
+    const { line, ...gained } = await observed(ask);
+    expect(gained).toMatchObject({
+      [request('query pets', '5xx')]: 1,
+      [error('SERVICE_UNAVAILABLE', 'graphql')]: 1,
+    });
+    expect(Object.keys(gained)).not.toContain(request('query pets', '2xx'));
+    expect(line).toMatchObject({ operation: 'query pets', status: 200, code: 'SERVICE_UNAVAILABLE' });
+  },
+);
+
+test.each(INTERFACES)('an operation without errors %s counts as before, and its line has no code', async (_by, ask) => {
+  const { line, ...gained } = await observed(ask);
+  expect(gained).toMatchObject({ [request('query pets', '2xx')]: 1 });
+  expect(Object.keys(gained).filter((name) => name.includes('code'))).toEqual([]);
+  expect(line).not.toHaveProperty('code');
+});
+
+test('the worst error of an operation counts', async () => {
+  const mutation = `mutation {
+    a: createPet(input: { name: "", categoryId: 1 }) { id }
+    b: createPet(input: { name: "Rex", categoryId: 404 }) { id }
+    c: deletePet(id: 404) { id }
+  }`;
+  const { line, ...gained } = await observed(() => post(mutation));
+  expect(gained).toMatchObject({ [error('UNKNOWN_REFERENCE', 'graphql')]: 1 });
+  expect(line).toMatchObject({ status: 200, code: 'UNKNOWN_REFERENCE' });
+});
+
+test('a stored answer counts with the error that is in it', async () => {
+  const ask = () => post('mutation { deletePet(id: 404) { id } }', { 'idempotency-key': 'observed' });
+  await observed(ask);
+  const { line, ...gained } = await observed(ask);
+  expect(gained).toMatchObject({ [error('NOT_FOUND', 'graphql')]: 1 });
+  expect(line).toMatchObject({ status: 200, code: 'NOT_FOUND' });
+});
+
+const OLD = { accept: 'application/json' };
+const WRONG = { 'x-api-key': 'nonsense' };
+
+test.each<[string, () => Promise<unknown>, [status: number, observed: string, code: string, by: string]]>([
+  ['a document with a syntax error', () => post('{'), [400, '4xx', 'GRAPHQL_PARSE_FAILED', 'graphql']],
+  ['one that is answered with 200', () => post('{', OLD), [200, '4xx', 'GRAPHQL_PARSE_FAILED', 'graphql']],
+  ['one that does not fit', () => post('{ nonsense }', OLD), [200, '4xx', 'GRAPHQL_VALIDATION_FAILED', 'graphql']],
+  ['a wrong key', () => post(QUERY, WRONG), [401, '4xx', 'UNAUTHENTICATED', 'graphql']],
+  ['a form', () => post(QUERY, { 'content-type': 'text/plain' }), [400, '4xx', 'BAD_REQUEST', 'graphql']],
+  ['a pet that is not there', () => gateway.app.inject({ url: '/pets/404' }), [404, '4xx', 'NOT_FOUND', 'rest']],
+  ['a path that is not there', () => gateway.app.inject({ url: '/404' }), [404, '4xx', 'NOT_FOUND', 'other']],
+])('%s is observed by its error', async (_what, ask, [status, seen, code, by]) => {
+  const { line, ...gained } = await observed(ask);
+  expect(gained).toMatchObject({ [error(code, by)]: 1 });
+  expect(Object.keys(gained).filter((name) => name.includes(`status="${seen}"`))).toHaveLength(1);
+  expect(line).toMatchObject({ status, code });
+});
+
+test('REST without the database is observed as unavailable', async () => {
+  jest.spyOn(gateway.database, 'query').mockRejectedValue(UNREACHABLE);
+  const { line, ...gained } = await observed(() => gateway.app.inject({ url: '/pets' }));
+  expect(gained).toMatchObject({ [request('listPets', '5xx')]: 1, [error('SERVICE_UNAVAILABLE', 'rest')]: 1 });
+  expect(line).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+});
+
+test('server errors are there from the start, for alerts to see the first', async () => {
+  const names = [...(await counts()).keys()].filter((name) => name.includes('INTERNAL_SERVER_ERROR'));
+  expect(names).toEqual(['graphql', 'rest', 'other'].map((by) => error('INTERNAL_SERVER_ERROR', by)));
+});
