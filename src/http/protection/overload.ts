@@ -18,7 +18,7 @@ export const RETRY_AFTER = 1;
  * Refuses requests while the process is overloaded, so that those it accepts are answered in time. `@fastify/under-pressure`
  * knows neither how many requests are in progress nor operations over WebSocket. While no more than one share of the slots is
  * left, those who already have theirs are refused, so that no caller, whatever it does with its requests, takes the slots
- * of the others.
+ * of the others. A request whose key is still being looked up is nobody's share yet.
  */
 export class Overload {
   refused = 0;
