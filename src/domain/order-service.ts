@@ -20,7 +20,7 @@ export interface OrderInput {
 }
 
 export const NEW_ORDER: Rules<OrderInput> = { quantity: QUANTITY };
-export const ORDER_UPDATE: Rules<OrderInput> = { ...NEW_ORDER, complete: NOT_NULL };
+export const ORDER_UPDATE = { ...NEW_ORDER, complete: NOT_NULL } satisfies Rules<OrderInput>;
 
 export interface OrderFilter {
   ids?: bigint[] | null;
@@ -80,10 +80,10 @@ export class OrderService {
    * `INSUFFICIENT_STOCK`.
    */
   async update(session: Session, id: bigint, input: OrderInput, precondition?: Precondition): Promise<OrderRow> {
-    checkInput(ORDER_UPDATE, input);
+    const data = checkInput(ORDER_UPDATE, input);
     const write = session.transaction(async (tx) => {
       const order = await lockOrder(tx, id, precondition);
-      const { petId = order.petId, quantity = order.quantity, shipDate, complete } = input;
+      const { petId = order.petId, quantity = order.quantity } = data;
       const isMoved = petId !== order.petId || quantity !== order.quantity;
       if (isMoved && order.complete) {
         throw new DomainError('ORDER_COMPLETE', `Order ${id} is complete; its pet and quantity no longer change.`);
@@ -91,14 +91,14 @@ export class OrderService {
       const reserved = isMoved ? await moveReservation(tx, order, { petId, quantity }) : order.reserved;
       const updated = await tx.prisma.order.update({
         where: { id },
-        data: { petId, quantity, shipDate, complete: complete ?? order.complete, reserved },
+        data: { ...data, reserved },
         omit: { reserved: true },
       });
       const before = { petId: order.petId, complete: order.complete };
       tx.changed({ topic: 'order', kind: 'UPDATED', id, before });
       return updated;
     });
-    return refusing(write, unknownPet(input.petId));
+    return refusing(write, unknownPet(data.petId));
   }
 
   /**

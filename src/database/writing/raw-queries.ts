@@ -11,25 +11,26 @@ import { statement } from '../statement';
  * - Row locks and advisory locks have no form in Prisma.
  */
 
-const { id: petId, ...newPet } = COLUMNS.pets;
-const PET_FIELDS = fieldsOf(newPet);
+const { id: petId, ...petColumns } = COLUMNS.pets;
+const NEW_PET = newRow(petColumns);
 const INSERT_PET = statement(
-  `insert into pets (${PET_FIELDS.map((field) => nameOf(newPet[field])).join(', ')})
-values (${PET_FIELDS.map((field, i) => `$${i + 1}::${newPet[field].type}`).join(', ')})
-returning ${petId.sql}, ${PET_FIELDS.map((field) => `${newPet[field].sql} as "${field}"`).join(', ')}`,
+  `insert into pets (${NEW_PET.names}) values (${NEW_PET.values}) returning ${petId.sql}, ${NEW_PET.returned}`,
 );
 
+const { id: orderId, reserved, ...orderColumns } = COLUMNS.orders;
+const NEW_ORDER = newRow(orderColumns);
+const { petId: OF_PET, quantity: UNITS } = NEW_ORDER.parameters;
 // The check of the stock and its update are one statement: the update's row lock makes the next buyer of the same pet
 // wait and then check the remaining quantity.
 const INSERT_ORDER = statement(`with taken as (
-  update inventory set quantity = quantity - $2::int where pet_id = $1::bigint and quantity >= $2::int returning pet_id
+  update inventory set quantity = quantity - ${UNITS} where pet_id = ${OF_PET} and quantity >= ${UNITS} returning pet_id
 )
-insert into orders (pet_id, quantity, ship_date, complete, reserved)
-select $1::bigint, $2::int, $3::timestamptz, $4::boolean, case when exists (select from taken) then $2::int else 0 end
+insert into orders (${NEW_ORDER.names}, reserved)
+select ${NEW_ORDER.values}, case when exists (select from taken) then ${UNITS} else 0 end
 where exists (select from taken)
-   or $1::bigint is null or $2::int is null
-   or not exists (select from inventory where pet_id = $1::bigint)
-returning id, pet_id as "petId", quantity, ship_date as "shipDate", complete, reserved`);
+   or ${OF_PET} is null or ${UNITS} is null
+   or not exists (select from inventory where pet_id = ${OF_PET})
+returning ${orderId.sql}, ${NEW_ORDER.returned}, ${reserved.sql}`);
 
 // Deleting a pet must exclude new orders and stock of it; nothing that refers to the others need wait.
 const LOCK_ROWS = {
@@ -48,7 +49,7 @@ const TRY_LOCK = statement('select pg_try_advisory_xact_lock($1::bigint) as "isM
 
 /** Inserts a pet. Fails on the foreign key if the category does not exist. @param written see {@link Session.write}. */
 export async function insertPet(session: Session, pet: Omit<Pet, 'id'>, written: Written<Pet>): Promise<Pet> {
-  const values = PET_FIELDS.map((field) => pet[field]);
+  const values = NEW_PET.fields.map((field) => pet[field]);
   const [inserted] = await session.write<Pet>(INSERT_PET, values, written);
   return inserted as Pet;
 }
@@ -59,13 +60,14 @@ export async function insertPet(session: Session, pet: Omit<Pet, 'id'>, written:
  */
 export async function insertOrder(
   session: Session,
-  { petId, quantity, shipDate, complete }: Omit<Order, 'id' | 'reserved'>,
+  order: Omit<Order, 'id' | 'reserved'>,
   written: Written<Order>,
 ): Promise<Order | undefined> {
-  const insert = () => session.write<Order>(INSERT_ORDER, [petId, quantity, shipDate, complete], written);
-  const [order] = await insert();
+  const values = NEW_ORDER.fields.map((field) => order[field]);
+  const insert = () => session.write<Order>(INSERT_ORDER, values, written);
+  const [placed] = await insert();
   // The row that was short of stock, or its pet, may have been deleted while the statement waited for the lock.
-  return order ?? (await insert())[0];
+  return placed ?? (await insert())[0];
 }
 
 /**
@@ -110,8 +112,18 @@ function hashOf(text: string): bigint {
   return createHash('sha256').update(text).digest().readBigInt64BE();
 }
 
-function fieldsOf<Columns extends object>(columns: Columns): (keyof Columns & string)[] {
-  return Object.keys(columns) as (keyof Columns & string)[];
+/** The parts of a statement that inserts a row of these columns, whose values are its parameters in the order of `fields`. */
+function newRow<Columns extends Record<string, { readonly sql: string; readonly type: string }>>(columns: Columns) {
+  const fields = Object.keys(columns) as (keyof Columns & string)[];
+  const entries = fields.map((field, i) => [field, `$${i + 1}::${columns[field]?.type}`]);
+  const parameters: { readonly [field in keyof Columns]: string } = Object.fromEntries(entries);
+  return {
+    fields,
+    parameters,
+    names: fields.map((field) => nameOf(columns[field] as Columns[string])).join(', '),
+    values: fields.map((field) => parameters[field]).join(', '),
+    returned: fields.map((field) => `${columns[field]?.sql} as "${field}"`).join(', '),
+  };
 }
 
 /** `category_id` of `pets.category_id` */
