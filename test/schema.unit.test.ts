@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   buildSchema,
+  type GraphQLArgument,
+  type GraphQLInputField,
+  getNamedType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -9,7 +12,9 @@ import {
   isObjectType,
   parse,
 } from 'graphql';
+import { ruleOf } from '../src/errors/rule-errors';
 import { printedSchema } from '../src/schema/printed-schema';
+import { buildSchema as buildProduct, type Services } from '../src/schema/schema';
 
 const COMMITTED = readFileSync(join(__dirname, '..', 'schema.graphql'), 'utf8');
 
@@ -42,6 +47,27 @@ describe('schema.graphql', () => {
     expect(undescribed(sdl).sort()).toEqual(expected.sort());
   });
 });
+
+test('every text that callers give has a length, and so no NUL, which PostgreSQL cannot store', () => {
+  const unbounded = textsGiven().filter(([, text]) => ruleOf(text).maxLength === undefined);
+  // Cursors and the callers of bans are parsed, and are no text afterwards.
+  const isParsed = (name: string) => /\((after|before)\)$/.test(name) || name === 'Mutation.liftBan(caller)';
+  expect(unbounded.map(([name]) => name).filter((name) => !isParsed(name))).toEqual([]);
+  expect(unbounded.length).toBeLessThan(textsGiven().length);
+});
+
+/** The arguments and input fields that are strings. */
+function textsGiven(): [name: string, text: GraphQLArgument | GraphQLInputField][] {
+  const found: [string, GraphQLArgument | GraphQLInputField][] = [];
+  for (const type of Object.values(buildProduct({} as Services).getTypeMap())) {
+    if (isIntrospectionType(type) || !(isInputObjectType(type) || isObjectType(type))) continue;
+    for (const field of Object.values(type.getFields())) {
+      if ('args' in field) for (const arg of field.args) found.push([`${type.name}.${field.name}(${arg.name})`, arg]);
+      else found.push([`${type.name}.${field.name}`, field]);
+    }
+  }
+  return found.filter(([, { type }]) => getNamedType(type).name === 'String');
+}
 
 /** What has no description: types, fields, arguments, input fields, enum values, directives and their arguments. */
 function undescribed(sdl: string): string[] {

@@ -2,6 +2,7 @@ import { statement } from '../../src/database/statement';
 import { emptyDatabase } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { refusalOf } from '../helper/refusal';
+import { titled } from '../helper/titled';
 
 let gateway: Gateway;
 beforeAll(async () => {
@@ -501,7 +502,7 @@ describe('an input', () => {
     );
   });
 
-  test.each<[string, object, string[]]>([
+  const faulty: [query: string, variables: object, paths: string[]][] = [
     [
       'mutation ($name: String!, $status: PetStatus) { createPet(input: { name: $name, categoryId: 1, status: $status }) { id } }',
       { name: '', status: 'gone' },
@@ -512,7 +513,11 @@ describe('an input', () => {
       { first: 0, name: 'x'.repeat(256), id: 'x' },
       ['first', 'filter.name', 'filter.ids'],
     ],
-  ])('whose fields are variables reports the faults of all: %.60s…', async (query, variables, paths) => {
-    await expectRefused(query, variables, { http: 400, ...BAD_INPUT, paths });
-  });
+  ];
+  test.each(faulty.map((row) => titled(row)))(
+    'whose fields are variables reports the faults of all: %s…',
+    async (_title, query, variables, paths) => {
+      await expectRefused(query, variables, { http: 400, ...BAD_INPUT, paths });
+    },
+  );
 });
