@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { statement } from '../src/database/statement';
+import { METRICS } from '../src/http/observation/metric-table';
+import { PLANS } from '../src/rate-limit/plans';
 import { PROJECT } from './helper/command';
 import { blocksOf, PAGES, Reader, stepsOf, textOf } from './helper/documented';
 import { ADMIN_KEY, type Gateway, startGateway } from './helper/gateway';
@@ -71,6 +73,28 @@ test('every variable that the process reads is in docs/configuration.md and in .
   expect(names.length).toBeGreaterThan(10);
   expect(names.filter((name) => !settings.includes(`\`${name}\``))).toEqual([]);
   expect(names.filter((name) => name !== 'NODE_ENV' && !example.includes(`${name}=`))).toEqual([]);
+});
+
+test('every metric is named by a guide', async () => {
+  const { body } = await gateway.server.inject({ url: '/metrics' });
+  const served = [...body.matchAll(/^# TYPE (petstore_\w+)/gm)].map(([, name]) => name ?? '');
+  // Some are only there with Redis or replicas.
+  const names = new Set([...served, ...METRICS.map(({ name }) => `petstore_${name}`)]);
+  expect(served.length).toBeGreaterThan(10);
+  expect([...names].filter((name) => !EVERYTHING.includes(`\`${name}\``))).toEqual([]);
+});
+
+test.each(['README.md', 'docs/limits.md'])('%s has the quota of every plan', (page) => {
+  const rows = [...textOf(page).matchAll(/^\| ([A-Z]+)[^|]* \| ([\d,]+) \| ([\d,]+) \|$/gm)];
+  const number = (text = '') => Number(text.replace(',', ''));
+  const shown = rows.map(([, plan, minute, day]) => [plan, { perMinute: number(minute), perDay: number(day) }]);
+  expect(Object.fromEntries(shown)).toEqual(PLANS);
+});
+
+test('the page of the administrator offers every plan', () => {
+  const script = readFileSync(join(PROJECT, 'src', 'pages', 'public', 'admin-dialogs.js'), 'utf8');
+  const names = [...Object.keys(PLANS), 'ENTERPRISE'].map((plan) => `'${plan}'`).join(', ');
+  expect(script).toContain(`const PLANS = [${names}];`);
 });
 
 test('the TypeScript in the documentation is that of clients which the suite runs', () => {

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { KEY_ID_FORM, KEY_ID_RULE } from '../access/secret';
+import { PLANS } from '../rate-limit/plans';
 import { type Call, CommandError, type Connection, callGateway } from './gateway-client';
 import { type Result, type Row, table } from './text-table';
 import { usage } from './usage-command';
@@ -14,7 +15,7 @@ const USAGE = `Usage: npm run keys -- <command> [options]
   unban ID-OR-ADDRESS
   usage [ID] [--days N]
 
-  PLAN is free, pro, business or enterprise; scopes are read, write and admin.
+  PLAN is ${Object.keys(PLANS).join(', ').toLowerCase()} or enterprise; scopes are read, write and admin.
   rotate gives a key a new secret; DURATION is how long the old one still works: 0, 90s, 30m, 24h (the default), 7d.
   usage prints what a key used on each of the last 30 days, or of N; without an ID, the callers that used most.
   --url URL    the running gateway (default: PETSTORE_URL, or http://127.0.0.1 at PORT or 4000)

@@ -1,17 +1,18 @@
-/** A caller's plan (specification, section 8). ENTERPRISE has no entry in {@link PLANS}: its quota is agreed per key. */
-export type Plan = 'FREE' | 'PRO' | 'BUSINESS' | 'ENTERPRISE';
-
 /** A caller's limits: whole numbers of requests, at least 1. */
 export interface Quota {
   readonly perMinute: number;
   readonly perDay: number;
 }
 
-export const PLANS: Readonly<Record<Exclude<Plan, 'ENTERPRISE'>, Quota>> = {
+/** The plans with a quota of their own (specification, section 8). */
+export const PLANS = {
   FREE: { perMinute: 60, perDay: 1000 },
   PRO: { perMinute: 300, perDay: 10_000 },
   BUSINESS: { perMinute: 1000, perDay: 100_000 },
-};
+} satisfies Readonly<Record<string, Quota>>;
+
+/** A caller's plan. The quota of ENTERPRISE is agreed per key. */
+export type Plan = keyof typeof PLANS | 'ENTERPRISE';
 
 /** How long each window of a quota lasts, in seconds. */
 export const WINDOWS = { minute: 60, day: 86_400 } as const;

@@ -1,5 +1,6 @@
 import { registerEnumType } from 'type-graphql';
 import { PetStatus, Plan, Scope } from '../database/generated/enums';
+import { PLANS, type Quota } from '../rate-limit/plans';
 
 export { PetStatus, Plan, Scope };
 
@@ -29,11 +30,16 @@ registered(
   { available: 'For sale; the default for new pets.', pending: 'Reserved for somebody.', sold: 'Sold.' },
 );
 registered(Plan, 'Plan', 'A plan, which sets the quota of a caller.', {
-  FREE: '60 requests per minute, 1,000 per day. The plan of callers without a key.',
-  PRO: '300 requests per minute, 10,000 per day.',
-  BUSINESS: '1,000 requests per minute, 100,000 per day.',
+  FREE: `${limitsOf(PLANS.FREE)} The plan of callers without a key.`,
+  PRO: limitsOf(PLANS.PRO),
+  BUSINESS: limitsOf(PLANS.BUSINESS),
   ENTERPRISE: 'Limits set per key.',
 });
+
+function limitsOf({ perMinute, perDay }: Quota): string {
+  return `${perMinute.toLocaleString('en')} requests per minute, ${perDay.toLocaleString('en')} per day.`;
+}
+
 registered(Scope, 'Scope', 'What a caller may do.', {
   READ: 'Queries and subscriptions.',
   WRITE: 'Mutations of the store, and everything that READ allows.',
