@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { statement } from '../src/database/statement';
 import { METRICS } from '../src/http/observation/metric-table';
+import { POOL_METRICS } from '../src/processes/worker-pool-metrics';
 import { PLANS } from '../src/rate-limit/plans';
 import { PROJECT } from './helper/command';
 import { blocksOf, PAGES, Reader, stepsOf, textOf } from './helper/documented';
@@ -78,15 +79,16 @@ test('every variable that the process reads is in docs/configuration.md and in .
 test('every metric is named by a guide', async () => {
   const { body } = await gateway.server.inject({ url: '/metrics' });
   const served = [...body.matchAll(/^# TYPE (petstore_\w+)/gm)].map(([, name]) => name ?? '');
-  // Some are only there with Redis or replicas.
-  const names = new Set([...served, ...METRICS.map(({ name }) => `petstore_${name}`)]);
+  // Some are only there with Redis, replicas or workers.
+  const declared = [...METRICS, ...POOL_METRICS].map(({ name }) => `petstore_${name}`);
+  const names = new Set([...served, ...declared]);
   expect(served.length).toBeGreaterThan(10);
   expect([...names].filter((name) => !EVERYTHING.includes(`\`${name}\``))).toEqual([]);
 });
 
 test.each(['README.md', 'docs/limits.md'])('%s has the quota of every plan', (page) => {
   const rows = [...textOf(page).matchAll(/^\| ([A-Z]+)[^|]* \| ([\d,]+) \| ([\d,]+) \|$/gm)];
-  const number = (text = '') => Number(text.replace(',', ''));
+  const number = (text = '') => Number(text.replaceAll(',', ''));
   const shown = rows.map(([, plan, minute, day]) => [plan, { perMinute: number(minute), perDay: number(day) }]);
   expect(Object.fromEntries(shown)).toEqual(PLANS);
 });

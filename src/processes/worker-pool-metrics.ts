@@ -12,7 +12,7 @@ export interface Counted {
   readonly losses: number;
 }
 
-const METRICS: readonly Metric<Counted>[] = [
+export const POOL_METRICS: readonly Metric<Counted>[] = [
   gauge('workers', 'Workers that accept connections.', ({ workers }) => serving(workers).length),
   counter('workers_lost_total', 'Workers that ended unexpectedly and were restarted.', ({ losses }) => losses),
 ];
@@ -28,7 +28,7 @@ export class WorkerPoolMetrics implements Exposition {
   private gathering: Promise<string> | undefined;
 
   constructor(private readonly pool: Counted) {
-    register(METRICS, pool, this.own);
+    register(POOL_METRICS, pool, this.own);
   }
 
   /** Concurrent calls share one collection. */
