@@ -23,7 +23,6 @@ export const NAME_FILTER = { maxLength: 255 } satisfies Rule;
 export const DESCRIPTION = { trimmed: true, maxLength: 2000 } satisfies Rule;
 export const QUANTITY = { minimum: 1, maximum: MAX_INT32 } satisfies Rule;
 export const COUNT = { minimum: 0, maximum: MAX_INT32 } satisfies Rule;
-export const STOCK = COUNT;
 export const PAGE_SIZE = { minimum: 1, maximum: 100 } satisfies Rule;
 export const NOT_NULL = { nullable: false } satisfies Rule;
 

@@ -9,13 +9,13 @@ import { INVENTORY } from '../reading/tables';
 import { checkInput } from './checks';
 import { type Connection, connect, type PageArgs } from './connection';
 import { DomainError, notFound, type Precondition, refusing, requireUnchanged } from './domain-error';
-import { type Rules, STOCK } from './input-rules';
+import { COUNT, type Rules } from './input-rules';
 
 export interface InventoryUpdate {
   quantity: number;
 }
 
-export const INVENTORY_UPDATE: Rules<InventoryUpdate> = { quantity: STOCK };
+export const INVENTORY_UPDATE: Rules<InventoryUpdate> = { quantity: COUNT };
 
 export interface InventoryFilter {
   petIds?: bigint[] | null;

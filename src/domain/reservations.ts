@@ -2,7 +2,7 @@ import type { Transaction } from '../database/database';
 import type { Order } from '../database/generated/client';
 import { lockRows } from '../database/writing/raw-queries';
 import { DomainError } from './domain-error';
-import { STOCK } from './input-rules';
+import { COUNT } from './input-rules';
 
 /**
  * Moves the units that an order has reserved from one pet's stock to another's; for the same pet only the difference.
@@ -27,7 +27,7 @@ export async function moveReservation(
     if (quantity === undefined || returned === taken) continue;
     const left = quantity + returned - taken;
     if (left < 0) throw insufficientStock(to, quantity + returned);
-    await tx.prisma.inventory.update({ where: { petId }, data: { quantity: Math.min(left, STOCK.maximum) } });
+    await tx.prisma.inventory.update({ where: { petId }, data: { quantity: Math.min(left, COUNT.maximum) } });
     tx.changed({ topic: 'inventory', kind: 'UPDATED', id: petId });
   }
   return reserved;

@@ -4,7 +4,7 @@ import { errorBody, type Problem, ProblemError, problemOf } from '../errors/prob
 import { extensionsOf } from '../graphql/executor/outcome';
 import type { Page } from '../pages/page';
 import { PATCH_TYPES } from '../rest/requests/json-body';
-import { JSON_TYPE } from '../rest/responses/send-result';
+import { JSON_TYPE } from '../rest/responses/representation';
 import { prefersPage, responseType, statusFor } from './routes/graphql-media-types';
 
 /** Where GraphQL is served. */

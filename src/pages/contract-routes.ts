@@ -4,7 +4,7 @@ import { stringify as exactJson } from 'lossless-json';
 import type { OpenAPIV3 } from 'openapi-types';
 import { stringify as yaml } from 'yaml';
 import { readRoute } from '../rest/other-methods';
-import { etagOf, JSON_TYPE } from '../rest/responses/send-result';
+import { etagOf, JSON_TYPE } from '../rest/responses/representation';
 import { printed } from '../schema/printed-schema';
 import { type Asset, assetOf } from './assets';
 import { sendAsset } from './send-asset';

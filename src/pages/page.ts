@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { etagOf } from '../rest/responses/send-result';
+import { etagOf } from '../rest/responses/representation';
 import { type Asset, assetOf } from './assets';
 import { sendAsset } from './send-asset';
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
 import { readRoute } from '../rest/other-methods';
-import { JSON_TYPE } from '../rest/responses/send-result';
+import { JSON_TYPE } from '../rest/responses/representation';
 import type { Assets } from './assets';
 import { contractRoutes } from './contract-routes';
 import { readContents } from './guides/contents';

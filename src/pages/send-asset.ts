@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import Negotiator from 'negotiator';
-import { isKnown } from '../rest/responses/send-result';
+import { isKnown } from '../rest/responses/representation';
 import type { Asset } from './assets';
 
 /** Sends a file, compressed if the client takes that; 304 if it has it already, 404 if there is none. */

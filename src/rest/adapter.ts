@@ -17,7 +17,8 @@ import { preconditionOf } from './requests/if-match';
 import { acceptExactJsonBodies, emptyBody } from './requests/json-body';
 import { type RestRequest, variablesOf } from './requests/request-variables';
 import { annotationHeadersOf } from './responses/annotation-headers';
-import { answer, JSON_TYPE } from './responses/send-result';
+import { JSON_TYPE } from './responses/representation';
+import { answer } from './responses/send-result';
 
 export interface RestOptions {
   readonly executor: Executor;

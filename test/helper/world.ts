@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import type { Database } from '../../src/database/database';
+import { PetStatus } from '../../src/database/generated/enums';
 import { statement } from '../../src/database/statement';
 import { emptyDatabase } from './database';
 
-export const STATUSES = ['available', 'pending', 'sold'] as const;
+export const STATUSES = Object.values(PetStatus);
 
 /** A shop with many ties: few names, dates and quantities for many rows. Ids are 1, 2, … in array order. */
 export interface World {
@@ -11,7 +12,7 @@ export interface World {
   pets: {
     id: number;
     name: string;
-    status: (typeof STATUSES)[number];
+    status: PetStatus;
     categoryId: number;
     quantity: number | null;
   }[];

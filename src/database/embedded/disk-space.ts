@@ -10,7 +10,7 @@ const MARGIN = 2 * SEGMENT;
 const RESERVE = 2 * SEGMENT;
 /** A new cluster with its first segments. */
 const NEW_CLUSTER = 4 * SEGMENT;
-export const RESERVE_FILE = 'reserve';
+const RESERVE_FILE = 'reserve';
 
 /** The room on the disk of a data directory, part of which is kept in reserve, as a file. */
 export class DiskSpace {

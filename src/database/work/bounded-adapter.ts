@@ -15,7 +15,7 @@ export interface Unit extends Work {
 let current: Unit | undefined;
 
 /** What `call` does before it returns, it does on behalf of this work: takes a connection, for example. */
-export function onBehalfOf<T>(unit: Unit | undefined, call: () => T): T {
+function onBehalfOf<T>(unit: Unit | undefined, call: () => T): T {
   current = unit;
   try {
     return call();

@@ -9,7 +9,7 @@ import { RunningSubscription } from '../../graphql/executor/running-subscription
 import { headersOf } from '../../graphql/idempotency/idempotency-header';
 import { answerOtherMethods } from '../../rest/other-methods';
 import { acceptJsonBodies } from '../../rest/requests/json-body';
-import { JSON_TYPE } from '../../rest/responses/send-result';
+import { JSON_TYPE } from '../../rest/responses/representation';
 import type { BannedCallers } from '../callers/banned-callers';
 import { keyOf } from '../callers/recognition';
 import { STREAM_PATH } from '../error-handling';

@@ -2,7 +2,7 @@ import type { FormattedExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import type { ErrorCode } from '../../errors/error-codes';
-import { JSON_TYPE } from '../../rest/responses/send-result';
+import { JSON_TYPE } from '../../rest/responses/representation';
 
 const RESPONSE_TYPE = 'application/graphql-response+json; charset=utf-8';
 const MAX_KNOWN = 100;

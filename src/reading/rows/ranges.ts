@@ -13,7 +13,7 @@ export interface Range {
 }
 
 /** Smaller than every id: a bound with it is just before the first row of its key. */
-export const BEFORE_IDS = '0';
+const BEFORE_IDS = '0';
 
 const MAX_INT32 = 2147483647;
 const MAX_CODE_POINT = 0x10ffff;

@@ -1,6 +1,6 @@
 import { badInput, type Precondition } from '../../domain/domain-error';
 import type { PreparedOperation } from '../prepared-operation';
-import { etagOf } from '../responses/send-result';
+import { etagOf } from '../responses/representation';
 
 /**
  * What an `If-Match` makes a change depend on (RFC 9110, section 13.1.1: strong comparison, so a weak tag never matches);

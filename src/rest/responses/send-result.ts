@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
 import { badInput } from '../../domain/domain-error';
@@ -6,8 +5,7 @@ import { type Problem, ProblemError } from '../../errors/problem';
 import type { PreparedOperation } from '../prepared-operation';
 import type { RestRequest } from '../requests/request-variables';
 import { filler, pathParameters } from '../rest-operation';
-
-export const JSON_TYPE = 'application/json; charset=utf-8';
+import { etagOf, isKnown, JSON_TYPE } from './representation';
 
 interface Page {
   readonly nodes: readonly unknown[];
@@ -30,11 +28,11 @@ export function answer(
   if (result === null || result === undefined) throw nothingThere(operation, request.params);
   if (ok === 204) return reply.code(204).send();
   if (operation.method === 'GET') {
-    if (!payload.isPage) return sendRead(request, reply, write(result), JSON_TYPE);
+    if (!payload.isPage) return sendRead(request, reply, write(result));
     const { nodes, pageInfo } = result as Page;
     if (pageInfo.hasNextPage && pageInfo.endCursor !== null)
       reply.header('link', nextLink(path, request.query, pageInfo.endCursor));
-    return sendRead(request, reply, write(nodes), JSON_TYPE);
+    return sendRead(request, reply, write(nodes));
   }
   if (ok === 201) reply.header('location', `${path}/${(result as { id: string }).id}`);
   const text = write(result);
@@ -61,26 +59,13 @@ function nothingThere({ missing, payload, path: template }: PreparedOperation, p
   return new ProblemError('NOT_FOUND', filler(message)(path));
 }
 
-/** A strong validator of a body (RFC 9110, section 8.8.3). It protects nothing, so a fast hash will do. */
-export function etagOf(body: string): string {
-  return `"${hash('sha1', body, 'base64url')}"`;
-}
-
-/**
- * Whether an `If-None-Match` names the tag (RFC 9110, section 13.1.2: weak comparison). Tags are quoted and contain no
- * quotes, so the list need not be parsed.
- */
-export function isKnown(etag: string, ifNoneMatch: string | undefined): boolean {
-  return ifNoneMatch !== undefined && (ifNoneMatch.trim() === '*' || ifNoneMatch.includes(etag));
-}
-
 /** Responds to a read with its ETag, or with 304 if the client already has this body. */
-export function sendRead(request: FastifyRequest, reply: FastifyReply, body: string, type: string): FastifyReply {
+function sendRead(request: FastifyRequest, reply: FastifyReply, body: string): FastifyReply {
   const etag = etagOf(body);
   // Caches must revalidate before each use.
   reply.header('etag', etag).header('cache-control', 'private, no-cache');
   if (isKnown(etag, request.headers['if-none-match'])) return reply.code(304).send();
-  return reply.header('content-type', type).send(body);
+  return reply.header('content-type', JSON_TYPE).send(body);
 }
 
 /** The `Link` to the page after `cursor` (RFC 8288), with all other parameters unchanged. */

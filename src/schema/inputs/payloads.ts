@@ -1,6 +1,6 @@
 import { Arg, type ClassType, Field, InputType, Int } from 'type-graphql';
 import { CATEGORY_UPDATE, NEW_CATEGORY } from '../../domain/category-service';
-import { DESCRIPTION, NAME, STOCK } from '../../domain/input-rules';
+import { COUNT, DESCRIPTION, NAME } from '../../domain/input-rules';
 import { INVENTORY_UPDATE } from '../../domain/inventory-service';
 import { NEW_ORDER, ORDER_UPDATE } from '../../domain/order-service';
 import { NEW_PET, PET_UPDATE } from '../../domain/pet-service';
@@ -101,6 +101,6 @@ export class OrderUpdate {
 @Rules(INVENTORY_UPDATE)
 @InputType({ description: "A change to a pet's stock." })
 export class InventoryUpdate {
-  @Field(() => Int, { description: `The new stock count, ${STOCK.minimum} to ${STOCK.maximum}.` })
+  @Field(() => Int, { description: `The new stock count, ${COUNT.minimum} to ${COUNT.maximum}.` })
   quantity!: number;
 }
