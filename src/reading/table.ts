@@ -18,6 +18,8 @@ export interface Column {
  * - `atMost`: the integer is not larger. `order`: the order by this column.
  * - `joined`: the column of a joined table has one of these values: few, since each is a parameter.
  * - `condition`: any other SQL on the column, in which `?` stands for the value. No index need serve it.
+ *
+ * A table has at most one `name` or `atMost`: a page is read by the ranges of one order.
  */
 export type Filter =
   | { readonly kind: 'ids' }
