@@ -56,6 +56,15 @@ test('every text that callers give has a length, and so no NUL, which PostgreSQL
   expect(unbounded.length).toBeLessThan(textsGiven().length);
 });
 
+test("every root field counts as requests, but for the caller's own", () => {
+  const schema = buildSchema(COMMITTED);
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+  const fields = roots.flatMap((type) => Object.values(type?.getFields() ?? {}));
+  const isCounted = ({ astNode }: (typeof fields)[number]) =>
+    astNode?.directives?.some(({ name }) => name.value === 'rateLimit');
+  expect(fields.filter((field) => !isCounted(field)).map(({ name }) => name)).toEqual(['rateLimit', 'viewer']);
+});
+
 /** The arguments and input fields that are strings. */
 function textsGiven(): [name: string, text: GraphQLArgument | GraphQLInputField][] {
   const found: [string, GraphQLArgument | GraphQLInputField][] = [];
