@@ -66,6 +66,7 @@ test.each([
   ['a page from the end', '{ pets(last: 7) { nodes { id } } }', 20 + 7 * 2],
   ['edges', '{ pets(first: 5) { edges { cursor node { id } } } }', 20 + 5 * 4],
   ['what is beside the page', '{ pets(first: 5) { totalCount pageInfo { endCursor } } }', 20 + 250 + 2],
+  ['a count, whatever is told of it', '{ pets(first: 5) { all: totalCountRelation } }', 20 + 250],
   ['nested pages', '{ pets(first: 5) { nodes { orders(first: 3) { nodes { id } } } } }', 20 + 5 * (2 - 1 + 20 + 3 * 2)],
   ['at most the largest page size', '{ pets(first: 1000000) { nodes { id } } }', 20 + 100 * 2],
   ['a page size of null', '{ pets(first: null, last: 4) { nodes { id } } }', 20 + 4 * 2],

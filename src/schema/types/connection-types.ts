@@ -55,6 +55,7 @@ function connectionOf<Node extends object>(NodeType: ClassType<Node>, name: stri
     })
     totalCount!: () => Promise<number>;
 
+    @Weighs(WEIGHTS.count)
     @Field(() => CountRelation, {
       description: 'Whether `totalCount` is the number of items, or there are more. Counted with it, once.',
     })
