@@ -18,10 +18,13 @@ export function documentLimits(config: Config): DocumentLimits {
   };
 }
 
+/** Ten times as many operations are free of quota as are counted, so each is less work. Introspection by tools takes half. */
+const MAX_FREE_COST = 10_000;
+
 /** Limits on the estimated cost of an operation or an event. */
 export function costLimits({ GRAPHQL_MAX_COST, GRAPHQL_MAX_EVENT_COST }: Config): CostLimits {
   const [most, event] = [GRAPHQL_MAX_COST, Math.min(GRAPHQL_MAX_COST, GRAPHQL_MAX_EVENT_COST)];
-  return { query: most, mutation: most, subscription: event };
+  return { query: most, mutation: most, subscription: event, free: Math.min(most, MAX_FREE_COST) };
 }
 
 export function connectionLimits(config: Config): ConnectionLimits {

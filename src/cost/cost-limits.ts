@@ -6,21 +6,22 @@ import { FieldCosts } from './field-costs';
 import type { SelectedFields } from './selected-field';
 
 /**
- * The maximum estimated cost of an operation of each kind. A subscription's is that of each event, as it is charged only
- * when it starts.
+ * The maximum estimated cost of an operation of each kind, and of a `free` one, which uses no quota. A subscription's is that
+ * of each event, as it is charged only when it starts.
  */
-export type CostLimits = Readonly<Record<`${OperationTypeNode}`, number>>;
+export type CostLimits = Readonly<Record<`${OperationTypeNode}` | 'free', number>>;
 
 /** How many elements a refusal names. */
 const NAMED = 3;
 
 /**
  * Why an operation is too expensive to run; `undefined` if it is not. Nothing is computed if no variables could make it so.
+ * @param cost how many requests it counts as.
  * @param variables coerced.
  */
 export function refuseCost(
   { schema, kind }: { readonly schema: GraphQLSchema; readonly kind: `${OperationTypeNode}` },
-  { root, size }: { readonly root: SelectedFields; readonly size: Estimate },
+  { root, size, cost: requests }: { readonly root: SelectedFields; readonly size: Estimate; readonly cost: number },
   variables: Variables,
   limits: CostLimits,
 ): ProblemError | undefined {
@@ -30,12 +31,13 @@ export function refuseCost(
     const message = `An event of a subscription holds rows and what they belong to, but no pages and counts; it may not select ${pages.join(', ')}.`;
     return new ProblemError('OPERATION_TOO_COMPLEX', message);
   }
-  const most = limits[kind];
+  const most = requests === 0 ? limits.free : limits[kind];
   const cost = size.most > most ? Math.round(estimateAt(size, variables)) : 0;
   if (cost <= most) return undefined;
   const what = isEvent ? 'An event of the subscription' : 'The operation';
   const dearest = dearestOf(new FieldCosts(schema).shares(root, variables));
-  const message = `${what} has an estimated cost of ${cost}; at most ${most} is allowed. Most of it: ${dearest}. Ask for less of these.`;
+  const allowed = requests === 0 ? 'is allowed of one that uses no quota' : 'is allowed';
+  const message = `${what} has an estimated cost of ${cost}; at most ${most} ${allowed}. Most of it: ${dearest}. Ask for less of these.`;
   return new ProblemError('OPERATION_TOO_COMPLEX', message);
 }
 

@@ -195,7 +195,7 @@ describe('a refusal says what costs most', () => {
     [
       'introspection of long names',
       `{ ${many(48, (i) => `p${i}: __schema { types { ...F } }`)} } fragment F on __Type { ${many(38, (i) => `${`f${i}`.padEnd(64, '_')}: name`)} }`,
-      /^\d{6}; at most 50000 is allowed\. Most of it: names of more than 16 characters \d{6}, __Type\.name \d{6}, __Schema\.types \d{4}\.$/,
+      /^\d{6}; at most 10000 is allowed of one that uses no quota\. Most of it: names of more than 16 characters \d{6}, __Type\.name \d{6}, __Schema\.types \d{4}\.$/,
     ],
     [
       'rows',
@@ -270,6 +270,29 @@ describe('an event of a subscription', () => {
       'OPERATION_TOO_COMPLEX',
       `An event of a subscription holds rows and what they belong to, but no pages and counts; it may not select ${fields}.`,
     ]);
+  });
+});
+
+describe('an operation that uses no quota', () => {
+  const types = (count: number) =>
+    Array.from({ length: count }, (_, i) => `s${i}: __schema { types { name fields { name } } }`).join(' ');
+
+  test('has its own limit on cost, which what tools ask is far below', async () => {
+    const instance = await gateway.another({});
+    expect(costOf(`{ ${types(20)} }`)).toBeGreaterThan(10_000);
+    const { status, errors } = await instance.graphql(`{ ${types(20)} }`);
+    expect([status, errors[0]?.extensions?.code, errors[0]?.message]).toEqual([
+      400,
+      'OPERATION_TOO_COMPLEX',
+      expect.stringMatching(/^The operation has .*; at most 10000 is allowed of one that uses no quota\. Most of it: /),
+    ]);
+    expect((await instance.graphql(`{ ${types(20)} pet(id: 1) { id } }`)).status).toBe(200);
+    expect((await instance.graphql(getIntrospectionQuery())).status).toBe(200);
+    await instance.close();
+  });
+
+  test('has the general limit if that is lower', async () => {
+    expect((await gateway.graphql(`{ ${types(3)} }`)).errors[0]?.message).toContain('at most 1000 is allowed of one');
   });
 });
 

@@ -40,7 +40,7 @@ const operations = new Operations(schema);
 const most = Number.MAX_SAFE_INTEGER;
 const executor = new Executor(schema, {
   now: Date.now,
-  costs: { query: most, mutation: most, subscription: most },
+  costs: { query: most, mutation: most, subscription: most, free: most },
   maxResponseBytes: most,
 });
 

@@ -63,7 +63,7 @@ const schema = buildSchemaSync({
 const most = Number.MAX_SAFE_INTEGER;
 const executor = new Executor(schema, {
   now: Date.now,
-  costs: { query: most, mutation: most, subscription: most },
+  costs: { query: most, mutation: most, subscription: most, free: most },
   maxResponseBytes: most,
 });
 const bans = { banAfter: 20, banSeconds: 60, banMaxSeconds: 3600 };

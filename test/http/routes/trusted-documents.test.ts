@@ -275,7 +275,7 @@ const BOUNDS = {
     directivesAtOnce: 5,
     errors: 20,
   },
-  costs: { query: 50_000, mutation: 50_000, subscription: 1000 },
+  costs: { query: 50_000, mutation: 50_000, subscription: 1000, free: 10_000 },
 };
 
 describe('a start with a manifest', () => {
