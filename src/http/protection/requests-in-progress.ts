@@ -71,23 +71,34 @@ export class RequestsInProgress {
       const deadline = new Deadline(this.limitMs);
       request.deadline = deadline;
       const socket: Counted = request.raw.socket;
+      // Node closes only the response whose turn it is: those behind it, to pipelined requests, have not got the socket yet.
+      if (socket[CARRIED] === undefined) socket.once('close', () => this.endAllOn(socket));
       socket[CARRIED] = (socket[CARRIED] ?? 0) + 1;
       if (socket[CARRIED] >= this.perConnection) reply.header('connection', 'close');
       const slot = this.slots.take(request, reply);
       request.slot = slot;
       socket[ARRIVING] = request;
-      reply.raw.on('close', () => {
-        deadline.end();
-        slot.reply = undefined;
-        if (socket[ARRIVING]?.raw.complete) socket[ARRIVING] = undefined;
-        const give = () => this.slots.give(slot);
-        if (request.work) request.work.then(give, give);
-        else give();
-      });
+      reply.raw.on('close', () => this.end(request));
       done();
     });
     const sweep = setInterval(() => this.endOverdue(), Math.min(MAX_SWEEP_MS, this.limitMs / 4)).unref();
     app.addHook('onClose', async () => clearInterval(sweep));
+  }
+
+  /** Ends a request whose response is sent, or whose client has left. */
+  private end({ slot, deadline, work, raw }: FastifyRequest): void {
+    if (!slot.reply) return;
+    const socket: Counted = raw.socket;
+    deadline.end();
+    slot.reply = undefined;
+    if (socket[ARRIVING]?.raw.complete) socket[ARRIVING] = undefined;
+    const give = () => this.slots.give(slot);
+    if (work) work.then(give, give);
+    else give();
+  }
+
+  private endAllOn(socket: Socket): void {
+    for (const { reply } of this.slots.taken) if (reply?.request.raw.socket === socket) this.end(reply.request);
   }
 
   /** One of the connection's responses that are not complete yet. */

@@ -88,3 +88,10 @@ describe('a client that disconnects before it is recognised leaves nothing behin
     }
   });
 });
+
+test('a client that disconnects before its pipelined requests are answered leaves no places taken', async () => {
+  const request = `${head('GET /pets', await gateway.createKey())}\r\n`;
+  await leave(request.repeat(5));
+  await sleep(50);
+  expect(await inProgress()).toBe(1);
+});
