@@ -9,9 +9,13 @@ const MAX_SWEEP_MS = 250;
 /** How much later than its deadline a request is answered, whatever it still waits for, in milliseconds. */
 const GRACE_MS = 1_000;
 
+/** Maximum number of requests that wait on one connection. What it sends at once may hold hundreds, all handled before others. */
+const MOST_PIPELINED = 32;
+
 const CARRIED = Symbol('how many requests have come on this connection');
+const WAITING = Symbol('how many requests on this connection wait for their response');
 const ARRIVING = Symbol('the request whose body may still arrive');
-type Counted = Socket & { [CARRIED]?: number; [ARRIVING]?: FastifyRequest };
+type Counted = Socket & { [CARRIED]?: number; [WAITING]?: number; [ARRIVING]?: FastifyRequest };
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -68,9 +72,13 @@ export class RequestsInProgress {
       };
     });
     app.addHook('onRequest', (request, reply, done) => {
+      const socket: Counted = request.raw.socket;
+      // What was sent together with one request too many goes nowhere.
+      if (socket.destroyed) return;
+      socket[WAITING] = (socket[WAITING] ?? 0) + 1;
+      if (socket[WAITING] > MOST_PIPELINED) return void socket.destroy();
       const deadline = new Deadline(this.limitMs);
       request.deadline = deadline;
-      const socket: Counted = request.raw.socket;
       // Node closes only the response whose turn it is: those behind it, to pipelined requests, have not got the socket yet.
       if (socket[CARRIED] === undefined) socket.once('close', () => this.endAllOn(socket));
       socket[CARRIED] = (socket[CARRIED] ?? 0) + 1;
@@ -91,6 +99,7 @@ export class RequestsInProgress {
     const socket: Counted = raw.socket;
     deadline.end();
     slot.reply = undefined;
+    socket[WAITING] = (socket[WAITING] ?? 1) - 1;
     if (socket[ARRIVING]?.raw.complete) socket[ARRIVING] = undefined;
     const give = () => this.slots.give(slot);
     if (work) work.then(give, give);

@@ -27,8 +27,8 @@ afterEach(() => until(async () => (await connections()) === 0));
 const connections = () => promisify(instance.server.server.getConnections).call(instance.server.server);
 
 /** A client connection, and all that it receives until it is closed. */
-function open(localAddress = '127.0.0.1'): { socket: Socket; closed: Promise<string> } {
-  const socket = connect({ port: Number(url.port), host: url.hostname, localAddress }).setEncoding('utf8');
+function open(localAddress = '127.0.0.1', port = Number(url.port)): { socket: Socket; closed: Promise<string> } {
+  const socket = connect({ port, host: url.hostname, localAddress }).setEncoding('utf8');
   let received = '';
   socket.on('data', (text) => {
     received += text;
@@ -97,6 +97,21 @@ describe('a connection is closed', () => {
     const received = await closed;
     expect(statusesOf(received)).toEqual([200, 200, 200]);
     expect(received.match(/^connection: close/gim)).toHaveLength(1);
+  });
+
+  test('at once if more than 32 of its requests wait for their response', async () => {
+    const lasting = await gateway.another({});
+    const { port } = new URL(await lasting.listen());
+    const received = async (requests: number) => {
+      const { socket, closed } = open('127.0.0.1', Number(port));
+      socket.write(`${GET.repeat(requests - 1)}${GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')}`);
+      return statusesOf(await closed);
+    };
+    expect(await received(32)).toEqual(new Array(32).fill(200));
+    expect(await received(33)).toEqual([]);
+    expect(await received(1000)).toEqual([]);
+    expect(await received(32)).toHaveLength(32);
+    await lasting.close();
   });
 
   test('at once if its address has three quarters of all that there may be', async () => {
