@@ -106,7 +106,8 @@ export class RequestsInProgress {
     else give();
   }
 
-  private endAllOn(socket: Socket): void {
+  private endAllOn(socket: Counted): void {
+    if (!socket[WAITING]) return;
     for (const { reply } of this.slots.taken) if (reply?.request.raw.socket === socket) this.end(reply.request);
   }
 
