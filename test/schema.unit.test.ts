@@ -13,10 +13,15 @@ import {
   parse,
 } from 'graphql';
 import { ruleOf } from '../src/errors/rule-errors';
+import { printedOpenApi } from '../src/rest/openapi/printed-openapi';
 import { printedSchema } from '../src/schema/printed-schema';
 import { buildSchema as buildProduct, type Services } from '../src/schema/schema';
 
 const COMMITTED = readFileSync(join(__dirname, '..', 'schema.graphql'), 'utf8');
+
+test('docs/openapi.yaml is what the code prints (`npm run schema` writes it)', () => {
+  expect(readFileSync(join(__dirname, '..', 'docs', 'openapi.yaml'), 'utf8')).toBe(printedOpenApi());
+});
 
 describe('schema.graphql', () => {
   test('is what the code prints (`npm run schema` writes it)', () => {

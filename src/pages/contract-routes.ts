@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { stringify as exactJson } from 'lossless-json';
 import type { OpenAPIV3 } from 'openapi-types';
-import { stringify as yaml } from 'yaml';
+import { asYaml } from '../rest/openapi/openapi-document';
 import { readRoute } from '../rest/other-methods';
 import { etagOf, JSON_TYPE } from '../rest/responses/representation';
 import { printed } from '../schema/printed-schema';
@@ -16,7 +16,7 @@ const SDL_TYPE = 'application/graphql; charset=utf-8';
 /** The OpenAPI document, and the GraphQL schema with its directives, which introspection does not show. */
 export function contractRoutes(app: FastifyInstance, document: OpenAPIV3.Document, schema: GraphQLSchema): void {
   textRoute(app, '/openapi.json', JSON_TYPE, () => exactJson(document, null, 2) ?? '');
-  textRoute(app, '/openapi.yaml', YAML_TYPE, () => yaml(document, { aliasDuplicateObjects: false }));
+  textRoute(app, '/openapi.yaml', YAML_TYPE, () => asYaml(document));
   textRoute(app, '/schema.graphql', SDL_TYPE, () => printed(schema));
 }
 

@@ -1,4 +1,5 @@
 import type { OpenAPIV3 } from 'openapi-types';
+import { stringify } from 'yaml';
 import type { PreparedOperation } from '../prepared-operation';
 import { TAGS } from '../rest-operation';
 import { commonCodes, sharedResponses } from './error-responses';
@@ -53,4 +54,9 @@ export function openApiDocument(operations: readonly PreparedOperation[]): OpenA
       },
     },
   };
+}
+
+/** The document as YAML: what `/openapi.yaml` serves, and what docs/openapi.yaml contains. */
+export function asYaml(document: OpenAPIV3.Document): string {
+  return stringify(document, { aliasDuplicateObjects: false });
 }

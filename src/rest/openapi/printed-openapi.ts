@@ -1,0 +1,10 @@
+import { buildSchema, type Services } from '../../schema/schema';
+import { OPERATIONS } from '../operations';
+import { prepare } from '../prepared-operation';
+import { asYaml, openApiDocument } from './openapi-document';
+
+/** The contents of docs/openapi.yaml. No resolver is called. */
+export function printedOpenApi(): string {
+  const schema = buildSchema({} as Services);
+  return asYaml(openApiDocument(OPERATIONS.map((operation) => prepare(schema, operation))));
+}
