@@ -15,8 +15,8 @@ import { prepare } from '../../src/rest/prepared-operation';
 import { buildSchema, type Services } from '../../src/schema/schema';
 import { runs } from '../helper/full';
 import { type Gateway, type Json, startGateway } from '../helper/gateway';
-import { introspections, queries } from '../helper/queries';
 import { fill, worlds } from '../helper/world';
+import { introspections, queries } from '../net/queries';
 
 const schema = buildSchema({} as Services);
 

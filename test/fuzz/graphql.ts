@@ -17,7 +17,7 @@ import {
   isRequiredArgument,
   isRequiredInputField,
 } from 'graphql';
-import { queries } from '../helper/queries';
+import { queries } from '../net/queries';
 import { bySomebody, type FuzzedRequest } from './callers';
 import { anyJson, broken, fitting, mostly, objectText, texts } from './values';
 

@@ -18,8 +18,8 @@ import { MemoryStore } from '../../src/rate-limit/stores/memory-store';
 import { buildSchema, type Services } from '../../src/schema/schema';
 import { createDatabase } from '../helper/database';
 import { runs } from '../helper/full';
-import { queries } from '../helper/queries';
 import { fill, worlds } from '../helper/world';
+import { queries } from '../net/queries';
 
 const limits = new MemoryStore({
   bans: { banAfter: 20, banSeconds: 60, banMaxSeconds: 3600 },

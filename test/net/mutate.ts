@@ -1,0 +1,88 @@
+/**
+ * Applies each patch of test/net/mutations to a copy of the product, one after another, and replays the net, which must
+ * find a difference. A patch begins with what it breaks, and a line `Detected by: <scenario>, <embedded|postgres>`.
+ *
+ *   npm run net:mutations             # all; exits with 1 if one is not detected
+ *   npm run net:mutations -- locks    # those whose file name contains this
+ *   npm run net:mutations -- --tests  # replays `npm test` instead of the net
+ */
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const PROJECT = join(__dirname, '..', '..');
+const PATCHES = join(__dirname, 'mutations');
+const COPIED = [
+  '.env.example',
+  'docs',
+  'jest.config.cjs',
+  'package.json',
+  'package-lock.json',
+  'prisma',
+  'schema.graphql',
+];
+
+const names = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const byTests = process.argv.includes('--tests');
+
+/** A copy of the product as it is, compiled, with the installed packages of the original. */
+function copy(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'petstore-mutation-'));
+  for (const name of [...COPIED, 'README.md', 'CHANGELOG.md', 'src', 'dist', 'test', 'tsconfig.json'])
+    cpSync(join(PROJECT, name), join(directory, name), { recursive: true });
+  symlinkSync(join(PROJECT, 'node_modules'), join(directory, 'node_modules'));
+  return directory;
+}
+
+function run(directory: string, command: string, ...args: string[]): SpawnSyncReturns<string> {
+  return spawnSync(command, args, { cwd: directory, encoding: 'utf8', maxBuffer: 2 ** 28 });
+}
+
+function apply(directory: string, patch: string, ...flags: string[]): void {
+  const { status, stderr } = run(directory, 'git', 'apply', ...flags, join(PATCHES, patch));
+  if (status !== 0) throw new Error(`${patch} does not apply: ${stderr}`);
+}
+
+/** @returns what noticed the mutation; empty if nothing did. */
+function noticedBy(directory: string, patch: string): string {
+  if (byTests) {
+    const { stdout, stderr } = run(directory, 'npx', 'jest', '--silent', '--bail');
+    return [...`${stdout}${stderr}`.matchAll(/^FAIL \w+ (\S+)/gm)].map(([, file]) => file).join(', ');
+  }
+  const [, scenario = '', database = ''] =
+    /^Detected by: (.+), (embedded|postgres)$/m.exec(readFileSync(join(PATCHES, patch), 'utf8')) ?? [];
+  for (const args of [[scenario, `--${database}`], ['--bail']]) {
+    const { stdout, stderr } = run(
+      directory,
+      process.execPath,
+      '-r',
+      './test/helper/typescript.cjs',
+      'test/net/run.ts',
+      ...args,
+    );
+    const found = [...`${stdout}${stderr}`.matchAll(/^######## (?:Error: )?(.+)$/gm)].map(([, where]) => where);
+    if (found.length) return [...new Set(found)].join('; ');
+  }
+  return '';
+}
+
+let missed = 0;
+const directory = copy();
+try {
+  const patches = readdirSync(PATCHES).filter((name) => !names.length || names.some((part) => name.includes(part)));
+  for (const patch of patches) {
+    apply(directory, patch);
+    const { stdout } = run(directory, 'npx', 'tsc', '-b');
+    const noticed = stdout.includes('error TS') ? '' : noticedBy(directory, patch);
+    if (!noticed) missed++;
+    console.log(`${noticed ? 'detected' : 'MISSED  '}  ${patch}: ${noticed || stdout}`);
+    apply(directory, patch, '--reverse');
+  }
+  console.log(
+    missed ? `${missed} of ${patches.length} mutations were missed.` : `All ${patches.length} were detected.`,
+  );
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}
+process.exit(missed ? 1 : 0);
