@@ -58,33 +58,18 @@ export interface Outcome {
   readonly mostConnections: number;
 }
 
-/** Lets the primary fail under writes, and makes the standby the primary. */
-export function failOver({ primary, standby }: Pair, url: string, fail: () => Promise<void>): Promise<Outcome> {
-  return underWrites(url, primary.url, async () => {
-    await fail();
-    await sleep(3000);
-    await standby.promote();
-    return { promotedAt: performance.now(), url: standby.url };
-  });
-}
-
-/** When another server took writes, or the same again, and where it is. */
-interface Promoted {
-  readonly promotedAt: number;
-  readonly url: string;
-}
-
 /**
- * Sends writes while servers change, half of them orders that are sent again with their key until they are acknowledged.
- * @param primary the server that takes writes before.
+ * Makes the primary fail while a gateway writes, and promotes the standby 3 s later. Half of the writes are orders, which are
+ * sent again with their idempotency key until they are acknowledged.
+ * @param url of the gateway's database.
  */
-export async function underWrites(url: string, primary: string, change: () => Promise<Promoted>): Promise<Outcome> {
+export async function failOver({ primary, standby }: Pair, url: string, fail: () => Promise<void>): Promise<Outcome> {
   const gateway = await GatewayProcess.start({
     ...environmentOf(url),
     REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
     DATABASE_POOL_SIZE: String(POOL_SIZE),
   });
-  await query(primary, 'update api_keys set per_minute = 2147483647, per_day = 2147483647');
+  await query(primary.url, 'update api_keys set per_minute = 2147483647, per_day = 2147483647');
   const writes = new Writes(gateway.url);
   const probes: { at: number; status: number | undefined }[] = [];
   let mostConnections = 0;
@@ -98,17 +83,20 @@ export async function underWrites(url: string, primary: string, change: () => Pr
   try {
     await until(async () => writes.acknowledged.length > 100, 60);
     const failedAt = performance.now();
-    const { promotedAt, url: now } = await change();
+    await fail();
+    await sleep(3000);
+    await standby.promote();
+    const promotedAt = performance.now();
     const counting = setInterval(async () => {
-      mostConnections = Math.max(mostConnections, await connections(now));
+      mostConnections = Math.max(mostConnections, await connections(standby.url));
     }, 100);
     await until(async () => writes.lastSentAt > promotedAt, 30);
     await sleep(4000);
     clearInterval(counting);
     const wrong = await writes.stop();
     const writesAt = writes.firstAfter(promotedAt);
-    const there = new Set((await query(now, 'select id from categories')).map(({ id }) => String(id)));
-    const orders = await query(now, 'select quantity, count(*)::int as n from orders group by 1');
+    const there = new Set((await query(standby.url, 'select id from categories')).map(({ id }) => String(id)));
+    const orders = await query(standby.url, 'select quantity, count(*)::int as n from orders group by 1');
     const counts = new Map(orders.map(({ quantity, n }) => [quantity as number, n as number]));
     return {
       failedAt,
@@ -221,7 +209,7 @@ function connections(url: string): Promise<number> {
   );
 }
 
-export async function query(connectionString: string, sql: string) {
+async function query(connectionString: string, sql: string) {
   const client = new Client({ connectionString }).on('error', () => undefined);
   await client.connect();
   try {

@@ -26,20 +26,9 @@ export class HaProxy {
   static async start(servers: readonly PostgresServer[]): Promise<HaProxy> {
     const agents = await Promise.all(servers.map(({ url }) => agentOf(url)));
     const ports = agents.map((agent) => (agent.address() as AddressInfo).port);
-    return HaProxy.before(
-      servers.map(({ port }, i) => ({ port, agentPort: ports[i] ?? 0 })),
-      agents,
-    );
-  }
-
-  /** @param servers where each listens, and its agent. */
-  static async before(
-    servers: readonly { port: number; agentPort: number }[],
-    agents: Server[] = [],
-  ): Promise<HaProxy> {
     const directory = mkdtempSync(join(tmpdir(), 'haproxy-'));
     const port = await freePort();
-    const lines = servers.map(({ port, agentPort }, i) => `  server s${i} 127.0.0.1:${port} check port ${agentPort}`);
+    const lines = servers.map(({ port }, i) => `  server s${i} 127.0.0.1:${port} check port ${ports[i]}`);
     writeFileSync(join(directory, 'cfg'), `${CONFIGURATION}  bind 127.0.0.1:${port}\n${lines.join('\n')}\n`);
     const process = spawn(BINARY, ['-db', '-f', join(directory, 'cfg')], { stdio: 'ignore' });
     await until(() => accepts(port));
