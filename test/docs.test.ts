@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { SETTING_NAMES } from '../src/config';
 import { statement } from '../src/database/statement';
 import { METRICS } from '../src/http/observation/metric-table';
 import { POOL_METRICS } from '../src/processes/worker-pool-metrics';
@@ -74,6 +75,16 @@ test('every variable that the process reads is in docs/configuration.md and in .
   expect(names.length).toBeGreaterThan(10);
   expect(names.filter((name) => !settings.includes(`\`${name}\``))).toEqual([]);
   expect(names.filter((name) => name !== 'NODE_ENV' && !example.includes(`${name}=`))).toEqual([]);
+});
+
+test.each([
+  ['compose.yaml', /^ {4}([A-Z_]+): /gm],
+  ['docs/kubernetes/gateway.yaml', /(?:name: |--from-literal=)([A-Z_]+)\b/g],
+  ['Dockerfile', /(?<=^ENV .*)\b([A-Z_]+)=/gm],
+])('%s sets only variables that the process reads', (file, pattern) => {
+  const names = [...textOf(file).matchAll(pattern)].map(([, name = '']) => name);
+  expect(names.length).toBeGreaterThan(2);
+  expect(names.filter((name) => !SETTING_NAMES.includes(name))).toEqual([]);
 });
 
 test('every metric is named by a guide', async () => {
