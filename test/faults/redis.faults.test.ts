@@ -9,26 +9,33 @@ import { RedisSentinels } from '../helper/redis-sentinels';
 import { REDIS_BINARY, type RedisServer } from '../helper/redis-server';
 import { HEADERS, isServed, mixed } from '../helper/traffic';
 import { until } from '../helper/until';
+import { CLUSTER_RULES, RULES, SENTINEL_RULES } from '../redis/documented-user';
 import { allowed, Instance } from '../redis/instance';
 
 const onOwnServers = REDIS_BINARY ? describe : describe.skip;
 const binary = REDIS_BINARY ?? '';
 
-/** Redis as it is run so that it survives the loss of a server. */
+/** A Redis that survives the loss of a server, as the documented users see it. */
 interface Redundant {
-  url(): string;
-  /** The server that counts a caller, and the one that would take its place. */
+  readonly url: string;
+  readonly servers: readonly RedisServer[];
+  /** The server that counts a caller, and the replica that takes its place. */
   serversOf(caller: string): Promise<{ master: RedisServer; replica: RedisServer; key: string }>;
   remove(): Promise<void>;
 }
 
+const grant = (servers: readonly RedisServer[], ...user: string[]) =>
+  Promise.all(servers.map((server) => server.ask(['ACL', 'SETUSER', ...user])));
+
 async function sentinels(): Promise<Redundant> {
   const redis = await RedisSentinels.start(binary);
+  await grant(redis.servers, 'petstore', ...RULES);
+  await grant(redis.sentinels, 'watcher', 'on', '>other', ...SENTINEL_RULES);
   return {
-    url: () => redis.url(),
+    url: `${redis.url('petstore:secret@')}?sentinel_username=watcher&sentinel_password=other`,
+    servers: [...redis.servers, ...redis.sentinels],
     serversOf: async (caller) => {
-      const master = await redis.master();
-      const replica = redis.servers.find((server) => server !== master) as RedisServer;
+      const [master, replica] = redis.servers as [RedisServer, RedisServer];
       return { master, replica, key: `ratelimit:${caller}` };
     },
     remove: () => redis.remove(),
@@ -37,8 +44,10 @@ async function sentinels(): Promise<Redundant> {
 
 async function cluster(): Promise<Redundant> {
   const redis = await RedisCluster.start(binary);
+  await grant(redis.nodes, 'petstore', ...RULES, ...CLUSTER_RULES);
   return {
-    url: () => redis.url(),
+    url: redis.url('petstore:secret@'),
+    servers: redis.nodes,
     serversOf: async (caller) => {
       const key = `ratelimit:{${caller}}`;
       return { master: await redis.nodeOf(key), replica: await redis.nodeOf(key, 'replica'), key };
@@ -47,28 +56,22 @@ async function cluster(): Promise<Redundant> {
   };
 }
 
-type Fault = (master: RedisServer) => Promise<void>;
-const crash: Fault = (master) => master.kill();
-const freeze: Fault = async (master) => master.freeze();
-
 onOwnServers(
-  'two gateways under load whose Redis fails over: no request fails, and limits are exact before and after',
+  'when a Redis master crashes under the load of two gateways, no request fails, and limits are exact before and after',
   () => {
-    test.each<[string, string, () => Promise<Redundant>, Fault]>([
-      ['Sentinel', 'the master crashes', sentinels, crash],
-      ['Sentinel', 'the master stops responding', sentinels, freeze],
-      ['Cluster', 'a master crashes', cluster, crash],
-      ['Cluster', 'a master stops responding', cluster, freeze],
-    ])('%s, %s', async (form, fault, start, fail) => {
+    test.each<[string, () => Promise<Redundant>]>([
+      ['behind Sentinels', sentinels],
+      ['in a cluster', cluster],
+    ])('%s', async (form, start) => {
       const redis = await start();
       const installation = new Installation({
         ADMIN_API_KEY: ADMIN_KEY,
-        REDIS_URL: redis.url(),
+        REDIS_URL: redis.url,
         MAX_EVENT_LOOP_LAG_MS: '60000',
         LOG_LEVEL: 'warn',
       });
       const gateway = await installation.running();
-      const other = await Instance.start(redis.url());
+      const other = await Instance.start(redis.url);
       const [caller, alone] = [await createKey(gateway), await createKey(gateway)];
       expect(await passed(gateway, caller, 10)).toBe(10);
       expect(await allowed([other], caller.id, 10)).toBe(10);
@@ -79,7 +82,7 @@ onOwnServers(
       await until(async () => load.tried.length > 50);
       const states = new States(gateway, other, caller.id);
       const failedAt = performance.now();
-      await fail(master);
+      await master.kill();
       await until(async () => states.isAlone, 20);
       expect(await passed(gateway, alone, 60)).toBe(30);
       await until(async () => states.isShared, 60);
@@ -95,13 +98,14 @@ onOwnServers(
       const tried = await load.stop();
       expect(tried.filter((one) => !isServed(one))).toEqual([]);
       process.stderr.write(
-        `${form}, ${fault}: in fallback after ${states.aloneAfter - Math.round(failedAt)} ms, back after ${backAfter} ms, ` +
+        `${form}: in fallback after ${states.aloneAfter - Math.round(failedAt)} ms, back after ${backAfter} ms, ` +
           `${tried.length} requests, the slowest took ${Math.round(Math.max(...tried.map(({ took }) => took)))} ms\n`,
       );
       const warnings = gateway.stdout.split('\n').filter((line) => line.includes('"limits":"fallback"'));
       expect(warnings.length).toBeGreaterThan(0);
       expect(warnings.length).toBeLessThanOrEqual(3);
-      master.thaw();
+      const denied = redis.servers.filter((server) => server !== master).map((server) => server.ask(['ACL', 'LOG']));
+      expect((await Promise.all(denied)).join('')).toBe('');
       await other.close();
       await installation.remove();
       await redis.remove();

@@ -8,34 +8,23 @@ const MASTERS = 3;
 
 /** A cluster of three masters with a third of the slots each, and a replica for each of them. */
 export class RedisCluster {
-  private constructor(
-    readonly nodes: readonly RedisServer[],
-    private readonly password: string | undefined,
-  ) {}
+  private constructor(readonly nodes: readonly RedisServer[]) {}
 
-  /** @param options of each node. @param password of the default user, by which the nodes get in. */
-  static async start(binary: string, options: readonly string[] = [], password?: string): Promise<RedisCluster> {
+  static async start(binary: string): Promise<RedisCluster> {
     const busPorts = await Promise.all(Array.from({ length: 2 * MASTERS }, freePort));
     const nodes = await Promise.all(
       busPorts.map((port) => {
-        const clustered = [
-          '--cluster-enabled',
-          'yes',
-          '--cluster-node-timeout',
-          '1500',
-          '--cluster-port',
-          String(port),
-        ];
-        return RedisServer.start(binary, [...clustered, ...options]);
+        const bus = ['--cluster-node-timeout', '1500', '--cluster-port', String(port)];
+        return RedisServer.start(binary, ['--cluster-enabled', 'yes', ...bus]);
       }),
     );
-    const cluster = new RedisCluster(nodes, password);
+    const cluster = new RedisCluster(nodes);
     await cluster.join(busPorts);
     return cluster;
   }
 
   /** `redis+cluster://…`, with the first two of its nodes. */
-  url(credentials = ''): string {
+  url(credentials: string): string {
     const some = this.nodes.slice(0, 2).map(({ host }) => host);
     return `redis+cluster://${credentials}${some.join(',')}`;
   }
@@ -50,13 +39,13 @@ export class RedisCluster {
     return this.nodes.find((node) => node.port === port) as RedisServer;
   }
 
-  async isOk(node: RedisServer): Promise<boolean> {
+  private async isOk(node: RedisServer): Promise<boolean> {
     const info = String(await this.ask(node, 'CLUSTER', 'INFO'));
     return /cluster_state:ok/.test(info) && /cluster_slots_ok:16384/.test(info) && /known_nodes:6/.test(info);
   }
 
-  async ask(node: RedisServer, command: string, ...args: string[]): Promise<unknown> {
-    const redis = new Redis(node.url, { password: this.password, retryStrategy: null, commandTimeout: 1000 });
+  private async ask(node: RedisServer, command: string, ...args: string[]): Promise<unknown> {
+    const redis = new Redis(node.url, { retryStrategy: null, commandTimeout: 1000 });
     redis.on('error', () => undefined);
     try {
       return await redis.call(command, ...args);
@@ -92,6 +81,6 @@ export class RedisCluster {
         const ranges = (await this.ask(node, 'CLUSTER', 'SLOTS')) as unknown[][];
         return ranges.length === MASTERS && ranges.every((range) => range.length === 4);
       }, 30);
-    for (const node of this.nodes.slice(MASTERS)) await until(() => node.follows(this.password), 30);
+    for (const node of this.nodes.slice(MASTERS)) await until(() => node.follows(), 30);
   }
 }

@@ -7,23 +7,18 @@ const NAME = 'petstore';
 /** A master, its replica, and three Sentinels that watch them: the smallest installation that survives a failure. */
 export class RedisSentinels {
   private constructor(
+    /** The master, and its replica. */
     readonly servers: readonly RedisServer[],
     readonly sentinels: readonly RedisServer[],
   ) {}
 
-  /** @param options of both servers. @param auth how the Sentinels get in: lines without the master's name. */
-  static async start(
-    binary: string,
-    options: readonly string[] = [],
-    auth: readonly string[] = [],
-  ): Promise<RedisSentinels> {
-    const master = await RedisServer.start(binary, options);
-    const replica = await RedisServer.start(binary, [...options, '--replicaof', `127.0.0.1 ${master.port}`]);
+  static async start(binary: string): Promise<RedisSentinels> {
+    const master = await RedisServer.start(binary);
+    const replica = await RedisServer.start(binary, ['--replicaof', `127.0.0.1 ${master.port}`]);
     const configuration = [
       `sentinel monitor ${NAME} 127.0.0.1 ${master.port} 2`,
       `sentinel down-after-milliseconds ${NAME} 1000`,
       `sentinel failover-timeout ${NAME} 5000`,
-      ...auth.map((line) => line.replace('NAME', NAME)),
     ];
     const sentinels = await Promise.all([1, 2, 3].map(() => RedisServer.startSentinel(binary, configuration)));
     const all = new RedisSentinels([master, replica], sentinels);
@@ -37,21 +32,8 @@ export class RedisSentinels {
   }
 
   /** `redis+sentinel://…/petstore` */
-  url(credentials = '', database = ''): string {
-    return `redis+sentinel://${credentials}${this.sentinels.map(({ host }) => host).join(',')}/${NAME}${database}`;
-  }
-
-  /** The server that the Sentinels name. */
-  async master(): Promise<RedisServer> {
-    const [, port] = await this.ask(this.sentinels[0] as RedisServer, 'GET-MASTER-ADDR-BY-NAME');
-    return this.servers.find((server) => server.port === Number(port)) as RedisServer;
-  }
-
-  /** A failover without a failure, as for an upgrade. */
-  async failOver(): Promise<void> {
-    const before = await this.master();
-    await this.ask(this.sentinels[0] as RedisServer, 'FAILOVER');
-    await until(async () => (await this.master()) !== before, 30);
+  url(credentials: string): string {
+    return `redis+sentinel://${credentials}${this.sentinels.map(({ host }) => host).join(',')}/${NAME}`;
   }
 
   async remove(): Promise<void> {

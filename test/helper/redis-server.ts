@@ -42,13 +42,13 @@ export class RedisServer {
   }
 
   /** Whether it is a replica that has everything its master has sent. */
-  async follows(password?: string): Promise<boolean> {
-    return (await this.ask(['INFO', 'replication'], password)).includes('master_link_status:up');
+  async follows(): Promise<boolean> {
+    return (await this.ask(['INFO', 'replication'])).includes('master_link_status:up');
   }
 
   /** Runs a command. @returns its reply as a text. */
-  async ask([command = '', ...args]: readonly string[], password?: string): Promise<string> {
-    const redis = new Redis(this.url, { password, retryStrategy: null, commandTimeout: 2000 });
+  async ask([command = '', ...args]: readonly string[]): Promise<string> {
+    const redis = new Redis(this.url, { retryStrategy: null, commandTimeout: 2000 });
     redis.on('error', () => undefined);
     try {
       return String(await redis.call(command, ...args));

@@ -32,11 +32,6 @@ export class Instance {
     return instance;
   }
 
-  /** Whether limits and events are shared. */
-  get isShared(): boolean {
-    return this.store.state === 'redis' && this.relay.state === 'connected';
-  }
-
   /** Whether a request of a Free caller is allowed, and how many it has left this minute. */
   async take(id: string): Promise<{ isAllowed: boolean; left: number }> {
     const { verdict, windows } = await this.store.take({ id, quota: PLANS.FREE }, 1, 'counted');
