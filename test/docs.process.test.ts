@@ -1,5 +1,5 @@
 import { command } from './helper/command';
-import { blocksOf, Reader, stepsOf, textOf } from './helper/documented';
+import { blocksOf, Reader, stepsOf } from './helper/documented';
 import { Installation } from './helper/installation';
 import { inTerminal, quick } from './helper/process';
 
@@ -26,8 +26,4 @@ test('the README shows what a start prints in a terminal, and its requests have 
   expect(steps.length).toBeGreaterThan(3);
   const reader = new Reader(url, adminKey);
   for (const step of steps) expect([step.commands, await reader.type(step)]).toEqual([step.commands, step.output]);
-});
-
-test('the README is at most 150 lines long', () => {
-  expect(textOf(README).split('\n').length - 1).toBeLessThanOrEqual(150);
 });

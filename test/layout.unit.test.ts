@@ -85,64 +85,6 @@ test('the process that only supervises workers loads almost nothing', () => {
   expect([...packages].sort()).toEqual(['birpc', 'pg-connection-string', 'pino', 'prom-client']);
 });
 
-describe('the rules find', () => {
-  const source = (path: string, text: string) => readSource(`src/${path}.ts`, text);
-
-  test.each<[string, string, string, number]>([
-    ['an upward import', 'domain/a', `import { x } from '../graphql/b';`, 1],
-    ['an upward type import', 'database/a', `import type { X } from '../domain/b';`, 1],
-    ['an upward re-export', 'rate-limit/a', `export * from '../http/b';`, 1],
-    ['an upward import at run time', 'domain/a', `const b = await import('../app'); require('../main');`, 2],
-    ['an upward import inside a type', 'domain/a', `let b: import('../rest/b').X;`, 1],
-    ['an import from the same layer', 'domain/a', `import '../rate-limit/b';`, 1],
-    ['the configuration below the app', 'http/a', `import { readConfig } from '../config';`, 1],
-    ['an unknown directory', 'domain/a', `import { x } from '../utils/b';`, 1],
-    [
-      'nothing wrong with imports downwards and within',
-      'http/a',
-      `import '../graphql/b'; import './c'; import 'fastify'; import '../database/d';`,
-      0,
-    ],
-  ])('%s', (_what, path, text, faults) => {
-    expect(upwardImports(source(path, text))).toHaveLength(faults);
-  });
-
-  test.each<[string, string, number]>([
-    ['the package', `import { PrismaPg } from '@prisma/adapter-pg';`, 1],
-    ['the generated client', `import { PrismaClient } from '../database/generated/client';`, 1],
-    ['an adapter', `const { PrismaPGlite } = require('pglite-prisma-adapter');`, 1],
-    [
-      'nothing wrong with types',
-      `import type { Pet } from '../database/generated/client'; import { type Plan } from '../database/generated/models';`,
-      0,
-    ],
-    ['nothing wrong with enums', `import { PetStatus } from '../database/generated/enums';`, 0],
-  ])('Prisma outside database/: %s', (_what, text, faults) => {
-    expect(prismaImports(source('domain/a', text))).toHaveLength(faults);
-    expect(prismaImports(source('database/a', text.replaceAll('../database', '.')))).toEqual([]);
-  });
-
-  test('a cycle of two or three files', () => {
-    const chain = [source('domain/a', `import './b';`), source('domain/b', `import './c';`), source('domain/c', '')];
-    expect(circles(chain)).toEqual([]);
-    const [a, b] = chain as [SourceFile, SourceFile];
-    expect(circles([a, b, source('domain/c', `import type { A } from './a';`)])).toHaveLength(1);
-    expect(circles([a, source('domain/b', `export { x } from './a';`)])).toHaveLength(1);
-  });
-
-  test.each([
-    'const port = process.env.PORT;',
-    `const port = process['env'].PORT;`,
-    'const { env } = process;',
-    `import { env } from 'node:process';`,
-  ])('the environment in %s', (text) => {
-    expect(source('http/a', text).readsEnvironment).toBe(true);
-    expect(source('http/a', `// ${text}\nprocess.exit(1); const environment = { env: 1 };`).readsEnvironment).toBe(
-      false,
-    );
-  });
-});
-
 /** `domain` of `src/domain/cursor`, `main` of `src/main`. */
 function roomOf(path: string): string {
   return (path.split('/')[1] ?? '').replace(/\.ts$/, '');
