@@ -3,7 +3,6 @@ import { ERROR_CODES } from '../../src/errors/error-codes';
 import { errorsOf } from '../../src/errors/errors-directive';
 import { buildSchema, type Services } from '../../src/schema/schema';
 import { fillShop } from '../helper/database';
-import { holdToDeclaredErrors } from '../helper/declared-errors';
 import { type Gateway, startGateway } from '../helper/gateway';
 
 let gateway: Gateway;
@@ -44,13 +43,6 @@ describe('the schema', () => {
       expect([field.name, errorsOf(field).length > 0]).toEqual([field.name, true]);
       expect([field.name, String(field.type)]).toEqual([field.name, expect.not.stringMatching(/!$/)]);
     }
-  });
-
-  test('is held to what it names', () => {
-    const errors = (code: string) => [{ message: '', path: ['a'], extensions: { code } }];
-    const query = 'mutation { a: cancelOrder(id: 1) { id } }';
-    holdToDeclaredErrors(query, errors('NOT_FOUND'));
-    expect(() => holdToDeclaredErrors(query, errors('ORDER_COMPLETE'))).toThrow('cancelOrder');
   });
 });
 

@@ -7,7 +7,7 @@ import { environmentOf } from './production';
 import { HEADERS, isServed } from './traffic';
 import { until } from './until';
 
-export const POOL_SIZE = 8;
+const POOL_SIZE = 8;
 const WRITES_PER_SECOND = 60;
 const REQUEST_TIMEOUT_MS = 5000;
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { freePort } from './free-port';
 
 /** Directory of a PostgreSQL installation that tests may start and stop, if there is one. */
-export const BINARIES = directories().find((path) => existsSync(join(path, 'initdb')));
+const BINARIES = directories().find((path) => existsSync(join(path, 'initdb')));
 /** The server refuses to run as root: as root, it is run as the user created by its package. */
 export const SERVER_USER = userOfServer();
 

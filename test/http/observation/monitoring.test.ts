@@ -77,10 +77,3 @@ test('each alert is explained in the runbook, and each that is explained is ther
   const rows = [...read('operations.md').matchAll(/^\| `(Petstore\w+)` \|/gm)].map(([, name]) => name);
   expect(rows).toEqual(RULES.map(({ alert }) => alert));
 });
-
-test.each(['sum(rate(petstore_requests_total[5m])', 'rate(petstore_requests_total{status=5xx}[5m])'])(
-  'a mistake in PromQL is found: %s',
-  (expression) => {
-    expect(() => selectorsOf(expression)).toThrow('not PromQL');
-  },
-);
