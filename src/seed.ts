@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { withProgress } from './cli/progress';
+import { runCommand } from './cli/run-command';
 import { readConfig } from './config';
 import { openDatabase } from './database/open';
 import { environment } from './environment';
@@ -60,11 +61,4 @@ function readArguments(args: string[]): { pets: number; help: boolean } {
   return { pets, help: values.help };
 }
 
-seed().catch((error: unknown) => {
-  const [message = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-  const line = / is in use by process /.test(message)
-    ? `${message.replace(/ Stop it, or .*/, '')} Stop the gateway (Ctrl+C), run this again, and start it again: its data stay.`
-    : message;
-  process.stderr.write(`seed: ${line}\n`);
-  process.exitCode = 1;
-});
+runCommand('seed', seed);

@@ -53,8 +53,8 @@ describe('before anything is compiled', () => {
 
   test('each command that compiles asks for the version first', () => {
     const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
-    for (const name of ['prestart', 'preseed', 'prekeys'])
-      expect(scripts[name]).toMatch(/^node src\/prestart\.cjs && /);
+    for (const name of ['prestart', 'preseed', 'predump', 'prerestore', 'prekeys'])
+      expect(scripts[name]).toMatch(/^\(?node src\/prestart\.cjs && /);
   });
 
   test('a first start says that it takes a while, and a later one does not; what an install has not generated, it does', async () => {

@@ -5,7 +5,7 @@ import { readSource, type SourceFile } from './helper/imports';
 
 /** The layers of src from top to bottom, with the directories in each. A file directly in src counts as a directory. */
 const FLOORS = [
-  ['main', 'seed', 'keys', 'backup', 'print-schema'],
+  ['main', 'seed', 'dump', 'restore', 'keys', 'print-schema'],
   ['processes'],
   ['app', 'cli', 'environment'],
   ['composition'],

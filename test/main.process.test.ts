@@ -64,7 +64,7 @@ test('a second process on the same directory is refused in one line that names t
   const { code, stdout, stderr } = await second.ended;
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toBe(
-    `petstore-gateway: ${installation.data} is in use by process ${gateway.pid}. Stop it, or set DATA_DIR to another directory. If it is a copy of the directory that this process uses, it may be damaged, since that was being written to: copy with npm run backup instead.\n`,
+    `petstore-gateway: ${installation.data} is in use by process ${gateway.pid}. Stop it, or set DATA_DIR to another directory. If it is a copy of the directory that this process uses, it may be damaged: stop the process before copying.\n`,
   );
   expect(await hasCategory(gateway, id)).toBe(true);
 });

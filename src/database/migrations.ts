@@ -43,15 +43,10 @@ const RECORD =
  * lock and the settings are scoped to a transaction, so a pooler may use a different connection for each. Prisma's CLI
  * would need an engine that it downloads, is not in the image, and cannot migrate the embedded database.
  * On a read-only database it only checks that there is nothing to apply.
- * @param names those to apply; all of them by default.
  * @throws Error with a one-line message that names the migration.
  */
-export async function migrate(
-  connection: MigrationConnection,
-  directory = MIGRATIONS_DIRECTORY,
-  names?: readonly string[],
-): Promise<void> {
-  const migrations = migrationsIn(directory).filter(({ name }) => names?.includes(name) ?? true);
+export async function migrate(connection: MigrationConnection, directory = MIGRATIONS_DIRECTORY): Promise<void> {
+  const migrations = migrationsIn(directory);
   const [state] = await connection.rows(
     "select current_setting('transaction_read_only') = 'on' as read_only, to_regclass('_prisma_migrations') as ledger",
   );
@@ -60,11 +55,6 @@ export async function migrate(
     const next = state.ledger === null ? migrations[0] : await pending(connection, migrations);
     if (next) throw new Error(`Migration ${next.name} cannot be applied: the database is read-only`);
   }
-}
-
-/** The names of all migrations, in order. */
-export function migrationNames(): string[] {
-  return migrationsIn(MIGRATIONS_DIRECTORY).map(({ name }) => name);
 }
 
 type Migration = ReturnType<typeof migrationsIn>[number];

@@ -13,7 +13,6 @@ export const MAJOR_VERSION = '17';
 
 /** The cluster of a data directory, open for this process alone. */
 export interface OpenDirectory {
-  readonly directory: string;
   readonly engine: PGlite;
   readonly space: DiskSpace;
   /** Closes the engine, and lets other processes have the directory. */
@@ -33,14 +32,14 @@ export async function openDirectory(directory: string): Promise<OpenDirectory> {
   const unlock = lockDirectory(directory);
   try {
     const engine = await openCluster(cluster, space);
-    return { directory, engine, space, close: () => engine.close().then(unlock) };
+    return { engine, space, close: () => engine.close().then(unlock) };
   } catch (error) {
     unlock();
     throw error;
   }
 }
 
-/** The engine as migrations and backups use it. */
+/** The engine as migrations use it. */
 export function connectionTo(engine: PGlite): MigrationConnection {
   return {
     script: async (sql) => void (await engine.exec(sql)),
@@ -77,14 +76,14 @@ async function createCluster(directory: string): Promise<void> {
   // Its own files: PGlite would hand ours to the engine in memory that makes the cluster, too.
   const engine = await startEngine({ dataDir: unfinished });
   await engine.close();
-  renameSync(unfinished, directory);
-  sync(dirname(directory));
+  renameDurably(unfinished, directory);
 }
 
-/** Makes a directory's entries survive a power loss, where the system supports it. */
-function sync(directory: string): void {
+/** Renames a directory so that its new name survives a power loss, where the system supports it. */
+export function renameDurably(from: string, to: string): void {
+  renameSync(from, to);
   try {
-    const descriptor = openSync(directory, 'r');
+    const descriptor = openSync(dirname(to), 'r');
     fsyncSync(descriptor);
     closeSync(descriptor);
   } catch {

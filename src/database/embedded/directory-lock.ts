@@ -57,7 +57,7 @@ function refuseIfOwned(path: string, number: number): void {
   if (Number.isNaN(pid) || !(pid === process.pid ? held.has(path) : isRunning(identity))) return;
   throw new Error(
     `${path} is in use by process ${pid}. Stop it, or set DATA_DIR to another directory. If it is a copy of the directory ` +
-      'that this process uses, it may be damaged, since that was being written to: copy with npm run backup instead.',
+      'that this process uses, it may be damaged: stop the process before copying.',
   );
 }
 

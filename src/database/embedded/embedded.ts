@@ -11,7 +11,6 @@ import { FairQueue } from '../work/fair-queue';
 import { PrismaDatabase } from '../work/prisma-database';
 import { reported } from '../work/settled';
 import { connectionTo, MAJOR_VERSION, type OpenDirectory, openDirectory } from './cluster';
-import { OnlineCopy } from './online-copy';
 import { Upkeep } from './upkeep';
 
 const INT8 = 20;
@@ -55,7 +54,6 @@ class EmbeddedEngine implements Engine {
   /** Statements and transactions run one at a time. */
   private readonly queue: FairQueue;
   private readonly upkeep: Upkeep;
-  private readonly onlineCopy: OnlineCopy | undefined;
   /** Whether PostgreSQL refuses to write, since there is no room. */
   private isFull = false;
 
@@ -67,7 +65,6 @@ class EmbeddedEngine implements Engine {
   ) {
     this.queue = new FairQueue(1, queue);
     this.upkeep = new Upkeep(engine, () => files?.space.isEnough() ?? true);
-    this.onlineCopy = files && new OnlineCopy(engine, this.upkeep, files.directory);
   }
 
   run<Row>(work: Work, { statement, values, kind, written }: Command<Row>): Promise<Row[]> {
@@ -118,7 +115,6 @@ class EmbeddedEngine implements Engine {
 
   async close(): Promise<void> {
     this.upkeep.stop();
-    this.onlineCopy?.stop();
     await (this.files ?? this.engine).close();
   }
 }

@@ -17,7 +17,6 @@ export class Upkeep {
   private wasDue = false;
   /** How often something had been written, one look after the other. */
   private busy = 0;
-  private held = 0;
   private readonly timer: NodeJS.Timeout;
 
   /**
@@ -32,21 +31,13 @@ export class Upkeep {
     this.timer = setInterval(() => void this.look(), every).unref();
   }
 
-  /** Keeps the log as it is until the returned function is called. */
-  hold(): () => void {
-    this.held++;
-    return () => {
-      this.held--;
-    };
-  }
-
   stop(): void {
     clearInterval(this.timer);
   }
 
   private async look(): Promise<void> {
     const isWritten = this.isDue;
-    if (!(isWritten || this.wasDue) || this.held) return;
+    if (!(isWritten || this.wasDue)) return;
     this.isDue = false;
     this.wasDue = isWritten;
     this.busy = isWritten ? this.busy + 1 : 0;
@@ -63,6 +54,6 @@ export class Upkeep {
     const { rows } = await this.engine.query<{ bytes: number }>(
       'select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()',
     );
-    if ((rows[0]?.bytes ?? 0) > LOG_BYTES && !this.held) await this.engine.exec('checkpoint');
+    if ((rows[0]?.bytes ?? 0) > LOG_BYTES) await this.engine.exec('checkpoint');
   }
 }

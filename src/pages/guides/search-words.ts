@@ -16,7 +16,7 @@ export const ALSO_CALLED: Readonly<Record<string, string>> = {
   '/docs/operations': 'monitoring observability logging tracing',
   '/docs/operations#alerts': 'prometheus grafana monitoring',
   '/docs/scaling': 'docker kubernetes containers replicas cluster deploy',
-  '/docs/backup': 'export import dump recovery migrate',
+  '/docs/backup': 'export import pg_dump recovery migrate',
 };
 
 /** Pages for those who work on the gateway itself, by name: found, but after those for its users. */

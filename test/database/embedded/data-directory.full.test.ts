@@ -67,7 +67,7 @@ describe('a data directory', () => {
   test('can be open in one process at a time', async () => {
     copyData(directory);
     const { prisma } = await open();
-    const refusal = `${directory} is in use by process ${process.pid}. Stop it, or set DATA_DIR to another directory. If it is a copy of the directory that this process uses, it may be damaged, since that was being written to: copy with npm run backup instead.`;
+    const refusal = `${directory} is in use by process ${process.pid}. Stop it, or set DATA_DIR to another directory. If it is a copy of the directory that this process uses, it may be damaged: stop the process before copying.`;
     const { code, stderr } = await runTypeScript('test/database/embedded/writer.ts', [directory]).end();
     expect({ code, stderr }).toEqual({ code: 1, stderr: refusal });
     await expect(openDatabase({ directory })).rejects.toThrow(refusal);

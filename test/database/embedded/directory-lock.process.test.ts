@@ -30,7 +30,7 @@ describe('the lock of a directory', () => {
     const { code, stderr } = await hold().end();
     expect(code).toBe(1);
     expect(stderr).toBe(
-      `${directory} is in use by process ${first.pid}. Stop it, or set DATA_DIR to another directory. If it is a copy of the directory that this process uses, it may be damaged, since that was being written to: copy with npm run backup instead.`,
+      `${directory} is in use by process ${first.pid}. Stop it, or set DATA_DIR to another directory. If it is a copy of the directory that this process uses, it may be damaged: stop the process before copying.`,
     );
   });
 

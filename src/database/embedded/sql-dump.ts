@@ -1,0 +1,124 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { pgDump } from '@electric-sql/pglite-tools/pg_dump';
+import { reasonOf } from '../failures';
+import { openDirectory, renameDurably } from './cluster';
+import { CLUSTER, makeDataDirectory } from './data-directory';
+import { lockDirectory } from './directory-lock';
+
+const FIRST_LINE = '-- A database of Petstore Gateway, written by npm run dump\n';
+/** The end of every output of pg_dump. A truncated dump lacks it. */
+const END = '\n--\n-- PostgreSQL database dump complete\n--';
+
+/** Without the comment on the extension, which only the owner of the extension may set on a server that has it already. */
+const OPTIONS = ['--no-owner', '--no-privileges', '--no-comments', '--rows-per-insert=100'];
+
+/** Bytes of SQL after which a restore makes a checkpoint: the write-ahead log until then takes twice their room. */
+const CHECKPOINT_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Dumps the embedded database in `directory`, as it is, without migrating it.
+ * @returns SQL that PostgreSQL 15 and later load into an empty database.
+ * @throws Error with a one-line message if there is no database, another process has it open, or it is too large for a string.
+ */
+export async function dumpDirectory(directory: string): Promise<string> {
+  if (!existsSync(join(directory, CLUSTER))) throw new Error(`DATA_DIR ${directory} has no database.`);
+  const { engine, close } = await openDirectory(directory);
+  try {
+    const file = await pgDump({ pg: engine, args: OPTIONS });
+    const sql = await file.text();
+    // PostgreSQL 15 and 16 do not have this setting.
+    return FIRST_LINE + sql.replace('SET transaction_timeout = 0;\n', '');
+  } catch (error) {
+    const reason = reasonOf(error).replace(/\s+/g, ' ');
+    throw new Error(`${directory} cannot be dumped: ${reason}`, { cause: error });
+  } finally {
+    await close();
+  }
+}
+
+/**
+ * Reads a file that {@link dumpDirectory} has made.
+ * @throws Error with a one-line message if it is another file, or incomplete.
+ */
+export function readDump(file: string): string {
+  let dump: string;
+  try {
+    dump = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${reasonOf(error)}`, { cause: error });
+  }
+  if (!dump.startsWith(FIRST_LINE)) {
+    throw new Error(`${file} is not a dump of the gateway. Write one by: npm run -s dump > FILE`);
+  }
+  if (!dump.trimEnd().endsWith(END)) throw new Error(`${file} is incomplete: its end is missing.`);
+  return dump;
+}
+
+/**
+ * Creates the embedded database in `directory` from a dump: whole, or not at all.
+ * @throws Error with a one-line message if there is a database already, a statement fails, or the disk is full.
+ */
+export async function restoreDirectory(directory: string, dump: string): Promise<void> {
+  const cluster = join(directory, CLUSTER);
+  if (existsSync(cluster)) {
+    throw new Error(`DATA_DIR ${directory} holds a database already. Set DATA_DIR to a new directory.`);
+  }
+  const isNew = makeDataDirectory(directory);
+  const unlock = lockDirectory(directory);
+  const unfinished = `${cluster}.unfinished`;
+  const remove = () => {
+    const isFailed = !existsSync(cluster);
+    rmSync(isNew && isFailed ? directory : unfinished, { recursive: true, force: true });
+  };
+  // A signal and a full disk (`guardedFiles`) end the process.
+  process.once('exit', remove);
+  try {
+    rmSync(unfinished, { recursive: true, force: true });
+    await fillDirectory(unfinished, dump);
+    renameDurably(join(unfinished, CLUSTER), cluster);
+  } finally {
+    process.off('exit', remove);
+    remove();
+    if (existsSync(directory)) unlock();
+  }
+}
+
+async function fillDirectory(directory: string, dump: string): Promise<void> {
+  const { engine, space, close } = await openDirectory(directory);
+  try {
+    let bytes = 0;
+    for (const statement of statementsOf(dump)) {
+      if (!space.isEnough()) throw new Error('the disk of DATA_DIR is full.');
+      await engine.exec(statement);
+      await setImmediate(); // PGlite works without the event loop, which receives signals
+      bytes += statement.length;
+      if (bytes < CHECKPOINT_BYTES) continue;
+      await engine.exec('checkpoint');
+      bytes = 0;
+    }
+    await engine.exec('analyze');
+  } catch (error) {
+    throw new Error(`the dump cannot be loaded: ${reasonOf(error)}`, { cause: error });
+  } finally {
+    await close();
+  }
+}
+
+/**
+ * The statements of a dump, since the parser would need a multiple of its size for all of them together. A statement ends where
+ * a line outside of a string ends with a semicolon: pg_dump begins each on a new line.
+ */
+function* statementsOf(dump: string): Generator<string> {
+  let statement = '';
+  let isInString = false;
+  for (const [line] of dump.matchAll(/[^\n]*\n/g)) {
+    statement += line;
+    if (line.split("'").length % 2 === 0) isInString = !isInString;
+    if (isInString || !line.endsWith(';\n')) continue;
+    yield statement;
+    statement = '';
+  }
+  yield statement;
+}
