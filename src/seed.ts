@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util';
-import { withProgress } from './cli/progress';
 import { runCommand } from './cli/run-command';
 import { readConfig } from './config';
 import { openDatabase } from './database/open';
@@ -34,9 +33,7 @@ async function seed(): Promise<void> {
   });
   const start = Date.now();
   try {
-    const { categories, orders, inventory } = await withProgress('{value} of {total} rows', (progress) =>
-      loadSampleData(database, pets, progress),
-    );
+    const { categories, orders, inventory } = await loadSampleData(database, pets, showProgress);
     const seconds = ((Date.now() - start) / 1000).toFixed(1);
     process.stdout.write(
       `Added to ${database.description} in ${seconds} s: ` +
@@ -45,6 +42,11 @@ async function seed(): Promise<void> {
   } finally {
     await database.close();
   }
+}
+
+/** In a terminal, a line that each batch replaces. */
+function showProgress(done: number, total: number): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${total} rows${done === total ? '\n' : ''}`);
 }
 
 /** @throws Error for unknown flags and invalid values. */
