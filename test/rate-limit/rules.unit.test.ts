@@ -3,7 +3,6 @@ import { type LimitStatus, limitStatusOf } from '../../src/rate-limit/limit-stat
 import type { Quota } from '../../src/rate-limit/plans';
 import { type RequestKind, take, type Verdict } from '../../src/rate-limit/rules';
 import { newState, type State } from '../../src/rate-limit/state';
-import { Oracle } from './oracle';
 
 const bans = { banAfter: 3, banSeconds: 20, banMaxSeconds: 70 };
 
@@ -50,26 +49,6 @@ function run(sequence: readonly Request[]): (Request & { state: State; status: L
 }
 
 describe('the rules', () => {
-  test('decide as a naive evaluation of the whole history does', () => {
-    const seen = new Set<Verdict>();
-    fc.assert(
-      fc.property(requests, (sequence) => {
-        const oracle = new Oracle(bans);
-        const expected = sequence.map(({ quota, cost, kind, at }) => ({
-          verdict: oracle.take(quota, cost, kind, at),
-          ...oracle.used(at),
-        }));
-        const actual = run(sequence).map(({ verdict, status: { windows } }) => {
-          seen.add(verdict);
-          return { verdict, minute: windows[0].used, day: windows[1].used };
-        });
-        expect(actual).toEqual(expected);
-      }),
-      { numRuns: 500 },
-    );
-    expect([...seen].sort()).toEqual(['allowed', 'banned', 'limited', 'too-expensive']);
-  });
-
   test('allow a refused request after the wait they report, and not before', () => {
     let refused = 0;
     fc.assert(
