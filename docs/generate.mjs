@@ -30,7 +30,7 @@ const GROUPS = [
   ],
   [
     'Data',
-    /^(DATABASE_|REPLICA_|DATA_DIR|REDIS_)/,
+    /^(DATABASE_|DATA_DIR|REDIS_)/,
     'More in [PostgreSQL](postgresql.md), [Redis](redis.md) and [scaling](scaling.md).',
   ],
   [

@@ -4,13 +4,10 @@ import { ApiKeyService } from './access/api-key-service';
 import type { AnonymousAccess } from './access/caller';
 import { ensureAdminKey } from './access/first-admin-key';
 import { KeyRing } from './access/key-ring';
-import { RecentWriters } from './access/recent-writers';
-import { ReplicaReads } from './access/replica-reads';
 import { connectionLimits, costLimits } from './composition/bounds';
 import { createDocuments } from './composition/documents';
 import { createEvents } from './composition/events';
 import { openRedis } from './composition/open-redis';
-import { openReplicas } from './composition/open-replicas';
 import { createLimits } from './composition/rate-limit-store';
 import { createUsage } from './composition/usage-counting';
 import type { Config } from './config';
@@ -68,12 +65,10 @@ export async function createApp(
   const documents = createDocuments(config, schema);
   const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT ? await import('./tracing/tracing.js') : undefined;
   tracing?.reportTo(logger);
-  const replicas = await openReplicas(config, logger);
   const executor = new Executor(schema, {
     now,
     costs: costLimits(config),
     maxResponseBytes: config.MAX_RESPONSE_BYTES,
-    replicas: replicas && new ReplicaReads(replicas, new RecentWriters(config.REPLICA_MAX_LAG_MS, redis)),
     trace: tracing?.traceOperation,
   });
   const { ADMIN_API_KEY: given } = config;
@@ -87,7 +82,6 @@ export async function createApp(
   const { uses } = executor;
   const metrics = new Metrics({
     database,
-    replicas,
     limits,
     requests,
     overload,
@@ -122,7 +116,6 @@ export async function createApp(
   server.addHook('onClose', () => usage.recorder.stop());
   server.addHook('onClose', () => limits.close());
   server.addHook('onClose', () => events.close());
-  server.addHook('onClose', () => replicas?.close());
   server.addHook('onClose', () => tracing?.stopTracing());
   const expired = new ExpiredAnswers(database, {
     now,

@@ -1,18 +1,6 @@
 import { resolve } from 'node:path';
 import type { AnonymousAccess } from './access/caller';
-import {
-  apiKey,
-  flag,
-  integer,
-  oneOf,
-  origins,
-  postgres,
-  postgresServers,
-  proxies,
-  redis,
-  text,
-  url,
-} from './config/parsers';
+import { apiKey, flag, integer, oneOf, origins, postgres, proxies, redis, text, url } from './config/parsers';
 
 /** One environment variable: how it is read, and its default. */
 interface Setting<T> {
@@ -38,10 +26,6 @@ const SETTINGS = {
   DATABASE_POOL_SIZE: setting(integer(1, 1000), 10),
   /** Maximum number of statements waiting for a connection; any more are refused at once. */
   DATABASE_QUEUE: setting(integer(1, 100_000), 1000),
-  /** `postgresql://` URLs of streaming replicas of DATABASE_URL, comma-separated. Queries read from them. */
-  DATABASE_REPLICA_URLS: setting<string[] | undefined>(postgresServers, undefined),
-  /** Maximum lag of a replica that is read from, and how long after a write its caller reads from the primary. */
-  REPLICA_MAX_LAG_MS: setting(integer(100, 600_000), 5000),
   /** Directory of the embedded PostgreSQL, for its owner alone. */
   DATA_DIR: setting((value) => resolve(text(value)), resolve('data')),
   /** `redis://`, `redis+sentinel://` or `redis+cluster://` URL, with TLS `rediss…`; all instances that use it share rate limits and live events. */
@@ -157,12 +141,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return config as Config;
 }
 
-/** Workers share neither the embedded database nor what is counted in memory, and replicas are those of a server. */
+/** Workers share neither the embedded database nor what is counted in memory. */
 function refuseUnfit(config: Config): void {
   if (config.METRICS_PORT && config.METRICS_PORT === config.PORT)
     throw new ConfigError(`METRICS_PORT must be another port than PORT, which is ${config.PORT}`);
-  if (config.DATABASE_REPLICA_URLS && !config.DATABASE_URL)
-    throw new ConfigError('DATABASE_URL must be set when DATABASE_REPLICA_URLS is');
   if (config.TRUSTED_DOCUMENTS_ONLY && !config.TRUSTED_DOCUMENTS)
     throw new ConfigError('TRUSTED_DOCUMENTS must be set when TRUSTED_DOCUMENTS_ONLY is true');
   if (config.WEB_CONCURRENCY === 1) return;

@@ -11,8 +11,6 @@ test('the defaults are those documented', () => {
     DATABASE_URL: undefined,
     DATABASE_POOL_SIZE: 10,
     DATABASE_QUEUE: 1000,
-    DATABASE_REPLICA_URLS: undefined,
-    REPLICA_MAX_LAG_MS: 5000,
     GRAPHQL_MAX_TOKENS: 5000,
     GRAPHQL_MAX_DEPTH: 20,
     GRAPHQL_MAX_FIELDS: 2000,
@@ -92,15 +90,6 @@ const GOOD: [name: string, value: string, meaning: unknown][] = [
 ];
 test.each(GOOD)('%s=%s', (name, value, meaning) => {
   expect(readConfig({ [name]: value })).toMatchObject({ [name]: meaning });
-});
-
-test('replicas require a primary', () => {
-  const DATABASE_REPLICA_URLS = 'postgresql://one/shop, postgres://two/shop';
-  const both = readConfig({ DATABASE_URL: 'postgresql://db/shop', DATABASE_REPLICA_URLS });
-  expect(both.DATABASE_REPLICA_URLS).toEqual(['postgresql://one/shop', 'postgres://two/shop']);
-  expect(() => readConfig({ DATABASE_REPLICA_URLS })).toThrow(
-    new ConfigError('DATABASE_URL must be set when DATABASE_REPLICA_URLS is'),
-  );
 });
 
 test('an empty variable counts as unset', () => {

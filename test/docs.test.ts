@@ -90,7 +90,7 @@ test.each([
 test('every metric is named by a guide', async () => {
   const { body } = await gateway.server.inject({ url: '/metrics' });
   const served = [...body.matchAll(/^# TYPE (petstore_\w+)/gm)].map(([, name]) => name ?? '');
-  // Some are only there with Redis, replicas or workers.
+  // Some are only there with Redis or workers.
   const declared = [...METRICS, ...POOL_METRICS].map(({ name }) => `petstore_${name}`);
   const names = new Set([...served, ...declared]);
   expect(served.length).toBeGreaterThan(10);

@@ -43,11 +43,6 @@ export function postgres(value: string): string {
   return value;
 }
 
-/** The URLs of PostgreSQL servers, of one host each. */
-export function postgresServers(value: string): string[] {
-  return list(value).map(postgres);
-}
-
 export function redis(value: string): string {
   parseRedisAddress(value);
   return value;

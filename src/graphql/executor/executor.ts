@@ -7,7 +7,6 @@ import {
   isObjectType,
   type OperationTypeNode,
 } from 'graphql';
-import type { ReplicaReads } from '../../access/replica-reads';
 import type { CostLimits } from '../../cost/cost-limits';
 import { ProblemError } from '../../errors/problem';
 import { SharedResults } from '../../events/shared-results';
@@ -27,7 +26,6 @@ export interface ExecutorOptions {
   readonly costs: CostLimits;
   /** Maximum size of a response, and of an event of a subscription. */
   readonly maxResponseBytes: number;
-  readonly replicas?: ReplicaReads;
   /** Called around each operation; it is `undefined` if the document has none with the name. */
   trace?(operation: Operation | undefined, run: () => Promise<Outcome>): Promise<Outcome>;
 }
@@ -114,21 +112,17 @@ export class Executor {
 
   private async perform(operation: Operation, sent: Variables, request: OperationRequest): Promise<Outcome> {
     const { kind } = operation;
-    const { replicas } = this.options;
     const isIdempotent = kind === 'mutation' && request.idempotency !== undefined;
     const admitted = this.admit(operation, sent, request);
     if ('status' in admitted) return isIdempotent ? { ...admitted, replayed: false } : admitted;
     if (kind === 'subscription') return refusal(needsStream(), admitted);
-    if (kind === 'query') return await this.execute(admitted, replicas?.session(request.session));
-    const outcome = await (isIdempotent ? this.executeIdempotently(admitted) : this.execute(admitted));
-    if (replicas) await replicas.noteWrite(request.caller.id);
-    return outcome;
+    return await (isIdempotent ? this.executeIdempotently(admitted) : this.execute(admitted));
   }
 
-  private async execute(admitted: Admitted, session = admitted.request.session): Promise<Outcome> {
+  private async execute(admitted: Admitted): Promise<Outcome> {
     const { request, operation, plan, variables } = admitted;
     const charge = new Charge(request.meter, plan.cost);
-    const run = new Run(new Context(request, charge, session), variables, this.options.maxResponseBytes);
+    const run = new Run(new Context(request, charge, request.session), variables, this.options.maxResponseBytes);
     try {
       // No field charges it then: it only counts towards what a caller may do free of quota.
       if (plan.cost === 0) await charge.settle(plan.isStatus ? 'status' : 'free');
@@ -136,7 +130,7 @@ export class Executor {
       return charge.problem ? refusal(charge.problem, admitted) : answer(result, admitted);
     } catch (problem) {
       // Nobody waits for what still runs.
-      session.work.deadline.end();
+      request.session.work.deadline.end();
       return refusal(problem, admitted);
     }
   }

@@ -1,5 +1,4 @@
 import type { Database } from '../../database/database';
-import type { Replicas } from '../../database/replicas/replicas';
 import type { Hub } from '../../events/hub';
 import type { RedisRelay } from '../../events/redis-relay';
 import type { Uses } from '../../graphql/annotations/uses';
@@ -12,7 +11,6 @@ import { counter, gauge, type Metric } from './metric';
 
 export interface Observed {
   readonly database: Database;
-  readonly replicas?: Replicas;
   readonly limits: CountingStore;
   readonly requests: RequestsInProgress;
   readonly overload: Overload;
@@ -72,28 +70,5 @@ export const METRICS: readonly Metric<Observed>[] = [
     'database_waiting',
     'Statements and transactions waiting for a connection.',
     ({ database }) => database.load.waiting,
-  ),
-  gauge(
-    'replica_used',
-    '1 if reads go to the replica, 0 if it is left out.',
-    ({ replicas }) => replicas?.states.map(({ name, isUsed }) => ({ replica: name, value: Number(isUsed) })),
-    { labels: ['replica'], aggregator: 'min' },
-  ),
-  gauge(
-    'replica_lag_seconds',
-    'Upper bound of the replica lag; +Inf until it is known.',
-    ({ replicas }) => replicas?.states.map(({ name, lagMs }) => ({ replica: name, value: lagMs / 1000 })),
-    { labels: ['replica'], aggregator: 'max' },
-  ),
-  counter(
-    'replica_statements_total',
-    'Statements answered by the replica.',
-    ({ replicas }) => replicas?.states.map(({ name, answered }) => ({ replica: name, value: answered })),
-    { labels: ['replica'] },
-  ),
-  counter(
-    'replica_failures_total',
-    'Statements that a replica failed to answer and the primary took over.',
-    ({ replicas }) => replicas?.failed,
   ),
 ];

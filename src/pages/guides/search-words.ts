@@ -15,7 +15,7 @@ export const ALSO_CALLED: Readonly<Record<string, string>> = {
   '/docs/configuration': 'environment variables env settings options',
   '/docs/operations': 'monitoring observability logging tracing',
   '/docs/operations#alerts': 'prometheus grafana monitoring',
-  '/docs/scaling': 'docker kubernetes containers replicas cluster deploy',
+  '/docs/scaling': 'docker kubernetes containers cluster deploy',
   '/docs/backup': 'export import pg_dump recovery migrate',
 };
 

@@ -25,7 +25,6 @@ export class ViewerResolver {
     return { plan, scopes: [...scopes], apiKey, rateLimit: await this.rateLimit(context) };
   }
 
-  // Read from the primary: replicas lag behind what callers know that they have sent.
   @Sized('days', DEFAULT_DAYS)
   @FieldResolver(() => [UsageDay], {
     name: 'usage',

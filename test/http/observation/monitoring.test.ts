@@ -54,7 +54,7 @@ beforeAll(async () => {
   const { body } = await gateway.app.inject({ url: '/metrics' });
   await gateway.close();
   const workers = await new WorkerPoolMetrics({ workers: new Set(), losses: 0 }).text();
-  // Those that need replicas.
+  // Those without samples yet.
   for (const { name, labels = [] } of METRICS) exposed.set(`petstore_${name}`, new Set(labels));
   for (const [, name = '', labels = ''] of `${body}\n${workers}`.matchAll(/^(\w+)(\{[^}]*\})? /gm)) {
     const known = exposed.get(name) ?? new Set();
