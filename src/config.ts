@@ -20,7 +20,7 @@ const SETTINGS = {
   HOST: setting(text, '127.0.0.1'),
   /** Worker processes. More than one require DATABASE_URL and REDIS_URL. */
   WEB_CONCURRENCY: setting(integer(1, 256), 1),
-  /** `postgresql://` URL, several hosts of which one takes writes included; without it the embedded PostgreSQL in DATA_DIR is used. */
+  /** `postgresql://` URL; without it the embedded PostgreSQL in DATA_DIR is used. */
   DATABASE_URL: setting<string | undefined>(postgres, undefined),
   /** Maximum number of connections to PostgreSQL for requests, per worker; two more cancel statements and probe. */
   DATABASE_POOL_SIZE: setting(integer(1, 1000), 10),

@@ -102,7 +102,9 @@ const BAD: [name: string, value: string][] = [
     (value) => ['PORT', value] as [string, string],
   ),
   ...['0', '-1', 'auto', '257'].map((value) => ['WEB_CONCURRENCY', value] as [string, string]),
-  ...['mysql://db/shop', 'shop', 'http://db', '://'].map((value) => ['DATABASE_URL', value] as [string, string]),
+  ...['mysql://db/shop', 'shop', 'http://db', '://', 'postgresql://one,two/shop'].map(
+    (value) => ['DATABASE_URL', value] as [string, string],
+  ),
   ...['http://cache', 'cache:6379'].map((value) => ['REDIS_URL', value] as [string, string]),
   ...['admin', 'Read', 'true', 'read,write'].map((value) => ['ANONYMOUS_ACCESS', value] as [string, string]),
   ...['secret', KEY.toUpperCase(), `${KEY}x`, KEY.slice(0, -1), ` ${KEY}`].map(

@@ -37,7 +37,7 @@ export function url(...protocols: string[]) {
   };
 }
 
-/** The URL of a PostgreSQL server, or of several of which one takes writes. */
+/** The URL of a PostgreSQL server. */
 export function postgres(value: string): string {
   parseConnectionString(value);
   return value;

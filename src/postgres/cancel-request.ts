@@ -38,7 +38,7 @@ export class RequestedCancellation implements Cancellation {
   async cancel(client: ClientBase): Promise<boolean> {
     const key = this.keys.get(client);
     if (!key || key.attempts++ >= ATTEMPTS) return false;
-    await send(this.server.configFor(), messageOf(CANCEL_REQUEST, key.processID, key.secretKey));
+    await send(this.server.configNow(), messageOf(CANCEL_REQUEST, key.processID, key.secretKey));
     return true;
   }
 }

@@ -1,7 +1,7 @@
 import type { ClientConfig } from 'pg';
 import { parse } from 'pg-connection-string';
 
-export interface Host {
+interface Host {
   /** A name, an address, or the directory of a Unix socket. */
   readonly host: string;
   readonly port: number;
@@ -10,13 +10,12 @@ export interface Host {
 }
 
 export interface ConnectionString {
-  readonly hosts: readonly [Host, ...Host[]];
   /** Whether only a server that takes writes is accepted. */
   readonly mustTakeWrites: boolean;
-  /** Where, without user and password: `one,two:5433/petstore`. */
+  /** Where, without user and password: `db.example.org:5432/petstore`. */
   readonly place: string;
-  /** @returns node-postgres' options for one of the hosts; certificates are read again. @throws Error if they cannot be. */
-  configFor(host: Host): ClientConfig;
+  /** @returns node-postgres' options; certificates are read again. @throws Error if they cannot be. */
+  config(): ClientConfig;
 }
 
 const PARAMETERS = new Set(
@@ -34,8 +33,8 @@ const URL_PARTS =
 const ENCODED = /^(?:[^%\s]|%[0-9a-f]{2})*$/i;
 
 /**
- * Reads a PostgreSQL connection URI as libpq does (PostgreSQL documentation, 34.1.1.2), several hosts, sockets and
- * `sslmode` included. What it does not support it refuses.
+ * Reads a PostgreSQL connection URI as libpq does (PostgreSQL documentation, 34.1.1.2), sockets and `sslmode`
+ * included. What it does not support it refuses.
  * @throws Error that says what the value must be, and repeats no part of it that may be a password.
  */
 export function parseConnectionString(text: string): ConnectionString {
@@ -49,33 +48,27 @@ export function parseConnectionString(text: string): ConnectionString {
   const { user, hosts: authority = '', path = '/', query } = parts;
   const parameters = new URLSearchParams(query);
   refuseUnknown(parameters);
-  const hosts = hostsOf(authority, parameters);
+  const { host, port, name } = hostOf(authority, parameters);
   const mustTakeWrites = (parameters.get('target_session_attrs') ?? 'any') !== 'any';
-  if (hosts.length > 1 && !mustTakeWrites)
-    throw new Error('must say target_session_attrs=read-write when it names several hosts');
   for (const name of ['host', 'port', 'target_session_attrs']) parameters.delete(name);
   if (parameters.get('sslrootcert') === 'system') parameters.delete('sslrootcert');
-  const isOneHost = `postgresql://${user === undefined ? '' : `${user}@`}base${path}?${parameters}`;
-  const configFor = ({ host, port }: Host): ClientConfig => {
-    const { ssl, ...rest } = read(isOneHost);
+  const withoutHost = `postgresql://${user === undefined ? '' : `${user}@`}base${path}?${parameters}`;
+  const config = (): ClientConfig => {
+    const { ssl, ...rest } = read(withoutHost);
     return { ...rest, host, port, ssl: host.startsWith('/') ? false : (ssl ?? false) };
   };
-  configFor(hosts[0]);
-  return { hosts, mustTakeWrites, place: hosts.map(({ name }) => name).join() + decodeURIComponent(path), configFor };
+  config();
+  return { mustTakeWrites, place: name + decodeURIComponent(path), config };
 }
 
-function hostsOf(authority: string, parameters: URLSearchParams): [Host, ...Host[]] {
-  const inAuthority = authority.split(',').map((each) => /^(\[[^\]]+\]|[^:]*)(?::(.*))?$/.exec(each) ?? []);
-  const names = parameters.get('host')?.split(',') ?? inAuthority.map(([, name = '']) => decodeURIComponent(name));
-  const ports = parameters.get('port')?.split(',') ?? inAuthority.map(([, , port = '']) => port);
-  if (ports.length !== names.length && ports.length !== 1)
-    throw new Error('must name one port, or as many ports as hosts');
-  const [first, ...others] = names.map((name, i) => {
-    const port = ports[i] ?? ports[0] ?? '';
-    const host = name.replace(/^\[(.+)\]$/, '$1') || 'localhost';
-    return { host, port: portOf(port), name: port ? `${name}:${port}` : name };
-  });
-  return [first as Host, ...others];
+function hostOf(authority: string, parameters: URLSearchParams): Host {
+  const [, inAuthority = '', portInAuthority = ''] = /^(\[[^\]]+\]|[^:]*)(?::(.*))?$/.exec(authority) ?? [];
+  const name = parameters.get('host') ?? decodeURIComponent(inAuthority);
+  const port = parameters.get('port') ?? portInAuthority;
+  if (/,/.test(authority + name + port))
+    throw new Error('must name one host: for several servers, that of HAProxy, Pgpool-II or a managed endpoint');
+  const host = name.replace(/^\[(.+)\]$/, '$1') || 'localhost';
+  return { host, port: portOf(port), name: port ? `${name}:${port}` : name };
 }
 
 function portOf(text: string): number {
@@ -112,9 +105,9 @@ function isDecodable(text: string): boolean {
   }
 }
 
-function read(isOneHost: string): ClientConfig {
+function read(withoutHost: string): ClientConfig {
   try {
-    const { user, password, database, ssl, sslnegotiation, application_name, options } = parse(isOneHost, {
+    const { user, password, database, ssl, sslnegotiation, application_name, options } = parse(withoutHost, {
       useLibpqCompat: true,
     }) as ClientConfig;
     return { user, password, database, ssl, sslnegotiation, application_name, options };

@@ -31,11 +31,11 @@ interface Seen {
  * @throws Error if the pooler does not keep a client's time zone, or is not to be connected to.
  */
 export async function findPooler(server: Server): Promise<TransactionPooler | undefined> {
-  const one = await server.connect(PATIENT);
+  const one = await connect(server);
   try {
     // A pooler has made up the key by which statements are cancelled; a server's has the number of its process.
     if (keyOf(one).processID === (await look(one)).pid) return undefined;
-    const other = await server.connect(PATIENT);
+    const other = await connect(server);
     try {
       return await poolerOf(one, other);
     } finally {
@@ -44,6 +44,10 @@ export async function findPooler(server: Server): Promise<TransactionPooler | un
   } finally {
     await one.end();
   }
+}
+
+function connect({ Client }: Server) {
+  return new Client(PATIENT).connect();
 }
 
 async function poolerOf(one: ClientBase, other: ClientBase): Promise<TransactionPooler | undefined> {

@@ -35,12 +35,6 @@ export async function startPair(): Promise<Pair> {
   };
 }
 
-/** A URL of both servers. @param first how the first one is reached. */
-export function bothOf({ primary, standby }: Pair, first = primary.url): string {
-  const hosts = `${new URL(first).host},127.0.0.1:${standby.port}`;
-  return `postgresql://postgres@${hosts}/postgres?target_session_attrs=read-write`;
-}
-
 /** What happened, in milliseconds of `performance.now()`. */
 export interface Outcome {
   readonly failedAt: number;

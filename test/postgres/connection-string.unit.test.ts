@@ -10,11 +10,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** What node-postgres is told about the first host. */
-const first = (text: string) => {
-  const { hosts, configFor } = parseConnectionString(text);
-  return configFor(hosts[0]);
-};
+/** What node-postgres is told. */
+const read = (text: string) => parseConnectionString(text).config();
 
 test.each([
   ['postgresql://db', { host: 'db', port: 5432, ssl: false }],
@@ -31,20 +28,21 @@ test.each([
     { application_name: 'pets', options: '-c geqo=off' },
   ],
 ])('%s is read', (text, config) => {
-  expect(first(text)).toMatchObject(config);
+  expect(read(text)).toMatchObject(config);
 });
 
 test.each([
-  ['postgresql://one,two:5433/shop?target_session_attrs=read-write', 'one,two:5433/shop'],
-  ['postgresql://one:5440,two:5433/shop?target_session_attrs=primary', 'one:5440,two:5433/shop'],
-  ['postgresql:///shop?host=one,two&port=5440,5433&target_session_attrs=read-write', 'one:5440,two:5433/shop'],
-  ['postgresql:///shop?host=one,two&port=5433&target_session_attrs=read-write', 'one:5433,two:5433/shop'],
-])('%s names several hosts', (text, place) => {
-  expect(parseConnectionString(text)).toMatchObject({
-    mustTakeWrites: true,
-    place,
-    hosts: [{ host: 'one' }, { host: 'two' }],
-  });
+  ['postgresql://db/shop', 'db/shop'],
+  ['postgresql://me:secret@db:5433/shop?sslmode=require', 'db:5433/shop'],
+  ['postgresql://[::1]:5433/shop', '[::1]:5433/shop'],
+  ['postgresql://me@/shop?host=/run/postgresql&port=5433', '/run/postgresql:5433/shop'],
+])('%s leads to %s', (text, place) => {
+  expect(parseConnectionString(text).place).toBe(place);
+});
+
+test.each(['any', 'read-write', 'primary'])('target_session_attrs=%s is read', (value) => {
+  const { mustTakeWrites } = parseConnectionString(`postgresql://db/shop?target_session_attrs=${value}`);
+  expect(mustTakeWrites).toBe(value !== 'any');
 });
 
 test.each([
@@ -52,15 +50,15 @@ test.each([
   ['require', { rejectUnauthorized: false }],
   ['verify-full', {}],
 ])('sslmode=%s is what it is to libpq', (mode, ssl) => {
-  expect(first(`postgresql://db/shop?sslmode=${mode}`).ssl).toEqual(ssl);
+  expect(read(`postgresql://db/shop?sslmode=${mode}`).ssl).toEqual(ssl);
 });
 
 test('an authority is read from its file, and compared where the mode says so', () => {
-  const ssl = (mode: string) => first(`postgresql://db/shop?sslmode=${mode}&sslrootcert=${directory}/ca.pem`).ssl;
+  const ssl = (mode: string) => read(`postgresql://db/shop?sslmode=${mode}&sslrootcert=${directory}/ca.pem`).ssl;
   expect(ssl('verify-full')).toEqual({ ca: 'the authority' });
   expect(ssl('verify-ca')).toEqual({ ca: 'the authority', checkServerIdentity: expect.any(Function) });
   expect(ssl('require')).toEqual({ ca: 'the authority', checkServerIdentity: expect.any(Function) });
-  expect(first('postgresql://db/shop?sslmode=verify-full&sslrootcert=system').ssl).toEqual({});
+  expect(read('postgresql://db/shop?sslmode=verify-full&sslrootcert=system').ssl).toEqual({});
 });
 
 const SECRET = 'hunter2';
@@ -77,9 +75,10 @@ test.each([
   ['an ampersand in the password', `postgresql://db/shop?password=12&${SECRET}=1`],
   ['a port that is none', `postgresql://me:${SECRET}@db:x/shop`],
   ['a port that is too large', `postgresql://me:${SECRET}@db:65536/shop`],
-  ['fewer ports than hosts', `postgresql://me:${SECRET}@/shop?host=a,b,c&port=1,2&target_session_attrs=read-write`],
-  ['several hosts of which any will do', `postgresql://me:${SECRET}@one,two/shop`],
-  ['a standby as its target', `postgresql://me:${SECRET}@one,two/shop?target_session_attrs=standby`],
+  ['a name of several hosts', `postgresql://me:${SECRET}@one,two:5433/shop?target_session_attrs=read-write`],
+  ['a parameter with several hosts', `postgresql://me:${SECRET}@/shop?host=one,two`],
+  ['several ports', `postgresql://me:${SECRET}@one:5432,two:5433/shop`],
+  ['a standby as its target', `postgresql://me:${SECRET}@one/shop?target_session_attrs=standby`],
   ['a mode that is not supported', `postgresql://me:${SECRET}@db/shop?sslmode=prefer`],
   ['a mode that needs an authority', `postgresql://me:${SECRET}@db/shop?sslmode=verify-ca`],
   ['a file that is not there', `postgresql://me:${SECRET}@db/shop?sslmode=verify-full&sslrootcert=/none.pem`],
@@ -92,6 +91,9 @@ test.each([
 test('what is refused by its name is named', () => {
   const refusal = (query: string) => () => parseConnectionString(`postgresql://db/shop?${query}`);
   expect(refusal('schema=pets')).toThrow(/"schema"/);
+  expect(refusal('host=one,two')).toThrow(
+    'must name one host: for several servers, that of HAProxy, Pgpool-II or a managed endpoint',
+  );
   expect(refusal('sslmode=prefer')).toThrow(/disable, require, verify-ca, verify-full as its sslmode, not "prefer"/);
   expect(refusal('sslmode=verify-full&sslrootcert=/none.pem')).toThrow(/ENOENT \/none\.pem/);
 });

@@ -59,6 +59,20 @@ onOwnServer('while the server takes no writes', () => {
     expect((await order()).statusCode).toBe(201);
   });
 
+  test('a connection on which a write fails because the server is read-only is replaced', async () => {
+    // Sessions keep the value with which they began, as connections keep leading to the server that was the primary.
+    await direct.query('alter database postgres set default_transaction_read_only to on');
+    await direct.query('select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()');
+    const rename = () => gateway.graphql('mutation { updateCategory(id: 1, input: { name: "Hounds" }) { id } }');
+    await until(async () => (await get('/readyz')).statusCode === 503, 2);
+    expect((await order()).statusCode).toBe(503);
+    expect((await rename()).errors[0]?.extensions).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await direct.query('alter database postgres reset default_transaction_read_only');
+    await until(async () => (await get('/readyz')).statusCode === 200, 2);
+    expect((await order()).statusCode).toBe(201);
+    expect((await rename()).errors).toEqual([]);
+  });
+
   test('a standby that has all tables is started on: it reads, and becomes ready when it is promoted', async () => {
     const standby = await PostgresServer.follow(postgres);
     let reader: Gateway | undefined;

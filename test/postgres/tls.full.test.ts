@@ -106,8 +106,7 @@ function fail(): never {
 }
 
 async function query(connectionString: string, sql: string): Promise<void> {
-  const { configFor, hosts } = parseConnectionString(connectionString);
-  const client = new Client(configFor(hosts[0]));
+  const client = new Client(parseConnectionString(connectionString).config());
   await client.connect();
   await client.query(sql);
   await client.end();

@@ -1,10 +1,11 @@
 import { type Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Cancellation } from '../../postgres/cancellation';
+import { setUp } from '../../postgres/database-server';
 import { notOpened } from '../failures';
 import { currentUnit } from '../work/bounded-adapter';
 import { Deadline, type Work } from '../work/deadline';
 import { FairQueue, type Leave } from '../work/fair-queue';
-import { hold, streamOf } from './held-connection';
+import { hold, noteReadOnly } from './held-connection';
 
 export interface PoolBounds {
   /** Maximum number of connections. */
@@ -45,12 +46,9 @@ export class BoundedPool extends Pool {
       },
       max: poolSize,
       onConnect: async (client) => {
-        // Each failure reaches the statement it concerns; without a listener the event would crash the process.
-        client.on('error', () => undefined);
-        const silent = setTimeout(() => streamOf(client).destroy(), connectMs);
-        await client.query(settings);
+        await setUp(client, settings, connectMs);
         await cancellation.opened(client);
-        clearTimeout(silent);
+        noteReadOnly(client);
       },
     });
     this.queue = new FairQueue(poolSize, bounds.queue);

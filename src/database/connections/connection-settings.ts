@@ -1,5 +1,5 @@
-import { Pool } from 'pg';
-import type { Server } from '../../postgres/database-server';
+import { type ClientBase, Pool } from 'pg';
+import { type Server, setUp } from '../../postgres/database-server';
 import { TIME_ZONE } from '../../postgres/pooler';
 
 /**
@@ -20,8 +20,8 @@ const KEEP_ALIVE =
  * The SQL that is run first on a new connection. After `ms` milliseconds the server ends a statement, and a transaction
  * whose client is silent, which would hold its locks.
  */
-export function settingsFor(ms: number): string {
-  return `${TIME_ZONE}; ${PLANNER}; ${KEEP_ALIVE}; set statement_timeout to ${ms}; set idle_in_transaction_session_timeout to ${ms}`;
+export function settingsFor({ requirement }: Server, ms: number): string {
+  return `${requirement}; ${TIME_ZONE}; ${PLANNER}; ${KEEP_ALIVE}; set statement_timeout to ${ms}; set idle_in_transaction_session_timeout to ${ms}`;
 }
 
 /**
@@ -29,8 +29,9 @@ export function settingsFor(ms: number): string {
  * one that is down or lags. It is kept, and replaced if it breaks or does not answer.
  * @param ms how long connecting, and each answer, may take.
  */
-export function ownConnection({ Client }: Server, ms: number): Pool {
+export function ownConnection({ Client, requirement }: Server, ms: number): Pool {
   const limits = { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: ms, query_timeout: ms };
+  const onConnect = (client: ClientBase) => setUp(client, requirement, ms);
   // The pool replaces a connection that breaks; without a listener the event would crash the process.
-  return new Pool({ Client, ...limits }).on('error', () => undefined);
+  return new Pool({ Client, onConnect, ...limits }).on('error', () => undefined);
 }

@@ -1,8 +1,7 @@
 import { type Pool, TypeOverrides } from 'pg';
 import { RequestedCancellation } from '../../postgres/cancel-request';
 import { BackendCancellation } from '../../postgres/cancellation';
-import { type Server, TAKES_WRITES } from '../../postgres/database-server';
-import { Failover } from '../../postgres/failover';
+import type { Server } from '../../postgres/database-server';
 import { TIME_ZONE, type TransactionPooler } from '../../postgres/pooler';
 import type { PoolLoad } from '../database';
 import { UNNAMED } from '../statement';
@@ -35,6 +34,9 @@ const CONTROL_MS = 1_000;
 /** How much longer than the gateway the server waits before it ends what the gateway should have ended. */
 const SLACK_MS = 1_000;
 
+/** One row, whose column `yes` says whether the server takes writes. */
+const TAKES_WRITES = "select current_setting('transaction_read_only') = 'off' as yes";
+
 const INT8 = 20;
 const DATE = 1082;
 
@@ -46,7 +48,7 @@ types.setTypeParser(DATE, (text) => new Date(text));
 /**
  * The connections to one server: those checked out one at a time, those shared by short reads, which together are as many
  * as `poolSize` says, and two more: one to cancel statements, and one to ask whether it responds, which must not wait for
- * that. If the server is one of several hosts, they move to the one that takes writes.
+ * that.
  */
 export class Connections implements Engine {
   readonly pool: BoundedPool;
@@ -54,7 +56,6 @@ export class Connections implements Engine {
   private readonly probe: Pool;
   private readonly shared: SharedConnections;
   private readonly keepsStatements: boolean;
-  private readonly failover: Failover | undefined;
 
   /**
    * @param pooler what is in front of the server: behind it, nothing may be set for a session, so short reads, which need
@@ -69,13 +70,12 @@ export class Connections implements Engine {
     this.probe = ownConnection(server, CONTROL_MS);
     this.pool = new BoundedPool(
       { Client: server.Client, types, idleTimeoutMillis: 30_000 },
-      pooler ? TIME_ZONE : settingsFor(requestTimeoutMs + SLACK_MS),
+      pooler ? `${server.requirement}; ${TIME_ZONE}` : settingsFor(server, requestTimeoutMs + SLACK_MS),
       { ...bounds, poolSize: poolSize - sharedSize },
       pooler ? new RequestedCancellation(server) : new BackendCancellation(this.control),
     );
     const config = { types, connectionTimeoutMillis: connectMs };
     this.shared = new SharedConnections(server, config, { size: sharedSize, readMs });
-    this.failover = server.hosts.length > 1 ? new Failover(server, () => this.canWrite()) : undefined;
   }
 
   get load(): PoolLoad {
@@ -104,12 +104,19 @@ export class Connections implements Engine {
 
   /** False on a standby, and where transactions are read-only by default. Rejects if the server does not respond. */
   async canWrite(): Promise<boolean> {
-    const { rows } = await this.probe.query<{ yes: boolean }>(TAKES_WRITES);
-    return rows[0]?.yes === true;
+    const client = await this.probe.connect();
+    let canWrite = false;
+    try {
+      const { rows } = await client.query<{ yes: boolean }>(TAKES_WRITES);
+      canWrite = rows[0]?.yes === true;
+    } finally {
+      // After a failover a new connection may lead to the server that takes writes.
+      client.release(!canWrite);
+    }
+    return canWrite;
   }
 
   async close(): Promise<void> {
-    this.failover?.stop();
     await this.shared.close();
     await this.pool.end();
     await Promise.all([this.control.end(), this.probe.end()]);

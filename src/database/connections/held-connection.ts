@@ -1,11 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, ClientBase, PoolClient } from 'pg';
 import type { Cancellation } from '../../postgres/cancellation';
+import { connectionOf } from '../../postgres/database-server';
 import type { Deadline } from '../work/deadline';
 import type { Leave } from '../work/fair-queue';
 
 /** How often the server is asked again about a statement that it was to cancel. */
 const ASK_AGAIN_MS = 1_000;
+
+/** PostgreSQL documentation, appendix A: read_only_sql_transaction. */
+const READ_ONLY = '25006';
+
+/** The connections on which a write has failed because the server is read-only. */
+const readOnly = new WeakSet<ClientBase>();
+
+/** Lets {@link hold} replace a new connection once a write fails on it because the server is read-only. */
+export function noteReadOnly(client: ClientBase): void {
+  connectionOf(client).on('errorMessage', ({ code }: { code?: string }) => {
+    if (code === READ_ONLY) readOnly.add(client);
+  });
+}
 
 /**
  * Cancels what runs on a connection that was checked out, when the deadline ends. The connection is given back only when the
@@ -24,12 +38,13 @@ export function hold(client: PoolClient, deadline: Deadline, cancellation: Cance
       await sleep(ASK_AGAIN_MS, undefined, { ref: false });
       if (isRunning || isReleased) continue;
       // Its response was lost, or the server is.
-      streamOf(client).destroy();
+      connectionOf(client).stream.destroy();
       return;
     }
   };
   const stop = deadline.onEnd(() => void ask());
-  client.release = (isSpent) => {
+  client.release = (error) => {
+    const isSpent = error || readOnly.has(client);
     isReleased = true;
     stop();
     const giveBack = (answer: boolean | undefined) => {
@@ -43,9 +58,4 @@ export function hold(client: PoolClient, deadline: Deadline, cancellation: Cance
       leave();
     }
   };
-}
-
-/** A pool's clients are all of this class, unless its configuration says otherwise. */
-export function streamOf(client: ClientBase) {
-  return (client as Client).connection.stream;
 }

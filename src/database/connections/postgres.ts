@@ -20,7 +20,6 @@ export async function openPostgres(url: string, bounds: Omit<ConnectionsOptions,
   const description = `PostgreSQL at ${server.place}`;
   const connectMs = Math.min(MAX_CONNECT_MS, Math.ceil(requestTimeoutMs * CONNECT_SHARE));
   try {
-    if (server.hosts.length > 1) await server.locate(MAX_CONNECT_MS);
     await migrateAt(server);
     const pooler = await findPooler(server);
     const connections = new Connections(server, { ...bounds, connectMs }, pooler);
@@ -33,7 +32,7 @@ export async function openPostgres(url: string, bounds: Omit<ConnectionsOptions,
 
 /** Runs the migrations on their own connection, outside the pool. */
 async function migrateAt(server: Server): Promise<void> {
-  const client = await server.connect({ connectionTimeoutMillis: MAX_CONNECT_MS });
+  const client = await server.connect(MAX_CONNECT_MS);
   try {
     await migrate(migrationsOn(client));
   } finally {

@@ -85,7 +85,7 @@ export class SharedConnections {
   private open(): void {
     const { readMs } = this.options;
     const client = new this.server.Client({ ...this.config, pipeline: true });
-    const connection = new SharedConnection(client, settingsFor(readMs), readMs + SILENCE_MS, () => {
+    const connection = new SharedConnection(client, settingsFor(this.server, readMs), readMs + SILENCE_MS, () => {
       this.connections.delete(connection);
       this.reopensAt = performance.now() + RECONNECT_MS;
     });
