@@ -8,9 +8,8 @@ const statements = new LRUCache<string, Statement>({
 });
 
 /**
- * Returns the statement for a SQL text. Its name is derived from the text, so connections that a pooler shares between
- * processes never see one name for two texts. Values are always parameters, but callers choose columns and aliases, so
- * what is cached is bounded.
+ * Returns the statement for a SQL text, with a name derived from the text. Values are always parameters, but callers choose
+ * columns and aliases, so what is cached is bounded.
  */
 export function statement(text: string): Statement {
   let known = statements.get(text);

@@ -44,7 +44,7 @@ export class RequestedCancellation implements Cancellation {
 }
 
 /** The key of a connection, by which its statement is cancelled; a pooler gives its own. */
-export function keyOf(client: ClientBase): { readonly processID: number; readonly secretKey: number } {
+function keyOf(client: ClientBase): { readonly processID: number; readonly secretKey: number } {
   // All clients are of this class, unless their pool says otherwise. Its types leave these out.
   return client as Client & { processID: number; secretKey: number };
 }

@@ -12,6 +12,8 @@ interface Host {
 export interface ConnectionString {
   /** Whether only a server that takes writes is accepted. */
   readonly mustTakeWrites: boolean;
+  /** Whether it is that of a pooler which gives connections for a transaction, as PgBouncer does. */
+  readonly isPooled: boolean;
   /** Where, without user and password: `db.example.org:5432/petstore`. */
   readonly place: string;
   /** @returns node-postgres' options; certificates are read again. @throws Error if they cannot be. */
@@ -19,7 +21,7 @@ export interface ConnectionString {
 }
 
 const PARAMETERS = new Set(
-  'host port user password target_session_attrs sslmode sslrootcert sslcert sslkey sslnegotiation application_name options'.split(
+  'host port user password target_session_attrs pgbouncer sslmode sslrootcert sslcert sslkey sslnegotiation application_name options'.split(
     ' ',
   ),
 );
@@ -50,7 +52,8 @@ export function parseConnectionString(text: string): ConnectionString {
   refuseUnknown(parameters);
   const { host, port, name } = hostOf(authority, parameters);
   const mustTakeWrites = (parameters.get('target_session_attrs') ?? 'any') !== 'any';
-  for (const name of ['host', 'port', 'target_session_attrs']) parameters.delete(name);
+  const isPooled = parameters.get('pgbouncer') === 'true';
+  for (const name of ['host', 'port', 'target_session_attrs', 'pgbouncer']) parameters.delete(name);
   if (parameters.get('sslrootcert') === 'system') parameters.delete('sslrootcert');
   const withoutHost = `postgresql://${user === undefined ? '' : `${user}@`}base${path}?${parameters}`;
   const config = (): ClientConfig => {
@@ -58,7 +61,7 @@ export function parseConnectionString(text: string): ConnectionString {
     return { ...rest, host, port, ssl: host.startsWith('/') ? false : (ssl ?? false) };
   };
   config();
-  return { mustTakeWrites, place: name + decodeURIComponent(path), config };
+  return { mustTakeWrites, isPooled, place: name + decodeURIComponent(path), config };
 }
 
 function hostOf(authority: string, parameters: URLSearchParams): Host {
@@ -85,6 +88,7 @@ function refuseUnknown(parameters: URLSearchParams): void {
     throw new Error(`must have no parameters but ${[...PARAMETERS].join(', ')}; ${name} cannot be used`);
   }
   mustBeOneOf(ATTRIBUTES, parameters, 'target_session_attrs');
+  mustBeOneOf(['true', 'false'], parameters, 'pgbouncer');
   mustBeOneOf(SSL_MODES, parameters, 'sslmode');
   if (parameters.get('sslmode') === 'verify-ca' && !parameters.get('sslrootcert'))
     throw new Error('must name the file of its certificate authority (sslrootcert) with sslmode=verify-ca');

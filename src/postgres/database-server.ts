@@ -16,6 +16,8 @@ export class Server {
   readonly Client: typeof Client;
   /** The SQL that a new connection runs first: it fails if the URL requires a server that takes writes and this one does not. */
   readonly requirement: string;
+  /** Whether a pooler gives its connections for a transaction: nothing lasts for a session then. */
+  readonly isPooled: boolean;
   private readonly string: ConnectionString;
   private config: ClientConfig;
 
@@ -23,6 +25,7 @@ export class Server {
   constructor(url: string) {
     this.string = parseConnectionString(url);
     this.place = this.string.place;
+    this.isPooled = this.string.isPooled;
     this.requirement = this.string.mustTakeWrites ? REFUSE_READ_ONLY : '';
     this.config = this.string.config();
     const server = this;

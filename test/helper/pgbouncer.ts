@@ -8,22 +8,20 @@ import { freePort } from './free-port';
 import { SERVER_USER } from './postgres-server';
 import { until } from './until';
 
-/** The installed PgBouncer, and those named in TEST_PGBOUNCER, comma-separated. */
-export const PGBOUNCERS = SERVER_USER
-  ? ['/usr/sbin/pgbouncer', ...(process.env.TEST_PGBOUNCER ?? '').split(',')].filter((path) => path && existsSync(path))
-  : [];
+const BINARY = '/usr/sbin/pgbouncer';
+export const CAN_START_PGBOUNCER = SERVER_USER !== undefined && existsSync(BINARY);
 
 /** A PgBouncer of the test's own. */
 export class PgBouncer {
   private constructor(
     private readonly process: ChildProcess,
     private readonly directory: string,
-    /** The URL that was given, through the pooler. */
+    /** The URL that was given, through PgBouncer, without `pgbouncer=true`. */
     readonly url: string,
   ) {}
 
   /** @param settings of its section `pgbouncer`. */
-  static async start(binary: string, url: string, settings: Record<string, string | number> = {}): Promise<PgBouncer> {
+  static async start(url: string, settings: Record<string, string | number>): Promise<PgBouncer> {
     const { hostname, port, username } = new URL(url);
     const directory = mkdtempSync(join(tmpdir(), 'pgbouncer-'));
     const listen = await freePort();
@@ -40,7 +38,7 @@ export class PgBouncer {
     writeFileSync(join(directory, 'ini'), `${databases}[pgbouncer]\n${lines.join('\n')}\n`);
     writeFileSync(join(directory, 'users'), `"${username}" ""\n`);
     chmodSync(directory, 0o755);
-    const process = spawn(binary, ['-q', join(directory, 'ini')], { ...SERVER_USER, stdio: 'ignore' });
+    const process = spawn(BINARY, ['-q', join(directory, 'ini')], { ...SERVER_USER, stdio: 'ignore' });
     const through = new URL(url);
     through.host = `127.0.0.1:${listen}`;
     await until(() => accepts(listen));

@@ -29,7 +29,7 @@ function leftOut(skipped) {
   const missing = [
     !TEST_DATABASE_URL && 'PostgreSQL (TEST_DATABASE_URL)',
     !TEST_REDIS_URL && 'Redis (TEST_REDIS_URL)',
-    TEST_FULL && 'Chromium (TEST_CHROMIUM), HAProxy, PgBouncer where they are not installed',
+    TEST_FULL && 'Chromium (TEST_CHROMIUM), HAProxy where they are not installed',
   ].filter(Boolean);
   const parts = [
     skipped && `${skipped} tests that need ${missing.join(', ')}`,

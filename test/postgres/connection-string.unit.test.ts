@@ -46,6 +46,14 @@ test.each(['any', 'read-write', 'primary'])('target_session_attrs=%s is read', (
 });
 
 test.each([
+  ['', false],
+  ['?pgbouncer=false', false],
+  ['?pgbouncer=true', true],
+])('postgresql://db/shop%s has a pooler: %s', (query, isPooled) => {
+  expect(parseConnectionString(`postgresql://db/shop${query}`).isPooled).toBe(isPooled);
+});
+
+test.each([
   ['disable', false],
   ['require', { rejectUnauthorized: false }],
   ['verify-full', {}],
@@ -94,6 +102,7 @@ test('what is refused by its name is named', () => {
   expect(refusal('host=one,two')).toThrow(
     'must name one host: for several servers, that of HAProxy, Pgpool-II or a managed endpoint',
   );
+  expect(refusal('pgbouncer=1')).toThrow(/one of true, false as its pgbouncer, not "1"/);
   expect(refusal('sslmode=prefer')).toThrow(/disable, require, verify-ca, verify-full as its sslmode, not "prefer"/);
   expect(refusal('sslmode=verify-full&sslrootcert=/none.pem')).toThrow(/ENOENT \/none\.pem/);
 });

@@ -1,6 +1,8 @@
 import { type ClientBase, Pool } from 'pg';
 import { type Server, setUp } from '../../postgres/database-server';
-import { TIME_ZONE } from '../../postgres/pooler';
+
+/** Prisma writes and reads timestamps as if every session were in UTC. PgBouncer keeps this one setting for each client. */
+const TIME_ZONE = "set timezone to 'UTC'";
 
 /**
  * Lists read few rows of large tables: compiling a statement costs more than running it, rows that are all sorted because
@@ -18,9 +20,10 @@ const KEEP_ALIVE =
 
 /**
  * The SQL that is run first on a new connection. After `ms` milliseconds the server ends a statement, and a transaction
- * whose client is silent, which would hold its locks.
+ * whose client is silent, which would hold its locks. Behind a pooler other clients would get these settings.
  */
-export function settingsFor({ requirement }: Server, ms: number): string {
+export function settingsFor({ requirement, isPooled }: Server, ms: number): string {
+  if (isPooled) return `${requirement}; ${TIME_ZONE}`;
   return `${requirement}; ${TIME_ZONE}; ${PLANNER}; ${KEEP_ALIVE}; set statement_timeout to ${ms}; set idle_in_transaction_session_timeout to ${ms}`;
 }
 

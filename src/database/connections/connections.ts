@@ -2,7 +2,6 @@ import { type Pool, TypeOverrides } from 'pg';
 import { RequestedCancellation } from '../../postgres/cancel-request';
 import { BackendCancellation } from '../../postgres/cancellation';
 import type { Server } from '../../postgres/database-server';
-import { TIME_ZONE, type TransactionPooler } from '../../postgres/pooler';
 import type { PoolLoad } from '../database';
 import { UNNAMED } from '../statement';
 import type { Unit } from '../work/bounded-adapter';
@@ -55,24 +54,22 @@ export class Connections implements Engine {
   private readonly control: Pool;
   private readonly probe: Pool;
   private readonly shared: SharedConnections;
-  private readonly keepsStatements: boolean;
 
-  /**
-   * @param pooler what is in front of the server: behind it, nothing may be set for a session, so short reads, which need
-   * a limit of their own, share nothing there.
-   */
-  constructor(server: Server, { isTraced, ...bounds }: ConnectionsOptions, pooler?: TransactionPooler) {
+  constructor(
+    private readonly server: Server,
+    { isTraced, ...bounds }: ConnectionsOptions,
+  ) {
     const { poolSize, connectMs, requestTimeoutMs } = bounds;
-    const sharedSize = isTraced || pooler ? 0 : Math.min(MAX_SHARED, Math.floor(poolSize * SHARE));
+    // Short reads that share a connection need a time limit for its session.
+    const sharedSize = isTraced || server.isPooled ? 0 : Math.min(MAX_SHARED, Math.floor(poolSize * SHARE));
     const readMs = Math.min(MAX_READ_MS, Math.ceil(requestTimeoutMs * READ_SHARE));
-    this.keepsStatements = pooler?.keepsStatements ?? true;
     this.control = ownConnection(server, CONTROL_MS);
     this.probe = ownConnection(server, CONTROL_MS);
     this.pool = new BoundedPool(
       { Client: server.Client, types, idleTimeoutMillis: 30_000 },
-      pooler ? `${server.requirement}; ${TIME_ZONE}` : settingsFor(server, requestTimeoutMs + SLACK_MS),
+      settingsFor(server, requestTimeoutMs + SLACK_MS),
       { ...bounds, poolSize: poolSize - sharedSize },
-      pooler ? new RequestedCancellation(server) : new BackendCancellation(this.control),
+      server.isPooled ? new RequestedCancellation(server) : new BackendCancellation(this.control),
     );
     const config = { types, connectionTimeoutMillis: connectMs };
     this.shared = new SharedConnections(server, config, { size: sharedSize, readMs });
@@ -94,7 +91,7 @@ export class Connections implements Engine {
       const rows = this.shared.query<Row>(statement, values);
       if (rows) return rows;
     }
-    const kept = this.keepsStatements ? statement : { name: UNNAMED, text: statement.text };
+    const kept = this.server.isPooled ? { name: UNNAMED, text: statement.text } : statement;
     return retrying(deadline, () => this.runAlone(work, { ...command, statement: kept }, values));
   }
 

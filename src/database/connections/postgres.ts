@@ -1,6 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Server } from '../../postgres/database-server';
-import { findPooler } from '../../postgres/pooler';
 import type { Database } from '../database';
 import { reasonOf } from '../failures';
 import { migrate, migrationsOn } from '../migrations';
@@ -21,10 +20,8 @@ export async function openPostgres(url: string, bounds: Omit<ConnectionsOptions,
   const connectMs = Math.min(MAX_CONNECT_MS, Math.ceil(requestTimeoutMs * CONNECT_SHARE));
   try {
     await migrateAt(server);
-    const pooler = await findPooler(server);
-    const connections = new Connections(server, { ...bounds, connectMs }, pooler);
-    const through = pooler ? ', through a pooler of transactions' : '';
-    return new PrismaDatabase(connections, new PrismaPg(connections.pool), description + through, requestTimeoutMs);
+    const connections = new Connections(server, { ...bounds, connectMs });
+    return new PrismaDatabase(connections, new PrismaPg(connections.pool), description, requestTimeoutMs);
   } catch (error) {
     throw new Error(`${description} cannot be opened: ${reasonOf(error)}`, { cause: error });
   }

@@ -1,0 +1,109 @@
+import { Client } from 'pg';
+import { openDatabase } from '../../src/database/open';
+import { fillShop } from '../helper/database';
+import { type Gateway, startGateway } from '../helper/gateway';
+import { Load } from '../helper/load';
+import { CAN_START_PGBOUNCER, PgBouncer } from '../helper/pgbouncer';
+import { CAN_START_POSTGRES, PostgresServer } from '../helper/postgres-server';
+import { isServed, mixed } from '../helper/traffic';
+import { until } from '../helper/until';
+
+const REQUEST_TIMEOUT_MS = 2000;
+const RENAME = 'mutation { updateCategory(id: 1, input: { name: "Hounds" }) { name } }';
+const SETTINGS = ['jit', 'statement_timeout', 'random_page_cost', 'timezone'];
+
+const onServers = CAN_START_POSTGRES && CAN_START_PGBOUNCER ? describe : describe.skip;
+
+onServers('with pgbouncer=true, through a PgBouncer that pools transactions', () => {
+  let postgres: PostgresServer;
+  let pooler: PgBouncer;
+  let gateway: Gateway;
+  let direct: Client;
+  beforeAll(async () => {
+    // A time zone that is not UTC shows whether the gateway's own is kept.
+    postgres = await PostgresServer.start({ timezone: 'Asia/Tokyo' });
+    await until(async () => {
+      direct = new Client(postgres.url).on('error', () => undefined);
+      return direct.connect().then(
+        () => true,
+        () => false,
+      );
+    }, 20);
+    pooler = await PgBouncer.start(postgres.url, { pool_mode: 'transaction', default_pool_size: 9 });
+    gateway = await start();
+    await fillShop(gateway.database);
+  });
+  afterAll(async () => {
+    await gateway?.close();
+    await direct?.end();
+    await pooler?.remove();
+    await postgres?.remove();
+  });
+
+  const start = async (): Promise<Gateway> => {
+    const url = `${pooler.url}?pgbouncer=true`;
+    const database = await openDatabase({ url, directory: '', poolSize: 6, requestTimeoutMs: REQUEST_TIMEOUT_MS });
+    const settings = { REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS), MAX_EVENT_LOOP_LAG_MS: '60000' };
+    return startGateway(settings, Date.now, { database, drop: () => database.close() });
+  };
+  const connected = async (): Promise<Client> => {
+    const client = new Client(pooler.url).on('error', () => undefined);
+    return client.connect();
+  };
+
+  test('two instances and another client serve every request under load', async () => {
+    const second = await start();
+    const loads = await Promise.all([gateway, second].map(async (each) => new Load(await each.listen(), 6, mixed)));
+    const other = await connected();
+    for (let i = 0; i < 100; i++) await other.query(`begin; select pg_sleep(0.00${i % 10}); commit`);
+    await other.end();
+    const tried = (await Promise.all(loads.map((load) => load.stop()))).flat();
+    expect(tried.filter((one) => !isServed(one))).toEqual([]);
+    expect(tried.length).toBeGreaterThan(200);
+    await second.close();
+  });
+
+  test('times are those that were written', async () => {
+    const shipDate = '2026-12-24T23:30:00.125Z';
+    const written = await gateway.data(`mutation { placeOrder(input: { shipDate: "${shipDate}" }) { id shipDate } }`);
+    expect(written).toMatchObject({ placeOrder: { shipDate } });
+    const id = String(written.placeOrder?.id);
+    expect(await gateway.data(`{ order(id: ${id}) { shipDate } }`)).toEqual({ order: { shipDate } });
+    const { rows } = await direct.query('select ship_date from orders where id = $1', [id]);
+    expect(rows[0].ship_date.toISOString()).toBe(shipDate);
+  });
+
+  test("other clients' sessions keep their own settings", async () => {
+    const select = `select ${SETTINGS.map((name) => `current_setting('${name}') as ${name}`).join()}`;
+    const other = await connected();
+    const seen = new Set<string>();
+    for (let i = 0; i < 30; i++) {
+      const [{ rows }] = await Promise.all([other.query(select), gateway.data('{ pets { totalCount } }')]);
+      seen.add(JSON.stringify(rows[0]));
+    }
+    await other.end();
+    expect([...seen]).toEqual([JSON.stringify((await direct.query(select)).rows[0])]);
+  });
+
+  test("a request that takes too long is cancelled, and no other client's statement is", async () => {
+    const others = await Promise.all([1, 2, 3].map(connected));
+    await direct.query('begin; lock table categories in access exclusive mode');
+    const sleeping = others.map((other) => other.query('select pg_sleep(4)').then(() => 'slept', String));
+    const answers = await Promise.all([
+      gateway.graphql(RENAME),
+      gateway.graphql(RENAME),
+      gateway.graphql('{ category(id: 1) { name } }'),
+    ]);
+    expect(answers.map(({ errors }) => errors[0]?.extensions?.code)).toEqual(Array(3).fill('SERVICE_UNAVAILABLE'));
+    await until(async () => {
+      await direct.query('select pg_stat_clear_snapshot()');
+      const { rows } = await direct.query("select from pg_stat_activity where wait_event_type = 'Lock'");
+      return rows.length === 0;
+    }, 3);
+    await direct.query('rollback');
+    expect(await Promise.all(sleeping)).toEqual(['slept', 'slept', 'slept']);
+    await Promise.all(others.map((other) => other.end()));
+    expect(await gateway.data('{ category(id: 1) { name } }')).toEqual({ category: { name: 'Dogs' } });
+    expect(await gateway.data(RENAME)).toEqual({ updateCategory: { name: 'Hounds' } });
+  });
+});
