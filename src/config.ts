@@ -22,7 +22,7 @@ const SETTINGS = {
   WEB_CONCURRENCY: setting(integer(1, 256), 1),
   /** `postgresql://` URL; without it the embedded PostgreSQL in DATA_DIR is used. */
   DATABASE_URL: setting<string | undefined>(postgres, undefined),
-  /** Maximum number of connections to PostgreSQL for requests, per worker; two more cancel statements and probe. */
+  /** Maximum number of connections to PostgreSQL for requests, per worker; one more is for `/readyz`. */
   DATABASE_POOL_SIZE: setting(integer(1, 1000), 10),
   /** Maximum number of statements waiting for a connection; any more are refused at once. */
   DATABASE_QUEUE: setting(integer(1, 100_000), 1000),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { openDatabase } from '../../src/database/open';
 import { statement } from '../../src/database/statement';
+import { Deadline, Ended } from '../../src/database/work/deadline';
 import { parseConnectionString } from '../../src/postgres/connection-string';
 import { CAN_START_POSTGRES, PostgresServer, SERVER_USER } from '../helper/postgres-server';
 import { until } from '../helper/until';
@@ -73,6 +74,26 @@ onOwnServer('on a server that takes encrypted connections over the network, and 
   test('a Unix socket is connected to, in both forms', async () => {
     expect(await open(onSocket())).toBe(false);
     expect(await open(`postgresql://postgres@${encodeURIComponent(files)}:${postgres.port}/postgres`)).toBe(false);
+  });
+
+  test.each([
+    ['with TLS', () => over('localhost', `petstore:${PASSWORD}`, 'sslmode=verify-full&sslrootcert=DIR/ca.pem')],
+    ['on a Unix socket', onSocket],
+  ])('a statement is cancelled %s, at the deadline and when the client disconnects', async (_what, url) => {
+    const database = await openDatabase({ url: url(), directory: '' });
+    const running = async () => {
+      const sql = "select from pg_stat_activity where state = 'active' and query like 'select pg_sleep(30)%'";
+      return (await database.query(statement(sql), [])).length;
+    };
+    for (const ms of [300, 10_000]) {
+      const deadline = new Deadline(ms);
+      const sleeping = database.sessionFor({ caller: 'a', deadline }).query(statement('select pg_sleep(30)'), []);
+      await until(async () => (await running()) === 1, 2);
+      if (ms > 1000) deadline.end();
+      await expect(sleeping).rejects.toBeInstanceOf(Ended);
+      await until(async () => (await running()) === 0, 1);
+    }
+    await database.close();
   });
 
   test.each([

@@ -1,5 +1,4 @@
-import { type Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
-import type { Cancellation } from '../../postgres/cancellation';
+import { type Client, type ClientBase, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { setUp } from '../../postgres/database-server';
 import { notOpened } from '../failures';
 import { currentUnit } from '../work/bounded-adapter';
@@ -23,17 +22,20 @@ type Callback = (error: Error | undefined, client: PoolClient | undefined, done:
 /**
  * A pool whose connections are checked out on behalf of a piece of work, fairly among callers. When its deadline ends,
  * work that waits is dropped, and what runs is cancelled on the server. The connection is given back only when the fate
- * of its statement is known, so that the server never has more connections than the pool.
+ * of its statement is known, or the server is silent, so that the server never has more connections than the pool.
  */
 export class BoundedPool extends Pool {
   private readonly queue: FairQueue;
 
-  /** @param settings the SQL that is run first on a new connection. */
+  /**
+   * @param settings the SQL that is run first on a new connection.
+   * @param requestCancel asks the server to cancel what runs on a connection.
+   */
   constructor(
     config: Omit<PoolConfig, 'Client'> & { readonly Client: typeof Client },
     settings: string,
     private readonly bounds: PoolBounds,
-    private readonly cancellation: Cancellation,
+    private readonly requestCancel: (client: ClientBase) => void,
   ) {
     const { poolSize, connectMs } = bounds;
     super({
@@ -47,7 +49,6 @@ export class BoundedPool extends Pool {
       max: poolSize,
       onConnect: async (client) => {
         await setUp(client, settings, connectMs);
-        await cancellation.opened(client);
         noteReadOnly(client);
       },
     });
@@ -90,7 +91,7 @@ export class BoundedPool extends Pool {
             leave();
             return reject(notOpened(error));
           }
-          hold(client, deadline, this.cancellation, leave);
+          hold(client, deadline, this.requestCancel, leave);
           if (!deadline.reason) return resolve(client);
           client.release();
           reject(deadline.reason);

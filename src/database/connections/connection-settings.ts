@@ -27,14 +27,16 @@ export function settingsFor({ requirement, isPooled }: Server, ms: number): stri
   return `${requirement}; ${TIME_ZONE}; ${PLANNER}; ${KEEP_ALIVE}; set statement_timeout to ${ms}; set idle_in_transaction_session_timeout to ${ms}`;
 }
 
+/** How long connecting may take, and the server's response, in milliseconds. */
+const PROBE_MS = 1_000;
+
 /**
- * A connection of its own for short questions, which are not to wait for requests: a busy server is not mistaken there for
- * one that is down or lags. It is kept, and replaced if it breaks or does not answer.
- * @param ms how long connecting, and each answer, may take.
+ * A connection of its own by which the server is asked whether it takes writes, so that a busy server is not mistaken for
+ * one that is down. It is kept, and replaced if it breaks or does not answer.
  */
-export function ownConnection({ Client, requirement }: Server, ms: number): Pool {
-  const limits = { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: ms, query_timeout: ms };
-  const onConnect = (client: ClientBase) => setUp(client, requirement, ms);
+export function openProbe({ Client, requirement }: Server): Pool {
+  const limits = { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: PROBE_MS, query_timeout: PROBE_MS };
+  const onConnect = (client: ClientBase) => setUp(client, requirement, PROBE_MS);
   // The pool replaces a connection that breaks; without a listener the event would crash the process.
   return new Pool({ Client, onConnect, ...limits }).on('error', () => undefined);
 }

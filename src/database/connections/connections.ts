@@ -1,6 +1,5 @@
 import { type Pool, TypeOverrides } from 'pg';
-import { RequestedCancellation } from '../../postgres/cancel-request';
-import { BackendCancellation } from '../../postgres/cancellation';
+import { requestCancel } from '../../postgres/cancel-request';
 import type { Server } from '../../postgres/database-server';
 import type { PoolLoad } from '../database';
 import { UNNAMED } from '../statement';
@@ -10,7 +9,7 @@ import type { Command, Engine } from '../work/engine';
 import { retrying } from '../work/retries';
 import { settled } from '../work/settled';
 import { BoundedPool, type PoolBounds } from './bounded-pool';
-import { ownConnection, settingsFor } from './connection-settings';
+import { openProbe, settingsFor } from './connection-settings';
 import { runPrepared } from './prepared-query';
 import { SharedConnections } from './shared-connections';
 
@@ -26,9 +25,6 @@ const SHARE = 0.2;
 /** Maximum time limit of a read on a shared connection, in milliseconds, and its share of a request's time limit. */
 const MAX_READ_MS = 1_000;
 const READ_SHARE = 0.1;
-
-/** How long questions about the server and its statements may take, in milliseconds. */
-const CONTROL_MS = 1_000;
 
 /** How much longer than the gateway the server waits before it ends what the gateway should have ended. */
 const SLACK_MS = 1_000;
@@ -46,12 +42,10 @@ types.setTypeParser(DATE, (text) => new Date(text));
 
 /**
  * The connections to one server: those checked out one at a time, those shared by short reads, which together are as many
- * as `poolSize` says, and two more: one to cancel statements, and one to ask whether it responds, which must not wait for
- * that.
+ * as `poolSize` says, and one more, to ask whether the server responds.
  */
 export class Connections implements Engine {
   readonly pool: BoundedPool;
-  private readonly control: Pool;
   private readonly probe: Pool;
   private readonly shared: SharedConnections;
 
@@ -63,13 +57,12 @@ export class Connections implements Engine {
     // Short reads that share a connection need a time limit for its session.
     const sharedSize = isTraced || server.isPooled ? 0 : Math.min(MAX_SHARED, Math.floor(poolSize * SHARE));
     const readMs = Math.min(MAX_READ_MS, Math.ceil(requestTimeoutMs * READ_SHARE));
-    this.control = ownConnection(server, CONTROL_MS);
-    this.probe = ownConnection(server, CONTROL_MS);
+    this.probe = openProbe(server);
     this.pool = new BoundedPool(
       { Client: server.Client, types, idleTimeoutMillis: 30_000 },
       settingsFor(server, requestTimeoutMs + SLACK_MS),
       { ...bounds, poolSize: poolSize - sharedSize },
-      server.isPooled ? new RequestedCancellation(server) : new BackendCancellation(this.control),
+      (client) => requestCancel(server, client),
     );
     const config = { types, connectionTimeoutMillis: connectMs };
     this.shared = new SharedConnections(server, config, { size: sharedSize, readMs });
@@ -116,7 +109,7 @@ export class Connections implements Engine {
   async close(): Promise<void> {
     await this.shared.close();
     await this.pool.end();
-    await Promise.all([this.control.end(), this.probe.end()]);
+    await this.probe.end();
   }
 
   /** Runs it on a connection of its own. */

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client, ClientBase, PoolClient } from 'pg';
-import type { Cancellation } from '../../postgres/cancellation';
+import type { ClientBase, PoolClient } from 'pg';
 import { connectionOf } from '../../postgres/database-server';
 import type { Deadline } from '../work/deadline';
 import type { Leave } from '../work/fair-queue';
 
-/** How often the server is asked again about a statement that it was to cancel. */
-const ASK_AGAIN_MS = 1_000;
+/** How long the server may take to cancel a statement before it is asked again, and to close a connection, in milliseconds. */
+const PATIENCE_MS = 1_000;
+const ATTEMPTS = 2;
 
 /** PostgreSQL documentation, appendix A: read_only_sql_transaction. */
 const READ_ONLY = '25006';
@@ -22,40 +22,36 @@ export function noteReadOnly(client: ClientBase): void {
 }
 
 /**
- * Cancels what runs on a connection that was checked out, when the deadline ends. The connection is given back only when the
- * fate of what ran is known, and used again only if the server has answered both the statement and the cancellation: it
- * forgets one that reaches an idle connection, but one on its way would cancel what runs there next.
- * @param leave called when the connection is given back.
+ * Cancels what runs on a connection that was checked out, when the deadline ends. The connection is then closed when it is
+ * released, since a request on its way would cancel what runs there next, and is lost if the server ignores the requests.
+ * @param leave called when the connection is released; if it was cancelled, once it is closed, so that the server never
+ * has more connections than the pool.
  */
-export function hold(client: PoolClient, deadline: Deadline, cancellation: Cancellation, leave: Leave): void {
+export function hold(
+  client: PoolClient,
+  deadline: Deadline,
+  requestCancel: (client: ClientBase) => void,
+  leave: Leave,
+): void {
   const { release } = client;
+  let isCancelled = false;
   let isReleased = false;
-  let asked: Promise<boolean | undefined> | undefined;
-  const ask = async () => {
-    while (!isReleased) {
-      asked = cancellation.cancel(client).catch(() => undefined);
-      const isRunning = await asked;
-      await sleep(ASK_AGAIN_MS, undefined, { ref: false });
-      if (isRunning || isReleased) continue;
-      // Its response was lost, or the server is.
-      connectionOf(client).stream.destroy();
-      return;
+  const cancel = async () => {
+    isCancelled = true;
+    for (let attempt = 0; attempt < ATTEMPTS && !isReleased; attempt++) {
+      requestCancel(client);
+      await sleep(PATIENCE_MS, undefined, { ref: false });
     }
+    if (!isReleased) connectionOf(client).stream.destroy();
   };
-  const stop = deadline.onEnd(() => void ask());
+  const stop = deadline.onEnd(() => void cancel());
   client.release = (error) => {
-    const isSpent = error || readOnly.has(client);
-    isReleased = true;
     stop();
-    const giveBack = (answer: boolean | undefined) => {
-      const isIdle = (client as Client).getTransactionStatus() === 'I';
-      release(isSpent || answer === undefined || !cancellation.isOver || !isIdle);
-      leave();
-    };
-    if (asked) void asked.then(giveBack);
-    else {
-      release(isSpent);
-      leave();
-    }
+    isReleased = true;
+    release(error || isCancelled || readOnly.has(client));
+    const { stream } = connectionOf(client);
+    if (!isCancelled || stream.closed) return leave();
+    stream.once('close', leave);
+    setTimeout(() => stream.destroy(), PATIENCE_MS).unref();
   };
 }

@@ -104,7 +104,6 @@ onOwnServer('while a synchronous standby is gone', () => {
       await Promise.all(writes);
       most = Math.max(most, await connections());
     }
-    // The one that asks the server to cancel is beside the pool.
     expect(most).toBeLessThanOrEqual(POOL_SIZE + 1);
   });
 });
