@@ -45,7 +45,7 @@ export class Server {
     } catch {
       // The certificates read before are still there.
     }
-    return { application_name: 'petstore-gateway', ...defined(this.config), keepAlive: true };
+    return { application_name: 'petstore-gateway', ...this.config, keepAlive: true };
   }
 
   /**
@@ -77,8 +77,4 @@ export async function setUp(client: ClientBase, sql: string, ms: number): Promis
 /** All clients are of the class `Client`, unless a pool's configuration says otherwise. */
 export function connectionOf(client: ClientBase): Connection {
   return (client as Client).connection;
-}
-
-function defined<T extends object>(values: T): Partial<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value != null)) as Partial<T>;
 }

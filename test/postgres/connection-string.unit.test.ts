@@ -32,7 +32,8 @@ test.each([
 });
 
 test.each([
-  ['postgresql://db/shop', 'db/shop'],
+  ['postgresql://db', 'db:5432/'],
+  ['postgresql:///shop', 'localhost:5432/shop'],
   ['postgresql://me:secret@db:5433/shop?sslmode=require', 'db:5433/shop'],
   ['postgresql://[::1]:5433/shop', '[::1]:5433/shop'],
   ['postgresql://me@/shop?host=/run/postgresql&port=5433', '/run/postgresql:5433/shop'],
@@ -82,6 +83,8 @@ test.each([
   ['a line end in the password', `postgresql://me:12\n${SECRET}@db/shop`],
   ['an ampersand in the password', `postgresql://db/shop?password=12&${SECRET}=1`],
   ['a port that is none', `postgresql://me:${SECRET}@db:x/shop`],
+  ['a port that is no number', `postgresql://me:${SECRET}@db/shop?port=5433x`],
+  ['a port that is too small', `postgresql://me:${SECRET}@db:0/shop`],
   ['a port that is too large', `postgresql://me:${SECRET}@db:65536/shop`],
   ['a name of several hosts', `postgresql://me:${SECRET}@one,two:5433/shop?target_session_attrs=read-write`],
   ['a parameter with several hosts', `postgresql://me:${SECRET}@/shop?host=one,two`],
@@ -100,7 +103,7 @@ test('what is refused by its name is named', () => {
   const refusal = (query: string) => () => parseConnectionString(`postgresql://db/shop?${query}`);
   expect(refusal('schema=pets')).toThrow(/"schema"/);
   expect(refusal('host=one,two')).toThrow(
-    'must name one host: for several servers, that of HAProxy, Pgpool-II or a managed endpoint',
+    'must be a URL of one host: for several servers, that of HAProxy, Pgpool-II or a managed endpoint',
   );
   expect(refusal('pgbouncer=1')).toThrow(/one of true, false as its pgbouncer, not "1"/);
   expect(refusal('sslmode=prefer')).toThrow(/disable, require, verify-ca, verify-full as its sslmode, not "prefer"/);
