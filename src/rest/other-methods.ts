@@ -1,7 +1,6 @@
 import { METHODS } from 'node:http';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { ProblemError } from '../errors/problem';
-import { privateNetwork } from './private-network';
 import { PATCH_TYPES } from './requests/json-body';
 
 /**
@@ -18,10 +17,10 @@ export function answerOtherMethods(app: FastifyInstance, url: string, methods: r
     url,
     // The CORS plugin passes preflights on to here after setting its headers, and does not refuse a plain OPTIONS.
     config: { metering: 'free', cors: { preflightContinue: true, strictPreflight: false } },
-    handler: (request, reply) =>
+    handler: (_request, reply) =>
       reply
         .code(204)
-        .headers({ allow, ...patch, ...privateNetwork(request, reply) })
+        .headers({ allow, ...patch })
         .send(),
   });
   app.route({

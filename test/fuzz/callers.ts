@@ -58,7 +58,6 @@ const SOME: Record<string, readonly string[]> = {
   'x-forwarded-for': ['1.2.3.4', '::1, 10.0.0.1', '1.2.3.4:99999'],
   'x-http-method-override': ['DELETE'],
   'access-control-request-method': ['DELETE'],
-  'access-control-request-private-network': ['true'],
   expect: ['100-continue', 'nothing'],
   range: ['bytes=0-1'],
   prefer: ['return=minimal'],

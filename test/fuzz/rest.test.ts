@@ -18,7 +18,7 @@ test(
     const document = (await gateway.server.inject('/openapi.json')).json<OpenAPIV3.Document>();
     const description = await Description.of(document);
     const judge = new RestJudge(description);
-    const statuses = await fuzz(gateway, restRequests(description), runs(15, 300).numRuns, (request, response) =>
+    const statuses = await fuzz(gateway, restRequests(description), runs(30, 300).numRuns, (request, response) =>
       judge.faults(request, response),
     );
     // They are a mix of valid and invalid ones.
