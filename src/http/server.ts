@@ -108,7 +108,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   requests.track(app);
   overload.lag.watch(app);
   recogniseCallers(app, options);
-  completeResponses(app, { now: options.now, mayBeTls: options.trustProxy !== undefined, requests });
+  completeResponses(app, { now: options.now, requests });
   const assets = new Assets();
   reportProblems(app, missingPage(assets));
   await app.register(cors, {

@@ -38,7 +38,7 @@ const REFUSED_BY_HTTP = [408, 414, 431];
 
 /** Headers not specific to an operation: of HTTP, of connections, and for browsers. */
 const OF_ANY_ANSWER =
-  /^(connection|content-(type|length|security-policy)|date|keep-alive|vary|allow|cache-control|access-control-.*|cross-origin-.*|referrer-policy|x-content-type-options|strict-transport-security|x-frame-options)$/;
+  /^(connection|content-(type|length|security-policy)|date|keep-alive|vary|allow|cache-control|access-control-.*|cross-origin-.*|referrer-policy|x-content-type-options|x-frame-options)$/;
 
 /** A response as the document declares it, and its location there. */
 interface Described {

@@ -21,8 +21,6 @@ export const PROTECTIVE_HEADERS: readonly (readonly [name: string, value: string
 ];
 /** Request headers that a response depends on besides its URL. */
 export const VARY = 'Accept, Authorization, Origin, X-API-Key';
-/** One year; whether to include subdomains is not for this service to decide (RFC 6797). */
-const HSTS = 'max-age=31536000';
 /** `Retry-After` in seconds for a 503, and for a GraphQL response that contains one. */
 const RETRY_AFTER = '5';
 /** RFC 6750, section 3: the error only where a token was presented. */
@@ -36,8 +34,6 @@ const CODES = /"code":"(\w+)"/g;
 export interface Completion {
   /** Milliseconds of the Unix epoch. */
   readonly now: () => number;
-  /** Whether a trusted proxy can report that the client used TLS. */
-  readonly mayBeTls: boolean;
   /** Whether connections close with their responses. */
   readonly requests: Pick<RequestsInProgress, 'isClosing'>;
 }
@@ -47,7 +43,7 @@ export interface Completion {
  * one hook that every response passes, including errors, preflights and pages. Requests not counted by then are counted
  * here, except server errors; a caller with no quota left gets its 429 in place of the response.
  */
-export function completeResponses(app: FastifyInstance, { now, mayBeTls, requests }: Completion): void {
+export function completeResponses(app: FastifyInstance, { now, requests }: Completion): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     reply.header('x-request-id', request.id);
     if (requests.isClosing) reply.header('connection', 'close');
@@ -78,7 +74,7 @@ export function completeResponses(app: FastifyInstance, { now, mayBeTls, request
     reply.headers(rateLimitHeaders(limitStatus, now()));
     // A banned caller is told its status, and the probes of a process are answered.
     if (limitStatus.verdict !== 'allowed' && reply.statusCode < 400) reply.removeHeader('retry-after');
-    protect(reply, mayBeTls);
+    protect(reply);
     const isUnavailable = reply.statusCode === 503 || reply.request.observation?.worst?.status === 503;
     if (isUnavailable && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);
     if (reply.statusCode >= 400) linkToHelp(reply, payload);
@@ -108,7 +104,7 @@ function isPage(reply: FastifyReply): boolean {
   return reply.statusCode === 200 && String(reply.getHeader('content-type')).startsWith('text/html');
 }
 
-function protect(reply: FastifyReply, mayBeTls: boolean): void {
+function protect(reply: FastifyReply): void {
   // Pages have policies of their own.
   if (!String(reply.getHeader('content-type')).startsWith('text/html')) {
     for (const [name, value] of PROTECTIVE_HEADERS) if (!reply.hasHeader(name)) reply.header(name, value);
@@ -119,7 +115,6 @@ function protect(reply: FastifyReply, mayBeTls: boolean): void {
     const more = String(reply.getHeader('vary') ?? '').replace(/^Origin(, )?/, '');
     reply.header('vary', more ? `${VARY}, ${more}` : VARY);
   }
-  if (mayBeTls && reply.request.protocol === 'https') reply.header('strict-transport-security', HSTS);
 }
 
 /**

@@ -107,29 +107,3 @@ test('errors from Apollo itself have a request id, as all errors do', async () =
     expect(response.json().errors[0].extensions).toMatchObject({ status: 400, requestId: 'mine' });
   }
 });
-
-describe('Strict-Transport-Security', () => {
-  const hsts = async (environment: Record<string, string>, headers: object, remoteAddress = '127.0.0.1') => {
-    const instance = await gateway.another(environment);
-    const found = [];
-    for (const url of ['/pets', '/nothing', '/livez']) {
-      const response = await instance.app.inject({ url, headers: { ...headers }, remoteAddress });
-      found.push(response.headers['strict-transport-security']);
-    }
-    await instance.close();
-    return [...new Set(found)];
-  };
-  const HTTPS = { 'x-forwarded-proto': 'https' };
-
-  test('is sent if a trusted proxy says that the client used TLS', async () => {
-    expect(await hsts({ TRUST_PROXY: '1' }, HTTPS)).toEqual(['max-age=31536000']);
-    expect(await hsts({ TRUST_PROXY: '127.0.0.1' }, HTTPS)).toEqual(['max-age=31536000']);
-  });
-
-  test('is not sent otherwise', async () => {
-    expect(await hsts({}, HTTPS)).toEqual([undefined]);
-    expect(await hsts({ TRUST_PROXY: '1' }, {})).toEqual([undefined]);
-    expect(await hsts({ TRUST_PROXY: '1' }, { 'x-forwarded-proto': 'http' })).toEqual([undefined]);
-    expect(await hsts({ TRUST_PROXY: '10.0.0.0/8' }, HTTPS, '192.0.2.7')).toEqual([undefined]);
-  });
-});
