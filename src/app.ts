@@ -109,7 +109,6 @@ export async function createApp(
     connections: connectionLimits(config),
     // Rows have ids and keys besides what is selected.
     maxStatementBytes: 2 * config.MAX_RESPONSE_BYTES,
-    hidesSuggestions: config.NODE_ENV === 'production',
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
   });

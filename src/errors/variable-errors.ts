@@ -25,12 +25,10 @@ interface Source {
  * Everything wrong with the variables of an operation: what does not fit its type, and what fits but breaks the rule of
  * the argument or input field that takes it. Paths lead from the argument, as for a literal and for what the domain
  * refuses, whatever the variable is called: `input.categoryId`. If it is used at several paths, its name stands for them.
- * @param hideSuggestions whether to omit "Did you mean" suggestions of schema names.
  */
 export function variableErrors(
   { schema, node, fragments }: Source,
   variables: Readonly<Record<string, unknown>>,
-  hideSuggestions: boolean,
 ): ErrorDetail[] {
   const placesOfVariable = placesOf(schema, node, fragments);
   const details = (node.variableDefinitions ?? []).flatMap(({ variable, type, defaultValue }) => {
@@ -45,7 +43,7 @@ export function variableErrors(
     if (!given) return [{ path: root, message: `must be given: the variable $${name} has the type ${inputType}` }];
     const takers = new Set(places.flatMap(({ element }) => element ?? []));
     const value = variables[name];
-    const misfits = typeErrors(inputType, value, root, hideSuggestions);
+    const misfits = typeErrors(inputType, value, root);
     const refused = new Set(misfits.map((misfit) => misfit.path));
     const broken = [
       ...[...takers].flatMap((element) => ruleErrors(element, value, root)),
@@ -61,12 +59,7 @@ const MISSING = /^Field "(\w+)" of required type /;
 const UNKNOWN = /^Field "(.*)" is not defined by type "(\w+)"(?:\.( Did you mean .*))?/s;
 
 /** Where a value does not fit its type. */
-export function typeErrors(
-  type: GraphQLInputType,
-  value: unknown,
-  path: string,
-  hideSuggestions = true,
-): ErrorDetail[] {
+export function typeErrors(type: GraphQLInputType, value: unknown, path: string): ErrorDetail[] {
   const details: ErrorDetail[] = [];
   const note = (inner: readonly (string | number)[], _value: unknown, { message }: GraphQLError) => {
     if (details.length === MAX_ERRORS) throw new Enough();
@@ -79,7 +72,7 @@ export function typeErrors(
     });
   };
   try {
-    coerceInputValue(value, type, note, hideSuggestions);
+    coerceInputValue(value, type, note);
   } catch (error) {
     if (!(error instanceof Enough)) throw error;
   }

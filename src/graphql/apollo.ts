@@ -56,7 +56,7 @@ export async function createApollo(
         requestDidStart: async () => ({
           responseForOperation: async ({ document, source, request, contextValue }) => {
             const { operationName, variables = {} } = request;
-            const faults = documents.examine(source, document, contextValue);
+            const faults = documents.examine(source, document, contextValue.caller);
             const outcome: Outcome = faults.length
               ? refuseDocument(faults, contextValue)
               : await executor

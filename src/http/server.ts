@@ -48,8 +48,6 @@ export interface ServerOptions extends Recognition {
   readonly connections: ConnectionLimits;
   /** Maximum size of what a statement returns for a caller. */
   readonly maxStatementBytes: number;
-  /** Whether callers without a key get no suggestions of schema names. */
-  readonly hidesSuggestions: boolean;
   /** Origins that browsers may call from; `undefined` allows any. */
   readonly corsOrigins?: readonly string[];
   /** Proxies whose `X-Forwarded-For` is trusted: addresses and CIDRs, or a number of hops. */
@@ -125,12 +123,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     const { id: requestId, caller, meter, deadline, headers } = incoming;
     const observer = new Observation(options.logger, requestId);
     incoming.observation = observer;
-    const hidesSuggestions = options.hidesSuggestions && !caller.apiKey;
     const key = headers?.[IDEMPOTENCY_KEY];
     const idempotency = key === undefined ? undefined : { header: String(key) };
     const api = GRAPHQL_API;
     const session = database.sessionFor({ caller: caller.id, deadline, mostBytes: options.maxStatementBytes });
-    return { session, caller, meter, requestId, observer, api, hidesSuggestions, idempotency };
+    return { session, caller, meter, requestId, observer, api, idempotency };
   };
   const apollo = await createApollo(executor, documents);
   const { schema } = executor;

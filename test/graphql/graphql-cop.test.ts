@@ -102,12 +102,6 @@ describe('graphql-cop finds nothing in', () => {
     expect([asText.status >= 400, asText.json.data]).toEqual([true, undefined]);
   });
 
-  test('9. field suggestions', async () => {
-    const { status, text } = await post('query { __schema { directive } }');
-    expect(status).toBe(400);
-    expect(text).not.toContain('Did you mean');
-  });
-
   test('10. tracing, and errors with internal details', async () => {
     expect((await post('query { __typename }')).text).not.toMatch(/tracing|exception|stacktrace/i);
     const { status, text, json } = await post('qwerty cop { abc }');
@@ -117,6 +111,12 @@ describe('graphql-cop finds nothing in', () => {
 });
 
 describe('graphql-cop reports, as intended:', () => {
+  test('9. field suggestions: the schema is public', async () => {
+    const { status, text } = await post('query { __schema { directive } }');
+    expect(status).toBe(400);
+    expect(text).toContain('Did you mean');
+  });
+
   test('11. introspection: the schema is public, and client tools read it', async () => {
     const { status, json } = await post('query { __schema { types { name fields { name } } } }');
     expect([status, Number(json.data?.__schema?.types?.length) > 25]).toEqual([200, true]);

@@ -4,7 +4,7 @@ import { readConfig } from '../../src/config';
 import { KnownDocuments } from '../../src/graphql/documents/known-documents';
 import { buildSchema, type Services } from '../../src/schema/schema';
 
-const request = { caller: anonymousCaller('127.0.0.1', 'read') };
+const caller = anonymousCaller('127.0.0.1', 'read');
 
 let documents: KnownDocuments;
 beforeEach(() => {
@@ -13,7 +13,7 @@ beforeEach(() => {
 
 /** Sends all of these; returns how many are known afterwards. */
 function known(texts: readonly string[]): number {
-  for (const text of texts) expect(documents.read(text, request)).toHaveProperty('definitions');
+  for (const text of texts) expect(documents.read(text, caller)).toHaveProperty('definitions');
   return texts.filter((text) => documents.find(text)).length;
 }
 

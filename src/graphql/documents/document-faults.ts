@@ -11,19 +11,15 @@ import {
 import { argumentPath } from '../../errors/argument-path';
 import { type DocumentLimits, excessesOf, INVALID } from './document-limits';
 
-/**
- * Why a parsed document may not run; empty if it may.
- * @param hideSuggestions whether to omit "Did you mean" suggestions of schema names.
- */
+/** Why a parsed document may not run; empty if it may. */
 export function faultsOf(
   schema: GraphQLSchema,
   document: DocumentNode,
   limits: DocumentLimits,
-  hideSuggestions: boolean,
 ): readonly GraphQLError[] {
   const excesses = excessesOf(document, limits);
   if (excesses.length) return excesses.slice(0, limits.errors);
-  const errors = validate(schema, document, specifiedRules, { maxErrors: limits.errors, hideSuggestions });
+  const errors = validate(schema, document, specifiedRules, { maxErrors: limits.errors });
   return errors.map(({ message, nodes, extensions }) => {
     // Literals that a scalar rejects are reported like variables: with the path of the argument.
     const path = extensions.code === 'BAD_USER_INPUT' && pathTo(nodes?.[0], document);

@@ -1,7 +1,7 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import type { Caller } from '../../access/caller';
 import { isFreeOfQuota } from '../charging/free-of-quota';
-import type { OperationRequest } from '../executor/context';
 import { mostPlans } from '../executor/operation';
 import { faultsOf } from './document-faults';
 import type { DocumentLimits } from './document-limits';
@@ -16,8 +16,6 @@ const FIELD_BYTES = 1000;
 const MAX_BYTES = 64_000_000;
 /** A larger document is parsed again each time, so that one does not displace all others. */
 const MAX_BYTES_OF_ONE = 8_000_000;
-
-type Asking = Pick<OperationRequest, 'caller' | 'hidesSuggestions'>;
 
 const NOT_IN_SAFELIST = new GraphQLError('Only trusted documents may run here; this one is not in the list.', {
   extensions: { code: 'QUERY_NOT_IN_SAFELIST' },
@@ -52,12 +50,12 @@ export class KnownDocuments {
   }
 
   /** Reads a document that does not arrive through Apollo. @returns the document, or its errors. */
-  read(text: string, request: Asking): DocumentNode | readonly GraphQLError[] {
+  read(text: string, caller: Caller): DocumentNode | readonly GraphQLError[] {
     const known = this.find(text);
     if (known) return known;
     try {
       const document = parse(text, { maxTokens: this.limits.tokens });
-      const faults = this.examine(text, document, request);
+      const faults = this.examine(text, document, caller);
       return faults.length ? faults : document;
     } catch (error) {
       const message = reworded(error instanceof Error ? error.message : String(error));
@@ -69,12 +67,11 @@ export class KnownDocuments {
    * Why a parsed document may not run for this caller; empty if it may. One that any caller may run is known from then
    * on. If only trusted documents may run, admins may still send others, and everyone those that use no quota.
    */
-  examine(text: string, document: DocumentNode, request: Asking): readonly GraphQLError[] {
+  examine(text: string, document: DocumentNode, caller: Caller): readonly GraphQLError[] {
     if (this.find(text)) return [];
-    const { caller, hidesSuggestions = false } = request;
     const isForAll = !this.onlyTrusted || this.trusted?.lists(document) === true;
     if (!isForAll && !caller.scopes.has('ADMIN') && !isFreeOfQuota(this.schema, document)) return [NOT_IN_SAFELIST];
-    const faults = faultsOf(this.schema, document, this.limits, hidesSuggestions);
+    const faults = faultsOf(this.schema, document, this.limits);
     if (!faults.length && isForAll) this.documents.set(text, document);
     return faults;
   }

@@ -95,7 +95,7 @@ function checked({ id, name, type, body }: Listed, { schema, limits, costs }: Bo
   } catch (error) {
     throw refuse((error as Error).message);
   }
-  const [fault] = faultsOf(schema, document, limits, false);
+  const [fault] = faultsOf(schema, document, limits);
   if (fault) throw refuse(fault.message);
   const operation = getOperationAST(document);
   if (operation?.name?.value !== name || operation.operation !== type)

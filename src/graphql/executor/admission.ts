@@ -31,7 +31,7 @@ export function admit(
   const denied = plan && (deny(plan, request) ?? (variables && refuseCost(operation, plan, variables, costs)));
   if (denied) return refusal(denied, { request, notice });
   if (variables && plan) return { request, notice, operation, plan, variables };
-  const details = variableErrors(operation, sent, request.hidesSuggestions === true);
+  const details = variableErrors(operation, sent);
   return refusal(badInput(...details), { request, notice });
 }
 

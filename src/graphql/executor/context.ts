@@ -51,8 +51,6 @@ export interface OperationRequest {
   readonly requestId: string;
   readonly observer: Observer;
   readonly api: Api;
-  /** Whether errors omit "Did you mean" suggestions of schema names. */
-  readonly hidesSuggestions?: boolean;
   /** Ignored unless the operation is a mutation. */
   readonly idempotency?: IdempotencyRequest;
   /** What the operation's only change depends on. */

@@ -62,7 +62,7 @@ export class LiveOperations {
     if (!release) return refusal(tooMany(this.operations.most), { request });
     let result: RunningSubscription | Outcome | undefined;
     try {
-      const document = documents.read(query, request);
+      const document = documents.read(query, request.caller);
       if (!('kind' in document)) return refuseDocument(document, request);
       const kind = executor.kindOf(document, operationName);
       if (kind === 'mutation' && isSafe) return refusal(NOT_BY_GET, { request });
