@@ -25,7 +25,7 @@ const documents =
         });
         const text = await response.text();
         note(`${response.status} ${/"code":"(\w+)"/.exec(text.slice(0, 2000))?.[1] ?? `${text.length} bytes`}`);
-        // Whoever is banned is answered late; a caller that goes on at once is what `bench/flood.mjs` measures.
+        // A pause after each rejection; `bench/flood.mjs` measures a caller that makes none.
         if (response.status === 429) await sleep(100);
       }
     };

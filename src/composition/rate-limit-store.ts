@@ -29,7 +29,7 @@ export async function createLimits(
 ): Promise<CountingStore> {
   const bans = { banAfter: config.BAN_AFTER, banSeconds: config.BAN_SECONDS, banMaxSeconds: config.BAN_MAX_SECONDS };
   const memory = new MemoryStore({ bans, now });
-  if (!redis) return new CountingStore(memory, now, onUsage);
+  if (!redis) return new CountingStore(memory, onUsage);
   const share = FALLBACK_SHARE / config.WEB_CONCURRENCY;
   const place = config.REDIS_URL && placeOfRedis(parseRedisAddress(config.REDIS_URL));
   const onState = (state: 'redis' | 'fallback', error?: unknown) =>
@@ -40,5 +40,5 @@ export async function createLimits(
   const shared = new RedisStore(redis, { bans, now });
   const store = new FallbackStore(shared, memory, { share, onState, trials: redis.isCluster ? CLUSTER_TRIALS : 1 });
   await store.start((error) => refusalIn(error) !== undefined).catch(refuse);
-  return new CountingStore(store, now, onUsage);
+  return new CountingStore(store, onUsage);
 }

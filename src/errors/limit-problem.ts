@@ -8,13 +8,15 @@ export function refusalOf(limitStatus: LimitStatus): ProblemError | undefined {
 }
 
 /** The same without an `Error` object: under a flood it is needed thousands of times a second. */
-export function problemOfStatus({ verdict, inForce, retryAfterMs = 0 }: LimitStatus): Problem | undefined {
+export function problemOfStatus(limitStatus: LimitStatus): Problem | undefined {
+  const { verdict, inForce, retryAfterMs = 0, bannedUntil = 0 } = limitStatus;
   if (verdict !== 'banned' && verdict !== 'limited') return undefined;
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
   const retry = `Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`;
-  return verdict === 'banned'
-    ? { code: 'KEY_BANNED', status: 429, message: `Banned after too many refused requests. ${retry}` }
-    : { code: 'RATE_LIMITED', status: 429, message: `${EXCEEDED[inForce.name](inForce.limit)} ${retry}` };
+  if (verdict === 'limited')
+    return { code: 'RATE_LIMITED', status: 429, message: `${EXCEEDED[inForce.name](inForce.limit)} ${retry}` };
+  const message = `Banned until ${new Date(bannedUntil).toISOString()} after too many rejected requests. ${retry}`;
+  return { code: 'KEY_BANNED', status: 429, message };
 }
 
 const EXCEEDED = {

@@ -106,9 +106,9 @@ export const REQUEST_ERRORS = {
   },
   KEY_BANNED: {
     status: 429,
-    why: 'The caller went on after too many refused requests, and is banned for a while.',
+    why: 'The caller sent too many requests over its limits, and is banned for a while. The message says until when.',
     fix: 'Wait as long as `Retry-After` says, and make the client back off after a `RATE_LIMITED`.',
-    message: 'Banned after too many refused requests. Try again in 60 seconds.',
+    message: 'Banned until 2026-11-23T10:01:00.000Z after too many rejected requests. Try again in 60 seconds.',
   },
   HEADERS_TOO_LARGE: {
     status: 431,

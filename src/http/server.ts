@@ -15,7 +15,6 @@ import { restAdapter } from '../rest/adapter';
 import { openApiDocument } from '../rest/openapi/openapi-document';
 import { OPERATIONS } from '../rest/operations';
 import { prepare } from '../rest/prepared-operation';
-import { BannedCallers } from './callers/banned-callers';
 import { type Recognition, recogniseCallers } from './callers/recognition';
 import { BODY_LIMIT, MAX_URL_LENGTH, reportProblems, routableUrl } from './error-handling';
 import type { LiveOperations } from './live/live-operations';
@@ -116,8 +115,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     maxAge: 600,
     strictPreflight: false,
   });
-  const banned = new BannedCallers(limits);
-  refuseEarly(app, { overload, requests, banned });
+  refuseEarly(app, { overload, requests });
 
   const requestOf = (incoming: Incoming): OperationRequest => {
     const { id: requestId, caller, meter, deadline, headers } = incoming;
@@ -131,10 +129,10 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   };
   const apollo = await createApollo(executor, documents);
   const { schema } = executor;
-  const websockets = new WebSockets(app.server, { ...options, schema, banned, requestOf });
+  const websockets = new WebSockets(app.server, { ...options, schema, requestOf });
   const sandbox = new Page(() => assets.page('sandbox.html'), { policy: SANDBOX });
-  await app.register(graphqlRoute, { apollo, executor, documents, banned, websockets, requestOf, sandbox });
-  await app.register(streamRoute, { live, requests, banned, accessLog, requestOf });
+  await app.register(graphqlRoute, { apollo, executor, documents, websockets, requestOf, sandbox });
+  await app.register(streamRoute, { live, requests, accessLog, requestOf });
   live.watch(app);
   const operations = OPERATIONS.map((operation) => prepare(schema, operation));
   const document = openApiDocument(operations);

@@ -34,7 +34,7 @@ export interface LimitStatus {
    * On `limited` and `banned`: time until the same request passes if nothing else is sent until then. Never too short.
    */
   readonly retryAfterMs: number | undefined;
-  /** Set while a ban is in force. On `limited`: this refusal started it; on `allowed`: the caller only asked for this. */
+  /** Set while a ban is in force. On `limited`: this refusal started it; on `allowed`: the request is for a page. */
   readonly bannedUntil: number | undefined;
 }
 

@@ -2,10 +2,10 @@ import { DAY_MS, FREE_FACTOR, MINUTE_MS, type Quota } from './plans';
 import type { State } from './state';
 
 /**
- * `counted` requests use up the quota; `free` ones do not, but have a ceiling of their own. Those for the caller's own
- * `status` are free ones that a banned caller may send too: its owner sees when the ban ends.
+ * `counted` requests use up the quota; `free` ones do not, but have a ceiling of their own. A `page` (or a preflight) is a
+ * free request that a banned caller may send too.
  */
-export type RequestKind = 'counted' | 'free' | 'status';
+export type RequestKind = 'counted' | 'free' | 'page';
 
 /**
  * - `allowed`: the cost is taken from both windows;
@@ -41,8 +41,8 @@ export function take(
   now: number,
 ): Verdict {
   forget(state, now);
-  const mayAsk = kind === 'status' && hasFree(state, quota);
-  if (state.bannedUntil > now && !mayAsk) return 'banned';
+  const isExempt = kind === 'page' && hasFree(state, quota);
+  if (state.bannedUntil > now && !isExempt) return 'banned';
   return kind === 'counted' ? takeCounted(state, quota, cost, bans, now) : takeFree(state, quota, bans, now);
 }
 

@@ -45,7 +45,6 @@ export async function restAdapter(app: FastifyInstance, options: RestOptions): P
       url,
       config: {
         operation: operation.id,
-        mayAskStatus: STATUS_ROOTS.includes(operation.root),
         annotate: annotationOf(operation),
       },
       onRequest: welcome(operation, executor.uses),
@@ -54,9 +53,6 @@ export async function restAdapter(app: FastifyInstance, options: RestOptions): P
   }
   for (const [url, allowed] of methods) answerOtherMethods(app, url, allowed);
 }
-
-/** A banned caller may ask for its own status. */
-const STATUS_ROOTS = ['rateLimit', 'viewer'];
 
 /** Identifiers are integers, and members without a value are left out. */
 const REST_API: Api = { name: 'rest', json: { ids: 'number', nulls: 'omitted' }, coerces: true };

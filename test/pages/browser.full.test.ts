@@ -135,7 +135,7 @@ describe('the start page', () => {
     for (let i = 0; i < 80; i++) await gateway.app.inject({ url: '/pets', headers });
     const start = await open('/');
     await giveKey(start, whole);
-    await start.page.getByText('Banned after too many refused requests.').waitFor();
+    await start.page.getByText('after too many rejected requests.').waitFor();
     const asked: string[] = [];
     start.page.on('request', (request) => asked.push(request.url()));
     for (let i = 0; i < 3; i++) await start.page.clock.fastForward(SOON);

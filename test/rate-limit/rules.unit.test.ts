@@ -19,7 +19,7 @@ const requests: fc.Arbitrary<Request[]> = fc
     fc.record({
       wait: fc.constantFrom(0, 0, 0, 0, 1, 1000, 20_000, 59_999, 60_000, 100_000, 3_600_000, 86_340_000, 86_400_000),
       cost: fc.constantFrom(1, 1, 1, 2, 3, 6),
-      kind: fc.constantFrom<RequestKind>('counted', 'counted', 'free', 'status'),
+      kind: fc.constantFrom<RequestKind>('counted', 'counted', 'free', 'page'),
       quota: fc.constantFrom({ perMinute: 2, perDay: 6 }, { perMinute: 3, perDay: 3 }, { perMinute: 5, perDay: 50 }),
       times: fc.constantFrom(1, 1, 1, 4, 24),
     }),

@@ -189,13 +189,13 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'a banned caller may ask for its own status, within the ceiling of free requests',
+    name: 'a banned caller gets pages, within the ceiling of free requests',
     steps: [
       useUpMinute,
-      { ask: 'status', times: 590, is: { ...allowed, bannedIn: undefined } },
+      { ask: 'page', times: 590, is: { ...allowed, bannedIn: undefined } },
       getBanned,
-      { ask: 'status', times: 10, is: { ...allowed, minute: 0, bannedIn: MINUTE, retryAfterMs: undefined } },
-      { ask: 'status', wait: 1000, times: 30, is: { ...banned, bannedIn: 59_000, retryAfterMs: 59_000 } },
+      { ask: 'page', times: 10, is: { ...allowed, minute: 0, bannedIn: MINUTE, retryAfterMs: undefined } },
+      { ask: 'page', wait: 1000, times: 30, is: { ...banned, bannedIn: 59_000, retryAfterMs: 59_000 } },
       { ask: 'counted', wait: 59_000, is: { ...allowed, bannedIn: undefined } },
     ],
   },

@@ -1,7 +1,6 @@
 import { refusalOf } from '../../errors/limit-problem';
 import type { LimitStatus } from '../../rate-limit/limit-status';
 import type { Meter } from '../../rate-limit/meter';
-import type { RequestKind } from '../../rate-limit/rules';
 
 /** The cost of an operation, which is charged once and in full, by whichever of its counted fields runs first. */
 export class Charge {
@@ -23,15 +22,15 @@ export class Charge {
   }
 
   /** Charges the whole operation, once. @throws ProblemError `RATE_LIMITED`, `KEY_BANNED`. */
-  settle(kind?: RequestKind): LimitStatus | Promise<LimitStatus> {
+  settle(): LimitStatus | Promise<LimitStatus> {
     if (this.problem) throw this.problem;
-    this.settled ??= this.take(kind);
+    this.settled ??= this.take();
     return this.settled;
   }
 
-  private take(kind?: RequestKind): LimitStatus | Promise<LimitStatus> {
+  private take(): LimitStatus | Promise<LimitStatus> {
     try {
-      const taken = this.meter.take(this.cost, kind);
+      const taken = this.meter.take(this.cost);
       if (!(taken instanceof Promise)) return this.check(taken);
       return taken.then((limitStatus) => this.check(limitStatus)).catch((error) => this.refuse(error));
     } catch (error) {

@@ -39,8 +39,6 @@ export interface Plan {
   readonly root: SelectionPlan;
   /** The number of selected fields with `@rateLimit`. */
   readonly cost: number;
-  /** Whether it only tells the caller about itself: nothing is counted, and nothing is introspection. */
-  readonly isStatus: boolean;
   /** What the `@requiresScope` of the selected fields demand, wherever they stand. */
   readonly scopes: ReadonlySet<Scope>;
   /** What it is estimated to cost: see `cost/`. */
@@ -82,9 +80,8 @@ class Compiler {
     const type = schema.getRootType(node.operation) as GraphQLObjectType;
     const { fields } = collectFields(schema, fragments, this.conditions, type, node.selectionSet);
     const root = this.selection(type, fields);
-    const isStatus = this.cost === 0 && root.fields.every(({ field }) => !field.name.startsWith('_'));
     const size = new FieldCosts(schema).total(root);
-    return { root, cost: this.cost, isStatus, scopes: this.scopes, size };
+    return { root, cost: this.cost, scopes: this.scopes, size };
   }
 
   private selection(type: GraphQLObjectType, collected: Fields): SelectionPlan {

@@ -125,7 +125,7 @@ export class Executor {
     const run = new Run(new Context(request, charge, request.session), variables, this.options.maxResponseBytes);
     try {
       // No field charges it then: it only counts towards what a caller may do free of quota.
-      if (plan.cost === 0) await charge.settle(plan.isStatus ? 'status' : 'free');
+      if (plan.cost === 0) await charge.settle();
       const result = await run.execute(plan.root, operation.kind === 'mutation');
       return charge.problem ? refusal(charge.problem, admitted) : answer(result, admitted);
     } catch (problem) {

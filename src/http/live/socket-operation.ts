@@ -14,7 +14,6 @@ import { RunningSubscription } from '../../graphql/executor/running-subscription
 import type { Subject } from '../../rate-limit/limit-status';
 import { Meter } from '../../rate-limit/meter';
 import type { CountingStore } from '../../rate-limit/stores/counting-store';
-import type { BannedCallers } from '../callers/banned-callers';
 import type { PresentedKey } from '../callers/recognition';
 import { type AccessLog, isTurnedAway } from '../observation/access-log';
 import type { Incoming } from '../observation/request-observation';
@@ -40,7 +39,6 @@ export interface SocketOptions {
   readonly schema: GraphQLSchema;
   readonly keys: KeyRing;
   readonly limits: CountingStore;
-  readonly banned: BannedCallers;
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
   readonly overload: Overload;
@@ -51,15 +49,14 @@ export interface SocketOptions {
 
 /**
  * Runs an operation that came over WebSocket, with what the hooks do for one over HTTP: it is shed under overload, its key
- * is checked again, it is counted if it is refused before it was charged, and logged. A caller that is already banned is
- * refused up front, without a log line and delayed.
+ * is checked again, it is counted if it is refused before it was charged, and logged.
  */
 export async function runSocketOperation(
   client: Client,
   payload: unknown,
   options: SocketOptions,
 ): Promise<RunningSubscription | Outcome> {
-  const { keys, limits, banned, live, overload, accessLog, requestOf } = options;
+  const { keys, limits, live, overload, accessLog, requestOf } = options;
   const started = performance.now();
   const requestId = randomUUID();
   const deadline = new Deadline(options.requests.limitMs);
@@ -78,9 +75,6 @@ export async function runSocketOperation(
     if (shed) throw shed;
     asked = incoming(await callerOf(client, keys));
     request = requestOf(asked);
-    const { query } = (payload ?? {}) as { query?: unknown };
-    const problem = await banned.refuse(request.meter, query);
-    if (problem) throw new ProblemError(problem.code, problem.message);
     result = await live.run(payload, request, client.key);
   } catch (error) {
     result = refusal(error, { request });

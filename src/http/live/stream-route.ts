@@ -10,7 +10,6 @@ import { headersOf } from '../../graphql/idempotency/idempotency-header';
 import { answerOtherMethods } from '../../rest/other-methods';
 import { acceptJsonBodies } from '../../rest/requests/json-body';
 import { JSON_TYPE } from '../../rest/responses/representation';
-import type { BannedCallers } from '../callers/banned-callers';
 import { keyOf } from '../callers/recognition';
 import { STREAM_PATH } from '../error-handling';
 import type { AccessLog } from '../observation/access-log';
@@ -26,7 +25,6 @@ const KEEP_ALIVE_MS = 12_000;
 export interface StreamRouteOptions {
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
-  readonly banned: BannedCallers;
   readonly accessLog: AccessLog;
   requestOf(request: FastifyRequest): OperationRequest;
 }
@@ -38,10 +36,9 @@ export interface StreamRouteOptions {
  */
 export async function streamRoute(
   app: FastifyInstance,
-  { live, requests, banned, accessLog, requestOf }: StreamRouteOptions,
+  { live, requests, accessLog, requestOf }: StreamRouteOptions,
 ): Promise<void> {
   acceptJsonBodies(app);
-  app.addHook('preHandler', banned.refuseDocument);
   const open = new Set<EventStream>();
   live.onClose(() => {
     for (const stream of open) stream.hangUp();
@@ -75,7 +72,7 @@ export async function streamRoute(
     return reply.send(stream);
   };
 
-  const config = { operation: 'graphql', mayAskStatus: true };
+  const config = { operation: 'graphql' };
   app.get(STREAM_PATH, { config, exposeHeadRoute: false }, handler);
   app.post(STREAM_PATH, { config }, handler);
   answerOtherMethods(app, STREAM_PATH, ['GET', 'POST']);

@@ -72,7 +72,7 @@ export function completeResponses(app: FastifyInstance, { now, requests }: Compl
 
   function complete(reply: FastifyReply, payload: unknown, limitStatus: LimitStatus): unknown {
     reply.headers(rateLimitHeaders(limitStatus, now()));
-    // A banned caller is told its status, and the probes of a process are answered.
+    // Probes are answered, and so are pages and preflights during a ban.
     if (limitStatus.verdict !== 'allowed' && reply.statusCode < 400) reply.removeHeader('retry-after');
     protect(reply);
     const isUnavailable = reply.statusCode === 503 || reply.request.observation?.worst?.status === 503;
@@ -88,7 +88,7 @@ function count(request: FastifyRequest, reply: FastifyReply): LimitStatus | Prom
   const { metering } = routeOptions.config;
   if (metering === 'unmetered' || reply.statusCode >= 500 || request.isShed) return meter.peek();
   const isFree = metering === 'free' || method === 'OPTIONS' || isPage(reply);
-  return meter.take(isFree ? 0 : 1);
+  return isFree ? meter.take(0, 'page') : meter.take(1);
 }
 
 function challengeOf({ keyProblem }: FastifyRequest): string {

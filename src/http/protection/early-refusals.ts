@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ProblemError } from '../../errors/problem';
-import type { BannedCallers } from '../callers/banned-callers';
 import { type Overload, RETRY_AFTER } from './overload';
 import type { RequestsInProgress } from './requests-in-progress';
 
@@ -15,17 +14,16 @@ declare module 'fastify' {
 export interface Refusers {
   readonly overload: Overload;
   readonly requests: RequestsInProgress;
-  readonly banned: BannedCallers;
 }
 
 const SEVERAL_HOSTS = 'A request must have one Host header.';
 const NO_HOST = 'An HTTP/1.1 request must have a Host header.';
 
 /**
- * Refuses requests before their body is read: those without one host, then those that are too many, with a wrong key, or of
- * a caller that is already banned. Comes after CORS, so that a browser may read why. Health and metrics are always answered.
+ * Refuses requests before their body is read: those without one host, then those that are too many, or have a wrong key.
+ * Comes after CORS, so that a browser may read why. Health and metrics are always answered.
  */
-export function refuseEarly(app: FastifyInstance, { overload, requests, banned }: Refusers): void {
+export function refuseEarly(app: FastifyInstance, { overload, requests }: Refusers): void {
   app.addHook('onRequest', (request, reply, done) => {
     const hosts = hostsOf(request.raw);
     if (hosts > 1) return done(new ProblemError('BAD_REQUEST', SEVERAL_HOSTS));
@@ -41,8 +39,7 @@ export function refuseEarly(app: FastifyInstance, { overload, requests, banned }
       if (shed.status === 429) reply.header('retry-after', RETRY_AFTER);
       return done(shed);
     }
-    if (request.keyProblem !== undefined && !metering) return done(request.keyProblem as Error);
-    banned.refuseEarly(request, reply, done);
+    done(metering ? undefined : (request.keyProblem as Error | undefined));
   });
 }
 

@@ -11,7 +11,6 @@ import { headersOf } from '../../graphql/idempotency/idempotency-header';
 import type { Page } from '../../pages/page';
 import { answerOtherMethods } from '../../rest/other-methods';
 import { acceptJsonBodies } from '../../rest/requests/json-body';
-import type { BannedCallers } from '../callers/banned-callers';
 import { GRAPHQL_PATH } from '../error-handling';
 import type { WebSockets } from '../live/websockets';
 import { prefersPage, responseType, statusFor } from './graphql-media-types';
@@ -23,7 +22,6 @@ export interface GraphQLRouteOptions {
   readonly apollo: ApolloServer<OperationRequest>;
   readonly executor: Executor;
   readonly documents: KnownDocuments;
-  readonly banned: BannedCallers;
   /** The page for browsers. */
   readonly sandbox: Page;
   readonly websockets: WebSockets;
@@ -37,9 +35,8 @@ export interface GraphQLRouteOptions {
  * (bench/README.md, "The forms of a request").
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
-  const { apollo, executor, documents, banned, websockets, sandbox, requestOf } = options;
+  const { apollo, executor, documents, websockets, sandbox, requestOf } = options;
   acceptJsonBodies(app);
-  app.addHook('preHandler', banned.refuseDocument);
   // A form on any site can send this; Apollo refuses it (CSRF prevention).
   app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, text, done) => done(null, text));
 
@@ -74,7 +71,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     return request.observation?.operation ? body.string : asRefusal(body.string, request);
   }
 
-  const config = { operation: 'graphql', mayAskStatus: true };
+  const config = { operation: 'graphql' };
   app.get(GRAPHQL_PATH, { config }, (request, reply: FastifyReply) => {
     if (websockets.isUpgrade(request)) return websockets.accept(request, reply);
     if (prefersPage(request.headers.accept)) return sandbox.send(reply);

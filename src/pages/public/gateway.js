@@ -42,7 +42,7 @@ export function graphql(query, variables) {
 }
 
 /**
- * @typedef {{ plan: string, scopes: string[], apiKey: { name: string } | null, rateLimit: { bannedUntil: string | null } }} Viewer
+ * @typedef {{ plan: string, scopes: string[], apiKey: { name: string } | null }} Viewer
  * @typedef {{ status: number, viewer?: Viewer, problem?: string, retryAfter: number }} Who who this tab is, and why
  *   queries are refused; how many seconds to wait before the next one
  */
@@ -52,19 +52,13 @@ export function graphql(query, variables) {
  * @returns {Promise<Who>}
  */
 export async function askViewer() {
-  const response = await graphql('{ viewer { plan scopes apiKey { name } rateLimit { bannedUntil } } }');
+  const response = await graphql('{ viewer { plan scopes apiKey { name } } }');
   const { data, errors } = await response.json();
-  const viewer = data?.viewer;
-  const bannedUntil = viewer?.rateLimit.bannedUntil && new Date(viewer.rateLimit.bannedUntil);
   return {
     status: response.status,
-    viewer,
-    problem: bannedUntil
-      ? `Banned after too many refused requests. It ends at ${bannedUntil.toLocaleTimeString('en')}.`
-      : errors?.[0]?.message,
-    retryAfter: bannedUntil
-      ? Math.ceil((bannedUntil.getTime() - Date.now()) / 1000)
-      : Number(response.headers.get('retry-after')),
+    viewer: data?.viewer,
+    problem: errors?.[0]?.message,
+    retryAfter: Number(response.headers.get('retry-after')),
   };
 }
 

@@ -1,11 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import type { LimitStatus, Subject } from '../limit-status';
 import type { RequestKind, Verdict } from '../rules';
 import type { Store } from './store';
-
-/** How long a caller found banned is remembered, and how many of them are. */
-const REMEMBERED_MS = 1000;
-const MAX_REMEMBERED = 10_000;
 
 /**
  * Told of each decision that counts as usage. An allowed operation adds its cost to the requests; a refused one is one
@@ -15,18 +10,15 @@ const MAX_REMEMBERED = 10_000;
 export type OnUsage = (keyId: string | undefined, requests: number, refused: number, bans: number) => void;
 
 /**
- * Counts another store's verdicts, for metrics and as usage, and briefly remembers the callers it found banned. Every
- * decision of the limiter passes it, whichever interface the request came by.
+ * Counts another store's verdicts, for metrics and as usage. Every decision of the limiter passes it, whichever interface
+ * the request came by.
  */
 export class CountingStore implements Store {
   readonly decisions: Record<Verdict, number> = { allowed: 0, limited: 0, banned: 0, 'too-expensive': 0 };
   bansBegun = 0;
-  private readonly banned = new LRUCache<string, number>({ max: MAX_REMEMBERED, ttl: REMEMBERED_MS });
 
-  /** @param now milliseconds of the Unix epoch. */
   constructor(
     private readonly store: Store,
-    private readonly now: () => number,
     private readonly onUsage: OnUsage = () => undefined,
   ) {}
 
@@ -46,13 +38,7 @@ export class CountingStore implements Store {
     return this.store.peek(subject);
   }
 
-  /** Whether a caller was banned a moment ago, so that it should be checked before any work is done for it. */
-  wasBanned(id: string): boolean {
-    return this.banned.size > 0 && (this.banned.get(id) ?? 0) > this.now();
-  }
-
   liftBan(id: string): boolean | Promise<boolean> {
-    this.banned.delete(id);
     return this.store.liftBan(id);
   }
 
@@ -60,14 +46,13 @@ export class CountingStore implements Store {
     return this.store.close();
   }
 
-  private count({ id, keyId }: Subject, requests: number, status: LimitStatus): LimitStatus {
+  private count({ keyId }: Subject, requests: number, status: LimitStatus): LimitStatus {
     const { verdict, bannedUntil } = status;
     this.decisions[verdict] += 1;
     const beginsBan = verdict === 'limited' && bannedUntil !== undefined;
     if (beginsBan) this.bansBegun += 1;
     if (verdict === 'limited' || verdict === 'banned') this.onUsage(keyId, 0, 1, beginsBan ? 1 : 0);
     else if (verdict === 'allowed' && requests) this.onUsage(keyId, requests, 0, 0);
-    if (verdict === 'banned' && bannedUntil !== undefined) this.banned.set(id, bannedUntil);
     return status;
   }
 }

@@ -10,7 +10,7 @@ import { STATE_FIELDS } from '../state';
  */
 
 /** How requests that take nothing from the quota are written among the costs, by their kind. */
-export const FREE_COSTS = { free: 0, status: -1 } as const;
+export const FREE_COSTS = { free: 0, page: -1 } as const;
 
 const READ = `
 local FIELDS = { ${STATE_FIELDS.map((field) => `'${field}'`).join(', ')} }
@@ -84,8 +84,8 @@ forget('bans', 'bansEnd')
 
 for i = 6, #ARGV do
   local cost = tonumber(ARGV[i])
-  local mayAsk = cost == ${FREE_COSTS.status} and hasFree()
-  if state.bannedUntil <= now or mayAsk then
+  local isExempt = cost == ${FREE_COSTS.page} and hasFree()
+  if state.bannedUntil <= now or isExempt then
     if cost > 0 then takeCounted(cost) else takeFree() end
   end
 end

@@ -210,9 +210,11 @@ test('the quota falls by the cost of each request, in both windows, on both inte
   }
 });
 
-/** Whether a banned caller is refused it: everything but health and metrics. */
-function isRefusable({ before, as, status, path = '' }: Request): boolean {
-  return !before && !as && status !== 304 && !['/livez', '/metrics'].includes(path);
+/** Whether a banned caller is refused it: everything but health, metrics, pages and preflights. */
+function isRefusable({ before, as, status, method, path = '', headers }: Request): boolean {
+  const isPage = /^\/($|docs\/|openapi|graphiql|favicon)/.test(path) || headers?.accept === 'text/html';
+  const isExempt = isPage || method === 'OPTIONS' || path === '/livez' || path === '/metrics';
+  return !before && !as && status !== 304 && !isExempt;
 }
 
 async function send({ path = '/graphql', method, headers, body, graphql }: Partial<Request>, as: object) {

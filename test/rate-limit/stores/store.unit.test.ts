@@ -76,7 +76,7 @@ if (CLOCKED_STORES.length > 1) {
       fc.record({
         wait: fc.constantFrom(0, 0, 0, 1, 5000, 60_000, 120_000, 3_600_000, 86_400_000),
         times: fc.constantFrom(1, 1, 5, 25),
-        ask: fc.constantFrom('counted', 'counted', 'counted', 'free', 'status', 'peek', 'lift'),
+        ask: fc.constantFrom('counted', 'counted', 'counted', 'free', 'page', 'peek', 'lift'),
         cost: fc.constantFrom(1, 1, 2, 3, 61),
         quota: fc.constantFrom(...quotas),
         areTogether: fc.boolean(),
