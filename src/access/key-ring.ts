@@ -9,9 +9,6 @@ const CACHED_MS = 5_000;
 /** Minimum interval between two updates of a key's last use. */
 const USE_NOTED_MS = 60_000;
 const MAX_KEYS = 10_000;
-/** Non-existent keys that one address may look up per minute: more than it takes to be banned. */
-const MAX_GUESSES = 100;
-const GUESSES_FORGOTTEN_MS = 60_000;
 
 const NO_KEY = 'Not an API key: send ps_<id>_<secret> as X-API-Key, or as Authorization: Bearer ps_<id>_<secret>.';
 const UNKNOWN_KEY = 'The API key is unknown, or its secret is wrong.';
@@ -41,14 +38,6 @@ export class KeyRing {
   private readonly entries = new LRUCache<string, Entry>({ max: MAX_KEYS });
   /** Look-ups in progress: a busy key whose entry has just expired is looked up only once. */
   private readonly fetching = new Map<string, Promise<Entry>>();
-  /** Keys that existed when they were last looked up. */
-  private readonly existing = new LRUCache<string, true>({ max: MAX_KEYS });
-  /** Number of look-ups by each address that found nothing. */
-  private readonly guesses = new LRUCache<string, number>({
-    max: MAX_KEYS,
-    ttl: GUESSES_FORGOTTEN_MS,
-    noUpdateTTL: true,
-  });
   /**
    * The last key verified on each connection: most clients always send the same key, which need not be hashed again.
    */
@@ -61,12 +50,11 @@ export class KeyRing {
 
   /**
    * Returns the caller of a full key as presented; `undefined` if it is malformed, unknown, wrong, revoked or expired.
-   * Synchronous for a key looked up within the last seconds, existing or not, and for one refused as a guess; but for a
-   * secret that does not fit, an existing key is looked up once more, since another instance may have rotated it.
-   * @param address where it comes from. After too many guesses from there, only keys known to exist are looked up.
+   * Synchronous for a key looked up within the last seconds, existing or not; but for a secret that does not fit, an
+   * existing key is looked up once more, since another instance may have rotated it.
    * @param connection the connection it came on; a verified key is remembered for as long as the connection exists.
    */
-  recognise(presented: string, address: string, connection?: object): Caller | undefined | Promise<Caller | undefined> {
+  recognise(presented: string, connection?: object): Caller | undefined | Promise<Caller | undefined> {
     const shown = connection && this.shown.get(connection);
     if (shown && this.cached(shown.entry.id) === shown.entry && isSame(shown.whole, presented))
       return this.admit(shown.entry, shown.endsAt);
@@ -81,8 +69,7 @@ export class KeyRing {
       const endsAt = validUntil(parsed.secret, entry.key);
       if (endsAt > 0 || !entry.key || entry.isRechecked) return check(entry, endsAt);
     }
-    if (!this.existing.has(parsed.id) && !this.mayGuess(address)) return undefined;
-    const fetched = this.fetching.get(parsed.id) ?? this.fetch(parsed.id, address);
+    const fetched = this.fetching.get(parsed.id) ?? this.fetch(parsed.id);
     return fetched.then((read) => check(read));
   }
 
@@ -121,13 +108,9 @@ export class KeyRing {
     return caller;
   }
 
-  private mayGuess(address: string): boolean {
-    return (this.guesses.get(address) ?? 0) < MAX_GUESSES;
-  }
-
-  private fetch(id: string, address: string): Promise<Entry> {
+  private fetch(id: string): Promise<Entry> {
     const isCurrent = () => this.fetching.get(id) === fetched;
-    const fetched: Promise<Entry> = this.read(id, address)
+    const fetched: Promise<Entry> = this.read(id)
       .then((entry) => {
         // What was read while the key was invalidated may be stale.
         if (isCurrent()) this.entries.set(id, entry);
@@ -140,11 +123,9 @@ export class KeyRing {
     return fetched;
   }
 
-  private async read(id: string, address: string): Promise<Entry> {
+  private async read(id: string): Promise<Entry> {
     const isRechecked = this.cached(id) !== undefined;
     const key = (await this.database.prisma.apiKey.findUnique({ where: { id } })) ?? undefined;
-    if (key) this.existing.set(id, true);
-    else this.guesses.set(address, (this.guesses.get(address) ?? 0) + 1);
     return {
       id,
       key,

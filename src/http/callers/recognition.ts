@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { anonymousCaller, type Caller } from '../../access/caller';
 import type { KeyRing } from '../../access/key-ring';
 import { ProblemError } from '../../errors/problem';
@@ -67,25 +67,13 @@ export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymous
       if (!caller) request.keyProblem = new ProblemError('UNAUTHENTICATED', keys.refusalOf(presented));
       count(caller ?? request.caller);
     };
-    const caller = keys.recognise(presented, address, request.raw.socket);
+    const caller = keys.recognise(presented, request.raw.socket);
     if (!(caller instanceof Promise)) return settle(caller);
     caller.then(settle, (error) => {
       request.keyProblem = error;
       done();
     });
   });
-}
-
-/** A whole key, and the rate-limit subject of its client's address. */
-export interface PresentedKey {
-  readonly whole: string;
-  readonly address: string;
-}
-
-/** The key of a request, kept for connections and subscriptions that check it again. */
-export function keyOf(request: FastifyRequest): PresentedKey | undefined {
-  const whole = presentedKey(request);
-  return whole === undefined ? undefined : { whole, address: subjectOfAddress(request.ip) };
 }
 
 /** `X-API-Key`, or the credentials of `Authorization: Bearer` (RFC 6750, section 2.1). */

@@ -7,7 +7,6 @@ import type { Executor } from '../../graphql/executor/executor';
 import { type Outcome, refusal, refuseDocument } from '../../graphql/executor/outcome';
 import { RunningSubscription } from '../../graphql/executor/running-subscription';
 import { PerCaller } from '../callers/per-caller';
-import type { PresentedKey } from '../callers/recognition';
 import { readLiveRequest } from './live-request';
 
 export interface LiveOptions {
@@ -30,7 +29,7 @@ export class LiveOperations {
   isClosing = false;
   private readonly operations: PerCaller;
   /** Running subscriptions, each with the key of its request. */
-  private readonly running = new Map<RunningSubscription, PresentedKey | undefined>();
+  private readonly running = new Map<RunningSubscription, string | undefined>();
   private readonly closeListeners: (() => void)[] = [];
 
   constructor(private readonly options: LiveOptions) {
@@ -52,7 +51,7 @@ export class LiveOperations {
   async run(
     sent: unknown,
     request: OperationRequest,
-    key: PresentedKey | undefined,
+    key: string | undefined,
     isSafe = false,
   ): Promise<RunningSubscription | Outcome> {
     const { executor, documents } = this.options;
@@ -99,21 +98,18 @@ export class LiveOperations {
   }
 
   private async endRevoked(): Promise<void> {
-    const keys = new Map<string, PresentedKey>();
-    for (const key of this.running.values()) if (key) keys.set(key.whole, key);
-    for (const key of keys.values()) {
-      if (await this.isAccepted(key)) continue;
+    for (const key of new Set(this.running.values())) {
+      if (key === undefined || (await this.isAccepted(key))) continue;
       for (const [subscription, own] of this.running) {
-        if (own?.whole === key.whole)
-          subscription.end(new ProblemError('UNAUTHENTICATED', this.options.keys.refusalOf(key.whole)));
+        if (own === key) subscription.end(new ProblemError('UNAUTHENTICATED', this.options.keys.refusalOf(key)));
       }
     }
   }
 
   /** If the database is unavailable the key still counts as accepted: there are no events to leak then either. */
-  private async isAccepted({ whole, address }: PresentedKey): Promise<boolean> {
+  private async isAccepted(key: string): Promise<boolean> {
     try {
-      return (await this.options.keys.recognise(whole, address)) !== undefined;
+      return (await this.options.keys.recognise(key)) !== undefined;
     } catch {
       return true;
     }

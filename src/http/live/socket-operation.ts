@@ -14,7 +14,6 @@ import { RunningSubscription } from '../../graphql/executor/running-subscription
 import type { Subject } from '../../rate-limit/limit-status';
 import { Meter } from '../../rate-limit/meter';
 import type { CountingStore } from '../../rate-limit/stores/counting-store';
-import type { PresentedKey } from '../callers/recognition';
 import { type AccessLog, isTurnedAway } from '../observation/access-log';
 import type { Incoming } from '../observation/request-observation';
 import type { Overload } from '../protection/overload';
@@ -28,7 +27,7 @@ export interface Client {
   readonly address: Subject;
   caller: Caller;
   /** Checked again for each operation. */
-  key: PresentedKey | undefined;
+  key: string | undefined;
   /** The deadlines of its operations. */
   readonly running: Set<Deadline>;
   /** Releases its slot among its caller's connections. */
@@ -98,9 +97,9 @@ export async function runSocketOperation(
 /** @throws ProblemError if the key is no longer accepted; the connection is then closed. */
 async function callerOf({ key, caller, socket }: Client, keys: KeyRing): Promise<Caller> {
   if (key === undefined) return caller;
-  const current = await keys.recognise(key.whole, key.address);
+  const current = await keys.recognise(key);
   if (current) return current;
-  const reason = keys.refusalOf(key.whole);
+  const reason = keys.refusalOf(key);
   socket.close(CloseCode.Forbidden, reason);
   throw new ProblemError('UNAUTHENTICATED', reason);
 }

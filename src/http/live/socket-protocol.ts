@@ -52,23 +52,22 @@ async function authenticate(
   params: Params = {},
   { keys, limits, live, logger }: SocketOptions,
 ): Promise<boolean> {
-  const whole = keyIn(params);
-  if (whole === undefined) return true;
-  const key = { whole, address: client.address.id };
+  const key = keyIn(params);
+  if (key === undefined) return true;
   const refuse = (code: number, reason: string) => {
     client.socket.close(code, reason);
     return false;
   };
   let caller: Caller | undefined;
   try {
-    caller = await keys.recognise(whole, key.address);
+    caller = await keys.recognise(key);
   } catch (error) {
     logger.error(error);
     return refuse(TRY_AGAIN_LATER, 'The key cannot be checked at the moment.');
   }
   if (!caller) {
     await limits.take(client.address, 1, 'counted');
-    return refuse(CloseCode.Forbidden, keys.refusalOf(whole));
+    return refuse(CloseCode.Forbidden, keys.refusalOf(key));
   }
   const leave = live.connections.take(caller.id);
   if (!leave) return refuse(TRY_AGAIN_LATER, tooMany(live.connections.most).message);

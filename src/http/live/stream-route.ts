@@ -10,7 +10,7 @@ import { headersOf } from '../../graphql/idempotency/idempotency-header';
 import { answerOtherMethods } from '../../rest/other-methods';
 import { acceptJsonBodies } from '../../rest/requests/json-body';
 import { JSON_TYPE } from '../../rest/responses/representation';
-import { keyOf } from '../callers/recognition';
+import { presentedKey } from '../callers/recognition';
 import { STREAM_PATH } from '../error-handling';
 import type { AccessLog } from '../observation/access-log';
 import type { RequestsInProgress } from '../protection/requests-in-progress';
@@ -49,7 +49,7 @@ export async function streamRoute(
       throw new ProblemError('NOT_ACCEPTABLE', `Responses are ${EVENT_STREAM}; Accept must allow it.`);
     const isSafe = request.method === 'GET';
     const sent = isSafe ? withParsedVariables(request.query as Record<string, unknown>) : request.body;
-    const result = await live.run(sent, requestOf(request), keyOf(request), isSafe);
+    const result = await live.run(sent, requestOf(request), presentedKey(request), isSafe);
     reply.headers(headersOf(result));
     if (!(result instanceof RunningSubscription) && result.status !== 200) {
       // The limit on concurrent operations has no window whose end could be given.

@@ -10,7 +10,7 @@ import { ProblemError } from '../../errors/problem';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import { PLANS } from '../../rate-limit/plans';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
-import { keyOf } from '../callers/recognition';
+import { presentedKey } from '../callers/recognition';
 import { BODY_LIMIT, GRAPHQL_PATH } from '../error-handling';
 import { aboutToEnd, tooMany } from './live-operations';
 import { type Fault, faultIn, messageAllowances, TOO_OFTEN } from './message-rules';
@@ -97,7 +97,7 @@ export class WebSockets {
     }
     const address = { id: subjectOfAddress(request.ip), quota: PLANS.FREE };
     const running = new Set<Deadline>();
-    const client = { address, caller: request.caller, key: keyOf(request), leave, running };
+    const client = { address, caller: request.caller, key: presentedKey(request), leave, running };
     upgrade.socket.once('close', () => {
       client.leave();
       for (const deadline of running) deadline.end();

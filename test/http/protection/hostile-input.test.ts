@@ -135,21 +135,3 @@ describe('GraphQL', () => {
     expect([answer.statusCode, answer.json().errors[0].extensions]).toMatchObject([status, { code, status }]);
   });
 });
-
-test('look-ups of unknown keys are limited, those of existing keys are not', async () => {
-  const lookUps = jest.spyOn(gateway.database.prisma.apiKey, 'findUnique');
-  const address = '192.0.2.66';
-  const ask = (key: string) =>
-    gateway.server.inject({ url: '/pets', headers: { 'x-api-key': key }, remoteAddress: address });
-  const guess = (i: number) => `ps_${String(i).padStart(12, '0')}_${'a'.repeat(32)}`;
-  const { whole } = await gateway.createKey();
-  for (let i = 0; i < 150; i++) expect([401, 429]).toContain((await ask(guess(i))).statusCode);
-  expect(lookUps.mock.calls.length).toBeLessThan(110);
-  expect((await ask(guess(1000))).json().code).toBe('KEY_BANNED');
-  const before = lookUps.mock.calls.length;
-  expect((await ask(guess(1001))).statusCode).toBe(429);
-  expect(lookUps.mock.calls.length).toBe(before);
-  // Somebody else's key behind the same address.
-  expect((await gateway.server.inject({ url: '/pets', headers: { 'x-api-key': whole } })).statusCode).toBe(200);
-  expect((await ask(whole)).statusCode).toBe(200);
-});
