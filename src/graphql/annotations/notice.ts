@@ -1,5 +1,14 @@
+import {
+  type DocumentNode,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  separateOperations,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
 import { deprecationLink } from '../../errors/help';
-import type { Annotation } from './annotations';
+import { type Annotation, annotationsOf } from './annotations';
 
 /** What a client is told about the deprecated and unstable elements that it uses. */
 export interface Notice {
@@ -9,8 +18,32 @@ export interface Notice {
   readonly extensions?: { readonly deprecations: readonly object[] };
 }
 
-/** The notice for these annotations, if any. Headers combine them: the earliest dates, the least stable level. */
-export function noticeOf(annotations: readonly Annotation[]): Notice | undefined {
+/**
+ * The notice about the fields and arguments that an operation of a validated document names, ignoring `@skip` and
+ * `@include`; `undefined` if none is deprecated or unstable.
+ */
+export function noticeFor(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  { name }: OperationDefinitionNode,
+): Notice | undefined {
+  const annotations = annotationsOf(schema);
+  const found = new Set<Annotation>();
+  const note = (element: unknown) => {
+    const annotation = annotations.get(element);
+    if (annotation) found.add(annotation);
+  };
+  const types = new TypeInfo(schema);
+  const visitor = visitWithTypeInfo(types, {
+    Field: () => note(types.getFieldDef()),
+    Argument: () => note(types.getArgument()),
+  });
+  visit(separateOperations(document)[name?.value ?? ''] ?? document, visitor);
+  return noticeOf([...found]);
+}
+
+/** Headers combine the annotations: the earliest dates, the least stable level. */
+function noticeOf(annotations: readonly Annotation[]): Notice | undefined {
   if (!annotations.length) return undefined;
   const deprecated = annotations.flatMap(({ coordinate, deprecation }) =>
     deprecation ? [{ coordinate, ...deprecation }] : [],

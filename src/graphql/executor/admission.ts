@@ -25,7 +25,7 @@ export function admit(
   request: OperationRequest,
   costs: CostLimits,
 ): Outcome | Admitted {
-  const notice = operation.lifecycle?.noticeFor(sent);
+  const { notice } = operation;
   const variables = request.api.coerces ? sent : operation.coerce(sent);
   const plan = operation.plan(variables);
   const denied = plan && (deny(plan, request) ?? (variables && refuseCost(operation, plan, variables, costs)));

@@ -8,7 +8,7 @@ import {
   type OperationDefinitionNode,
   visit,
 } from 'graphql';
-import { Lifecycle } from '../annotations/lifecycle';
+import { type Notice, noticeFor } from '../annotations/notice';
 import { compile, type Plan, type Source } from './compile';
 import type { Variables } from './context';
 import type { Values } from './run';
@@ -21,8 +21,8 @@ export class Operation implements Source {
   readonly name: string | undefined;
   /** Its kind and root field, a bounded set of values: `query pets`, `mutation (several)`. */
   readonly label: string;
-  /** The deprecated and unstable elements that it uses; `undefined` if there are none, which is the usual case. */
-  readonly lifecycle: Lifecycle | undefined;
+  /** What it reports about the deprecated and unstable elements that it names. */
+  readonly notice: Notice | undefined;
   /** The variables that `@skip` and `@include` depend on. */
   private readonly conditions: readonly string[];
   private readonly plans = new Map<string, Plan>();
@@ -39,7 +39,7 @@ export class Operation implements Source {
       if (definition.kind === Kind.FRAGMENT_DEFINITION) this.fragments[definition.name.value] = definition;
     }
     this.conditions = conditionsOf(document);
-    this.lifecycle = Lifecycle.of(schema, document, node);
+    this.notice = noticeFor(schema, document, node);
   }
 
   get kind(): OperationDefinitionNode['operation'] {
