@@ -19,7 +19,6 @@ import { defineDirectives } from '../graphql/directives/directives';
 import type { Store } from '../rate-limit/stores/store';
 import type { UsageService } from '../usage/usage-service';
 import { describeDirectives } from './descriptions';
-import { isolateMutations } from './savepoints';
 import { refuseOtherIds } from './scalars';
 import { TypedRows } from './typed-rows';
 
@@ -70,7 +69,7 @@ export function buildSchema(
   });
   // Rows are plain objects, instances of no class; what interfaces return says its type.
   for (const type of Object.values(built.getTypeMap())) if (isObjectType(type)) type.isTypeOf = undefined;
-  const schema = isolateMutations(enforceRateLimits(describeDirectives(defineDirectives(built))));
+  const schema = enforceRateLimits(describeDirectives(defineDirectives(built)));
   // Parameter decorators are evaluated last to first, but readers expect `updatePet(id, input)`.
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     (field.args as GraphQLArgument[]).reverse();

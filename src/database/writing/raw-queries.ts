@@ -43,7 +43,7 @@ const LOCK_ROWS = {
 };
 
 // Arbitrary numbers, the same on all instances; the migrations use 72707369. Prisma cannot read `void`.
-const GLOBAL_LOCKS = { apiKeys: 72707370n, severalFields: 72707371n, cleaning: 72707372n };
+const GLOBAL_LOCKS = { apiKeys: 72707370n, cleaning: 72707372n };
 const LOCK = statement('select pg_advisory_xact_lock($1::bigint)::text');
 const TRY_LOCK = statement('select pg_try_advisory_xact_lock($1::bigint) as "isMine"');
 

@@ -67,8 +67,6 @@ export class Context {
     readonly charge: Charge,
     /** Where it reads and writes. */
     readonly session: Session,
-    /** Set if all root fields share a transaction: how many of them have succeeded so far. */
-    readonly shared?: { succeeded: number },
     /** Set if this is the answer to an event of a subscription. */
     readonly event?: object,
   ) {}

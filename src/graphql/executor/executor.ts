@@ -93,7 +93,7 @@ export class Executor {
     const work = this.workOf(admitted, sent);
     const answerTo = (event: object) => {
       const session = request.session.renewed();
-      const own = new Context(request, context.charge, session, undefined, event);
+      const own = new Context(request, context.charge, session, event);
       const { result, end } = this.answers.find(event, work, () => ({
         result: new Run(own, variables, this.options.maxResponseBytes, event).execute(plan.root, false),
         end: () => session.work.deadline.end(),
@@ -138,8 +138,8 @@ export class Executor {
   private executeIdempotently(admitted: Admitted): Promise<Outcome> {
     const { request, plan, variables } = admitted;
     const charge = new Charge(request.meter, plan.cost);
-    return this.idempotent.run({ ...admitted, charge }, (transaction, shared) =>
-      new Run(new Context(request, charge, transaction, shared), variables, this.options.maxResponseBytes).execute(
+    return this.idempotent.run({ ...admitted, charge }, (transaction) =>
+      new Run(new Context(request, charge, transaction), variables, this.options.maxResponseBytes).execute(
         plan.root,
         true,
       ),

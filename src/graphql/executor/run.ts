@@ -99,8 +99,8 @@ export class Run {
           if (!fields || this.data === null) {
             const { data, errors } = this;
             if (this.left >= 0) return resolve(errors.length ? { errors, data } : { data });
-            // What shares a transaction is rolled back.
-            const run = isSerial && !this.context.shared ? root.fields.slice(0, started) : [];
+            // With an idempotency key, the mutation is rolled back.
+            const run = isSerial && !this.context.request.idempotency ? root.fields.slice(0, started) : [];
             return reject(tooLarge(this.maxBytes, errors, run));
           }
           started++;

@@ -13,10 +13,10 @@ interface Mutation extends Admitted {
   readonly charge: Charge;
 }
 
-/** Runs the mutation in a transaction. @param shared counts its root fields that succeed. */
-type Execute = (transaction: Transaction, shared: { succeeded: number }) => Promise<ExecutionResult>;
+/** Runs the mutation in a transaction. */
+type Execute = (transaction: Transaction) => Promise<ExecutionResult>;
 
-/** Runs mutations with an idempotency key: entirely in one transaction, or not at all if the response is stored. */
+/** Runs mutations with an idempotency key: in one transaction, or not at all if the response is stored. */
 export class IdempotentMutations {
   private readonly responses: StoredResponses;
 
@@ -30,16 +30,14 @@ export class IdempotentMutations {
     const { idempotency, caller, session } = request;
     try {
       const key = parseIdempotencyKey(idempotency?.header ?? '');
-      if (plan.scopes.has('ADMIN')) throw neverKept();
+      if (plan.scopes.has('ADMIN')) throw refusedKey(NEVER_STORED);
+      if (plan.cost > 1) throw refusedKey(`${ONE_FIELD}, and this operation has ${plan.cost}`);
       // A replay runs no field that would charge it.
       await charge.settle();
       const text = idempotency?.operation ?? print(operation.document);
       const fingerprint = fingerprintOf([text, operation.name], variables);
       const claim = { caller: caller.id, key, fingerprint };
-      const answered = await this.responses.run(session, claim, {
-        hasSeveralFields: plan.root.fields.length > 1,
-        run: (transaction) => runIn(transaction, mutation, execute),
-      });
+      const answered = await this.responses.run(session, claim, (transaction) => runIn(transaction, mutation, execute));
       if (answered.replayed)
         for (const { extensions } of answered.body.errors ?? [])
           request.observer.onProblem(extensions as unknown as Told);
@@ -50,24 +48,43 @@ export class IdempotentMutations {
   }
 }
 
-/** @throws the first error that is not the caller's fault, so that the run is rolled back. */
-async function runIn(transaction: Transaction, mutation: Mutation, execute: Execute): Promise<Run> {
-  const shared = { succeeded: 0 };
-  const result = await execute(transaction, shared);
-  const problems = (result.errors ?? []).map((error) => ({ error, ...problemOf(error) }));
-  const failed = problems.find(({ internal }) => internal);
-  if (failed) throw failed.error.originalError ?? failed.error;
-  // If nothing was done but to refuse the input or an outdated version, the caller may correct it and reuse the key.
-  const isRefused = problems.length > 0 && problems.every(({ code }) => CORRECTABLE.includes(code));
-  const { body } = answer(result, mutation);
-  return { body, isFinal: !isRefused || shared.succeeded > 0 };
+/** Thrown to roll back what a rejected field has changed. Its response is stored in the same transaction all the same. */
+class Rejected extends Error {
+  constructor(
+    readonly result: ExecutionResult,
+    readonly code: ErrorCode,
+  ) {
+    super(code);
+  }
 }
 
+/** @throws the first error that is not the caller's fault, so that nothing is stored. */
+async function runIn(transaction: Transaction, mutation: Mutation, execute: Execute): Promise<Run> {
+  const run = async (savepoint: Transaction) => {
+    const result = await execute(savepoint);
+    const problems = (result.errors ?? []).map((error) => ({ error, ...problemOf(error) }));
+    const failed = problems.find(({ internal }) => internal);
+    if (failed) throw failed.error.originalError ?? failed.error;
+    // Fields below the root field only read.
+    const rejected = problems.find(({ error }) => error.path?.length === 1);
+    if (rejected) throw new Rejected(result, rejected.code);
+    return { result, code: undefined };
+  };
+  const { result, code } = await transaction.transaction(run).catch((error) => {
+    if (error instanceof Rejected) return error;
+    throw error;
+  });
+  return { body: answer(result, mutation).body, isFinal: code === undefined || !CORRECTABLE.includes(code) };
+}
+
+/** After these nothing is stored: the caller may correct the input or the version, and use the key again. */
 const CORRECTABLE: readonly ErrorCode[] = ['BAD_USER_INPUT', 'PRECONDITION_FAILED'];
 
 /** The secret from `createApiKey` or `rotateApiKey` must never be stored; other ADMIN mutations are safe to retry without a key. */
-function neverKept(): ProblemError {
-  const message = 'is not accepted by operations of the scope ADMIN: their responses are never stored';
+const NEVER_STORED = 'is not accepted by operations of the scope ADMIN: their responses are never stored';
+const ONE_FIELD = 'is accepted by mutations of one root field';
+
+function refusedKey(message: string): ProblemError {
   const path = 'Idempotency-Key';
   return new ProblemError('BAD_USER_INPUT', `${path}: ${message}`, [{ path, message }]);
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FormattedExecutionResult } from 'graphql';
 import type { Session, Transaction } from '../../database/database';
-import { FairQueue, type Leave } from '../../database/work/fair-queue';
-import { lock, tryLock } from '../../database/writing/raw-queries';
+import { tryLock } from '../../database/writing/raw-queries';
 import { ProblemError } from '../../errors/problem';
 
 /** A request made under an idempotency key. */
@@ -21,21 +20,13 @@ export interface Run {
   readonly isFinal: boolean;
 }
 
-/** What to run. */
-interface Work {
-  /** Each field may lock rows, which stay locked until the last field has run. */
-  readonly hasSeveralFields: boolean;
-  run(transaction: Transaction): Promise<Run>;
-}
+type Work = (transaction: Transaction) => Promise<Run>;
 
 /** A response, and whether it was stored earlier. */
 interface Answer {
   readonly body: FormattedExecutionResult;
   readonly replayed: boolean;
 }
-
-/** Maximum number of requests with several fields that wait for their turn. */
-const MAX_WAITING = 1_000;
 
 /** Maximum bytes of a stored response, as in the table. */
 const MAX_BYTES = 1024 * 1024;
@@ -49,16 +40,12 @@ export class StoredResponses {
   /** Keys in use in this process: the embedded database would make a second request wait instead of refusing it. */
   private readonly running = new Set<string>();
 
-  /** For work with several fields: while waiting here it holds no connection. */
-  private readonly several = new FairQueue(1, MAX_WAITING);
-
   /** @param now milliseconds of the Unix epoch. */
   constructor(private readonly now: () => number) {}
 
   /**
    * Returns the response stored under the claim's key, or runs `work` in a transaction. If `work` throws, its
-   * changes are rolled back and nothing is stored. Work with several fields runs one at a time across all
-   * instances, since two might lock the same rows in opposite orders.
+   * changes are rolled back and nothing is stored.
    * @throws ProblemError `IDEMPOTENCY_IN_PROGRESS`, `IDEMPOTENCY_MISMATCH`, `OPERATION_TOO_COMPLEX`,
    * `SERVICE_UNAVAILABLE`, and whatever `work` throws.
    */
@@ -66,12 +53,9 @@ export class StoredResponses {
     const id = `${claim.caller}\n${claim.key}`;
     if (this.running.has(id)) throw inProgress();
     this.running.add(id);
-    let leave: Leave | undefined;
     try {
-      if (work.hasSeveralFields) leave = await this.several.enter(session.work);
       return await session.transaction((transaction) => this.runFirst(transaction, claim, work));
     } finally {
-      leave?.();
       this.running.delete(id);
     }
   }
@@ -84,8 +68,7 @@ export class StoredResponses {
     const known = await this.find(transaction, claim);
     if (known) return known;
     if (!isMine) throw inProgress();
-    if (work.hasSeveralFields) await lock(transaction, 'severalFields');
-    const { body, isFinal } = await work.run(transaction);
+    const { body, isFinal } = await work(transaction);
     if (isFinal) {
       const answer = JSON.stringify(body);
       if (Buffer.byteLength(answer) > MAX_BYTES) throw tooLarge();
