@@ -19,10 +19,11 @@ import { type AccessRule, writesFromHere } from './http/callers/local-access';
 import { LiveOperations } from './http/live/live-operations';
 import { AccessLog } from './http/observation/access-log';
 import { createLogger } from './http/observation/logger';
-import { type Exposition, Metrics } from './http/observation/metrics';
+import { Metrics } from './http/observation/metrics';
 import { Drain } from './http/protection/drain';
 import { Overload } from './http/protection/overload';
 import { RequestsInProgress } from './http/protection/requests-in-progress';
+import { OF_WORKERS } from './http/routes/metrics-route';
 import { createServer } from './http/server';
 import type { Store } from './rate-limit/stores/store';
 import { buildSchema } from './schema/schema';
@@ -42,16 +43,8 @@ export interface App {
   readonly drain: Drain;
 }
 
-/**
- * Composes the application over an open database: keys and limits, services, schema, server.
- * @param exposition what `/metrics` serves if this process is one of several workers.
- */
-export async function createApp(
-  config: Config,
-  database: Database,
-  now: () => number = Date.now,
-  exposition?: Exposition,
-): Promise<App> {
+/** Composes the application over an open database: keys and limits, services, schema, server. */
+export async function createApp(config: Config, database: Database, now: () => number = Date.now): Promise<App> {
   const keys = new KeyRing(database, now);
   const apiKeys = new ApiKeyService(keys, now);
   const logger = createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY);
@@ -103,7 +96,7 @@ export async function createApp(
     overload,
     // With tracing a log line names the trace active when it is written, so it must not wait.
     accessLog: new AccessLog(logger, metrics, tracing === undefined),
-    exposition: config.METRICS_PORT === undefined ? (exposition ?? metrics) : undefined,
+    exposition: config.METRICS_PORT === undefined ? (config.WEB_CONCURRENCY > 1 ? OF_WORKERS : metrics) : undefined,
     anonymousAccess: accessRule(config, anonymousAccess),
     logger,
     connections: connectionLimits(config),

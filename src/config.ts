@@ -18,7 +18,7 @@ const SETTINGS = {
   PORT: setting(integer(0, 65535), 4000),
   /** Address to listen on. */
   HOST: setting(text, '127.0.0.1'),
-  /** Worker processes. More than one require DATABASE_URL and REDIS_URL. */
+  /** Worker processes. More than one require DATABASE_URL and REDIS_URL, and METRICS_PORT for metrics. */
   WEB_CONCURRENCY: setting(integer(1, 256), 1),
   /** `postgresql://` URL; without it the embedded PostgreSQL in DATA_DIR is used. */
   DATABASE_URL: setting<string | undefined>(postgres, undefined),

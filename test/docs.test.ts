@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { SETTING_NAMES } from '../src/config';
 import { statement } from '../src/database/statement';
 import { METRICS } from '../src/http/observation/metric-table';
-import { POOL_METRICS } from '../src/processes/worker-pool-metrics';
+import { POOL_METRICS } from '../src/processes/primary';
 import { PLANS } from '../src/rate-limit/plans';
 import { PROJECT } from './helper/command';
 import { blocksOf, PAGES, Reader, stepsOf, textOf } from './helper/documented';

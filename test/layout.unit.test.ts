@@ -82,7 +82,7 @@ test('the process that only supervises workers loads almost nothing', () => {
     }
   };
   for (const path of ['config', 'environment', 'processes/ending', 'processes/primary']) walk(`src/${path}`);
-  expect([...packages].sort()).toEqual(['birpc', 'pg-connection-string', 'pino', 'prom-client']);
+  expect([...packages].sort()).toEqual(['pg-connection-string', 'pino', 'prom-client']);
 });
 
 /** `domain` of `src/domain/cursor`, `main` of `src/main`. */

@@ -20,6 +20,7 @@ onOwnServers('a gateway with two workers whose servers really stop', () => {
     gateway = await GatewayProcess.start({
       ...environmentOf(postgres.url, redis.url),
       WEB_CONCURRENCY: '2',
+      METRICS_PORT: '0',
       REQUEST_TIMEOUT_MS: '3000',
     });
     await until(async () => (await gateway.serving()) === 2, 20);
@@ -81,7 +82,7 @@ onOwnServers('a gateway with two workers whose servers really stop', () => {
   test('Redis is killed under load and restarted: no request fails, and limits are shared again', async () => {
     const { workers } = gateway;
     const counting = async (state: string) =>
-      ((await fresh('/metrics')).body ?? '').includes(`petstore_limiter_store{state="${state}"} 2`);
+      (await gateway.metrics()).includes(`petstore_limiter_store{state="${state}"} 2`);
     const load = new Load(gateway.url, 6, mixed, 5);
     await until(async () => load.tried.length > 100, 20);
     expect(await counting('redis')).toBe(true);

@@ -1,7 +1,7 @@
 import { createApp } from '../app';
 import type { Config } from '../config';
 import { openDatabase } from '../database/open';
-import type { Exposition, Metrics } from '../http/observation/metrics';
+import type { Metrics } from '../http/observation/metrics';
 import { serveMetrics } from '../http/routes/metrics-server';
 import type { Store } from '../rate-limit/stores/store';
 import { parseRedisAddress, placeOfRedis } from '../redis/redis-address';
@@ -30,11 +30,8 @@ export interface Service {
   finish(): Promise<void>;
 }
 
-/**
- * Opens the database and composes the application.
- * @param exposition what `/metrics` serves if this process is one of several workers.
- */
-export async function openService(config: Config, exposition?: Exposition): Promise<Service> {
+/** Opens the database and composes the application. */
+export async function openService(config: Config): Promise<Service> {
   const database = await openDatabase({
     url: config.DATABASE_URL,
     directory: config.DATA_DIR,
@@ -43,12 +40,7 @@ export async function openService(config: Config, exposition?: Exposition): Prom
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     isTraced: config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
   });
-  const { server, anonymousAccess, limits, firstAdminKey, metrics, drain } = await createApp(
-    config,
-    database,
-    Date.now,
-    exposition,
-  );
+  const { server, anonymousAccess, limits, firstAdminKey, metrics, drain } = await createApp(config, database);
   return {
     metrics,
     listen: async () => {

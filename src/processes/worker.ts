@@ -1,39 +1,42 @@
 import type { Worker } from 'node:cluster';
-import { createBirpc } from 'birpc';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AggregatorRegistry } from 'prom-client';
 import type { Config } from '../config';
-import { channelTo, type PrimaryCalls, type WorkerCalls } from './calls';
-import { fail, messageOf } from './ending';
-import { openService, type Service } from './service';
+import { fail } from './ending';
+import { openService } from './service';
 
-/** One of several processes that serve the same port; the primary tells it when to stop. */
+/** Within this time all workers have closed the port: a client whose connection is then closed finds no port to open another. */
+const ALL_CLOSED_MS = 500;
+
+/** Within this time the primary passes on a connection that it has accepted. */
+const PASSED_ON_MS = 50;
+
+/** One of several processes that serve the same port. */
 export async function startWorker(config: Config, worker: Worker): Promise<void> {
-  // A terminal or a container signals every process, but only the primary decides what to do.
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined);
-  let service: Service;
-  const finish = () => void service.finish().then(() => process.exit(0), fail);
-  const primary = createBirpc<PrimaryCalls, WorkerCalls>(
-    {
-      samples: () => service.metrics.samples(),
-      closePort: (): Promise<void> => service.closePort(config.SHUTDOWN_DELAY_MS, () => primary.accepted()),
-      finish,
-    },
-    channelTo(worker),
-  );
-  try {
-    service = await openService(config, { text: () => primary.metrics() });
-    const report = await service.listen();
-    whenOrphaned(worker, () => void service.closePort(0).then(finish, fail));
-    await primary.serving(report);
-  } catch (error) {
-    await primary.failed(messageOf(error));
-    process.exit(1);
+  const service = await openService(config);
+  if (config.METRICS_PORT !== undefined) {
+    AggregatorRegistry.setRegistries(service.metrics.collect());
+    // The constructor makes this process answer the primary's requests for metrics.
+    new AggregatorRegistry();
   }
-}
+  const report = await service.listen();
 
-/** A primary that is killed takes the port with it; its workers answer what they have accepted, and exit. */
-function whenOrphaned(worker: Worker, end: () => void): void {
+  let isEnding = false;
+  const end = (delayMs: number) => {
+    if (isEnding) return;
+    isEnding = true;
+    const ended = service
+      .closePort(delayMs, () => sleep(PASSED_ON_MS))
+      .then(() => sleep(ALL_CLOSED_MS))
+      .then(() => service.finish());
+    ended.then(() => process.exit(0), fail);
+  };
+  // A terminal signals every process, and the primary passes the signal on: the first one counts.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(config.SHUTDOWN_DELAY_MS));
+  // A primary that is killed takes the port with it.
   worker.once('disconnect', () => {
     worker.exitedAfterDisconnect = true; // otherwise Node, which has no option for it, ends the process right after this
-    end();
+    end(0);
   });
+  worker.send({ serving: report });
 }

@@ -19,7 +19,7 @@ onServers('a subscriber on one instance gets what another has committed, once', 
     client.subscribe('subscription { petChanged { kind petId pet { name category { name } } } }'),
   );
   const subscriptions = async (gateway: GatewayProcess) =>
-    /^petstore_subscriptions (\d)$/m.exec(await (await fetch(`${gateway.url}/metrics`)).text())?.[1];
+    /^petstore_subscriptions (\d)$/m.exec(await gateway.metrics())?.[1];
   await until(async () => (await subscriptions(one)) === '2' && (await subscriptions(other)) === '1');
 
   await other.graphql('mutation { createCategory(input: { name: "Dogs" }) { id } }', key);
@@ -42,13 +42,11 @@ onServers('a subscriber on one instance gets what another has committed, once', 
 onServers('so does one served by a different worker of the same instance', async () => {
   const { url = '', drop } = await createDatabase();
   const environment = { DATABASE_URL: url, REDIS_URL: String(REDIS_URL), ADMIN_API_KEY: ADMIN_KEY };
-  const gateway = await GatewayProcess.start({ ...environment, WEB_CONCURRENCY: '2' });
+  const gateway = await GatewayProcess.start({ ...environment, WEB_CONCURRENCY: '2', METRICS_PORT: '0' });
   const key = { 'x-api-key': ADMIN_KEY };
   const clients = Array.from({ length: 8 }, () => socketClient(gateway.url, key));
   const received = clients.map((client) => client.subscribe('subscription { petChanged { kind petId } }'));
-  await until(async () =>
-    (await (await fetch(`${gateway.url}/metrics`)).text()).includes('\npetstore_subscriptions 8\n'),
-  );
+  await until(async () => (await gateway.metrics()).includes('\npetstore_subscriptions 8\n'));
   await gateway.graphql('mutation { createCategory(input: { name: "Dogs" }) { id } }', key);
   await gateway.graphql('mutation { createPet(input: { name: "Rex", categoryId: 1 }) { id } }', key);
   await gateway.graphql('mutation { deletePet(id: 1) { id } }', key);

@@ -96,8 +96,15 @@ export class GatewayProcess {
 
   /** Number of workers accepting connections, according to its metrics. */
   async serving(): Promise<number> {
-    const { body = '' } = await ask(this.url, { path: '/metrics' });
-    return Number(/^petstore_workers (\d+)$/m.exec(body)?.[1]);
+    return Number(/^petstore_workers (\d+)$/m.exec(await this.metrics())?.[1]);
+  }
+
+  /** Its metrics: with `METRICS_PORT` from there, otherwise from the main port. */
+  async metrics(): Promise<string> {
+    const { body = '' } = await ask(String(this.report.Metrics ?? this.url).replace(/\/metrics$/, ''), {
+      path: '/metrics',
+    });
+    return body;
   }
 
   /** Sends a signal to it and its workers, as a terminal does. @returns how it ended. */

@@ -22,6 +22,7 @@ onServers('two workers', () => {
   const environment = (more: Record<string, string> = {}) => ({
     ...production.environment,
     WEB_CONCURRENCY: '2',
+    METRICS_PORT: '0',
     ...more,
   });
 
@@ -54,20 +55,12 @@ onServers('two workers', () => {
 
   test('a killed one loses only what it was doing, and is replaced; without their primary they answer what they have accepted, and exit', async () => {
     const { gateway, load } = await startUnderLoad();
-    const requests = async () => {
-      const { body = '' } = await ask(gateway.url, { path: '/metrics' });
-      const counts = body.matchAll(/^petstore_request_duration_seconds_count\{.*\} (\d+)$/gm);
-      return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
-    };
     const [lost = Number.NaN, other = Number.NaN] = gateway.workers;
-    const before = await requests();
     process.kill(lost, 'SIGKILL');
     await until(async () => gateway.workers.length === 2 && !gateway.workers.includes(lost), 20);
     await until(async () => (await gateway.serving()) === 2, 20);
     expect(gateway.workers).toContain(other);
-    // Counters do not fall with the worker that counted.
-    expect(await requests()).toBeGreaterThanOrEqual(before);
-    expect((await ask(gateway.url, { path: '/metrics' })).body).toMatch(/^petstore_workers_lost_total 1$/m);
+    expect(await gateway.metrics()).toMatch(/^petstore_workers_lost_total 1$/m);
     const failed = others(load.tried);
     expect(failed.length).toBeLessThanOrEqual(CLIENTS);
 
@@ -138,8 +131,7 @@ onServers('three workers on an empty database', () => {
     });
     try {
       const { report } = gateway;
-      const scrape = async () => (await fetch(String(report.Metrics))).text();
-      await until(async () => /^petstore_workers 3$/m.test(await scrape()), 30);
+      await until(async () => (await gateway.serving()) === 3, 30);
       expect(gateway.stdout.match(/Petstore Gateway/g)).toHaveLength(1);
       const { host, pathname } = new URL(TEST_REDIS_URL ?? '');
       expect(report).toMatchObject({ Workers: 3, Limits: `Redis at ${host}${pathname}`, Proxies: '1 hop' });
@@ -148,18 +140,13 @@ onServers('three workers on an empty database', () => {
       // Each on its own connection: they go to the workers in turn.
       const asked = Array.from({ length: 12 }, () => ask(gateway.url, { path: '/pets/7', headers }));
       expect(outcomes(await Promise.all(asked))).toEqual({ 404: 12 });
-      const text = await scrape();
+      const text = await gateway.metrics();
       expect(text).toContain('petstore_request_duration_seconds_count{operation="getPet",status="4xx"} 12');
       expect(text).toContain('petstore_limiter_store{state="redis"} 3');
       expect(text).toContain('petstore_limiter_decisions_total{decision="allowed"} 12');
       expect((await ask(gateway.url, { path: '/metrics' })).status).toBe(404);
 
       const { workers } = gateway;
-      // One that does not respond is reported as it last was.
-      process.kill(workers[0] ?? Number.NaN, 'SIGSTOP');
-      expect(await scrape()).toContain('{operation="getPet",status="4xx"} 12');
-      process.kill(workers[0] ?? Number.NaN, 'SIGCONT');
-
       void gateway.stop('SIGTERM');
       await until(async () => (await ask(gateway.url, { path: '/readyz' })).status === 503);
       expect(await gateway.stop('SIGINT')).toMatchObject({ code: 1, signal: null });

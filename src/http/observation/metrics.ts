@@ -10,9 +10,6 @@ export interface Exposition {
   text(): Promise<string>;
 }
 
-/** The metrics of one process, for the primary to aggregate. */
-export type Samples = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
-
 /** The worst error that a request was answered with. */
 export interface ObservedError extends Told {
   readonly interface: Interface;
@@ -38,6 +35,7 @@ export class Metrics implements Exposition {
     labelNames: ['operation', 'status'],
     buckets: BUCKETS,
     registers: [this.registry],
+    collect: () => this.record(),
   });
   private readonly errors = new Counter({
     name: 'petstore_errors_total',
@@ -56,11 +54,14 @@ export class Metrics implements Exposition {
   }
 
   text(): Promise<string> {
-    return this.complete().metrics();
+    return this.collect().metrics();
   }
 
-  samples(): Promise<Samples> {
-    return this.complete().getMetricsAsJSON();
+  /** Adds Node's own metrics, which have a cost, with the first call. */
+  collect(): Registry {
+    if (!this.hasProcessMetrics) collectDefaultMetrics({ register: this.registry });
+    this.hasProcessMetrics = true;
+    return this.registry;
   }
 
   observeError({ code, interface: by }: ObservedError): void {
@@ -79,13 +80,5 @@ export class Metrics implements Exposition {
     for (const { operation, status, ms } of this.waiting)
       this.durations.observe({ operation, status: `${Math.floor(status / 100)}xx` }, ms / 1000);
     this.waiting = [];
-  }
-
-  /** Node's own metrics have a cost, so they start with the first collection. */
-  private complete(): Registry {
-    this.record();
-    if (!this.hasProcessMetrics) collectDefaultMetrics({ register: this.registry });
-    this.hasProcessMetrics = true;
-    return this.registry;
   }
 }

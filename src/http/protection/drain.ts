@@ -17,7 +17,7 @@ const ACCEPTING_TURNS = 600;
 /**
  * Closes a server without dropping what it has accepted, in two steps: first the port, then the connections. A client
  * whose connection is closed opens a new one, which would be reset if the port closed just then. Workers that share a
- * port all close it before any of them takes the second step.
+ * port therefore wait between the steps.
  */
 export class Drain {
   constructor(
@@ -72,7 +72,7 @@ export class Drain {
 }
 
 /** Between two checks the event loop polls, and accepts what the system has. */
-export async function turnOfTheLoop(): Promise<void> {
+async function turnOfTheLoop(): Promise<void> {
   for (let check = 0; check < 3; check++) await nextCheck();
 }
 

@@ -151,3 +151,20 @@ test('with a port of their own metrics are served there only', async () => {
   own.close();
   await server.close();
 });
+
+test('several workers serve no metrics on the main port, and say where they are', async () => {
+  const several = {
+    WEB_CONCURRENCY: '2',
+    DATABASE_URL: 'postgresql://127.0.0.1/petstore',
+    REDIS_URL: 'redis://127.0.0.1:1',
+  };
+  const config = readConfig({ LOG_LEVEL: 'silent', ADMIN_API_KEY: ADMIN_KEY, ...several });
+  const { server } = await createApp(config, gateway.database);
+  const answer = await server.inject({ url: '/metrics', headers: { 'x-api-key': ADMIN_KEY } });
+  expect(answer.json()).toMatchObject({
+    code: 'NOT_FOUND',
+    status: 404,
+    message: 'With WEB_CONCURRENCY above 1, metrics are served on METRICS_PORT only.',
+  });
+  await server.close();
+});

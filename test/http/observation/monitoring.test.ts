@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
 import { METRICS } from '../../../src/http/observation/metric-table';
-import { WorkerPoolMetrics } from '../../../src/processes/worker-pool-metrics';
+import { POOL_METRICS } from '../../../src/processes/primary';
 import { startGateway } from '../../helper/gateway';
 
 const read = (file: string) => readFileSync(join(__dirname, '../../../docs', file), 'utf8');
@@ -53,10 +53,9 @@ beforeAll(async () => {
   await gateway.app.inject({ url: '/pets' });
   const { body } = await gateway.app.inject({ url: '/metrics' });
   await gateway.close();
-  const workers = await new WorkerPoolMetrics({ workers: new Set(), losses: 0 }).text();
-  // Those without samples yet.
-  for (const { name, labels = [] } of METRICS) exposed.set(`petstore_${name}`, new Set(labels));
-  for (const [, name = '', labels = ''] of `${body}\n${workers}`.matchAll(/^(\w+)(\{[^}]*\})? /gm)) {
+  // Those without samples yet, and those of workers.
+  for (const { name, labels = [] } of [...METRICS, ...POOL_METRICS]) exposed.set(`petstore_${name}`, new Set(labels));
+  for (const [, name = '', labels = ''] of body.matchAll(/^(\w+)(\{[^}]*\})? /gm)) {
     const known = exposed.get(name) ?? new Set();
     for (const [, label = ''] of labels.matchAll(/(\w+)="/g)) known.add(label);
     exposed.set(name, known);
