@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { load, prepare } from './lib/load.mjs';
 import { readOptions } from './lib/options.mjs';
 import { pinLoad } from './lib/process.mjs';
-import { servers } from './lib/servers.mjs';
+import { API_KEY, servers } from './lib/servers.mjs';
 import { onStage } from './lib/stage.mjs';
 import { works } from './lib/works.mjs';
 
@@ -29,7 +29,7 @@ const server = servers.find(({ name }) => name === (options.only?.[0] ?? 'gatewa
 async function sample({ url, pid }) {
   process.kill(pid, 'SIGUSR2');
   await sleep(SETTLE_MS);
-  const text = await (await fetch(`${url}/metrics`)).text();
+  const text = await (await fetch(`${url}/metrics`, { headers: { 'x-api-key': API_KEY } })).text();
   const read = ([metric, unit]) => Number(new RegExp(`^${metric} (\\S+)`, 'm').exec(text)?.[1]) / unit;
   return Object.fromEntries(Object.entries(FIGURES).map(([name, from]) => [name, read(from)]));
 }

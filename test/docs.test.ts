@@ -88,7 +88,7 @@ test.each([
 });
 
 test('every metric is named by a guide', async () => {
-  const { body } = await gateway.server.inject({ url: '/metrics' });
+  const { body } = await gateway.app.inject({ url: '/metrics' });
   const served = [...body.matchAll(/^# TYPE (petstore_\w+)/gm)].map(([, name]) => name ?? '');
   // Some are only there with Redis or workers.
   const declared = [...METRICS, ...POOL_METRICS].map(({ name }) => `petstore_${name}`);

@@ -121,7 +121,7 @@ async function leavers({ url, port, until, database, key: adminKey }) {
     await sleep(5);
   }
   await sleep(200);
-  const metrics = await (await fetch(`${url}/metrics`)).text();
+  const metrics = await (await fetch(`${url}/metrics`, { headers: { 'x-api-key': adminKey } })).text();
   const waiting = /^petstore_database_waiting (\d+)/m.exec(metrics)?.[1];
   await locker.query('rollback');
   await locker.end();

@@ -131,10 +131,7 @@ describe('in the output of the process', () => {
     // A caller that connects by WebSocket before it is banned.
     const client = socketClient(running.url, { apiKey: whole });
     client.subscribe('subscription { petChanged { petId } }');
-    await until(async () => {
-      const metrics = await fetch(`${running.url}/metrics`, { headers: { connection: 'close' } });
-      return (await metrics.text()).includes('petstore_subscriptions 1\n');
-    });
+    await until(async () => (await running.metrics()).includes('petstore_subscriptions 1\n'));
     for (let i = 0; i < 85; i++) await running.graphql('{ __typename pets { totalCount } }', { 'x-api-key': whole });
     for (let i = 0; i < 10; i++) {
       const { error } = await client.subscribe('{ pets { totalCount } }').untilOver();

@@ -88,6 +88,6 @@ export function streamClient(url: string, headers: Record<string, string> = {}):
 
 /** Number of subscriptions running in an instance, according to its metrics. */
 export async function running(gateway: Gateway): Promise<number> {
-  const { body } = await gateway.server.inject({ url: '/metrics' });
+  const { body } = await gateway.app.inject({ url: '/metrics' });
   return Number(/^petstore_subscriptions (\d+)$/m.exec(body)?.[1]);
 }

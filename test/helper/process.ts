@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { command, PROJECT } from './command';
 import { IS_FULL } from './full';
+import { ADMIN_KEY } from './gateway';
 import { ask } from './load';
 
 /** The gateway. The full suite runs it as production does. */
@@ -99,12 +100,11 @@ export class GatewayProcess {
     return Number(/^petstore_workers (\d+)$/m.exec(await this.metrics())?.[1]);
   }
 
-  /** Its metrics: with `METRICS_PORT` from there, otherwise from the main port. */
+  /** Its metrics: with `METRICS_PORT` from there, otherwise from the main port. The connection is not kept open. */
   async metrics(): Promise<string> {
-    const { body = '' } = await ask(String(this.report.Metrics ?? this.url).replace(/\/metrics$/, ''), {
-      path: '/metrics',
-    });
-    return body;
+    const headers = { 'x-api-key': String(this.report['Admin key'] ?? ADMIN_KEY), connection: 'close' };
+    const url = String(this.report.Metrics ?? this.url).replace(/\/metrics$/, '');
+    return (await ask(url, { path: '/metrics', headers })).body ?? '';
   }
 
   /** Sends a signal to it and its workers, as a terminal does. @returns how it ended. */

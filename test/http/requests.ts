@@ -8,7 +8,7 @@ export interface Request {
   readonly body?: string;
   /** The operation of a POST to /graphql. */
   readonly graphql?: string;
-  readonly as?: 'anonymous' | 'wrong key' | 'reader' | 'free';
+  readonly as?: 'admin' | 'anonymous' | 'wrong key' | 'reader' | 'free';
   /** The state in which it arrives. */
   readonly before?: 'a pet' | 'a bug' | 'no database';
   readonly status: number;
@@ -298,7 +298,7 @@ export const REQUESTS: readonly Request[] = [
   { name: 'liveness', path: '/livez', status: 200 },
   { name: 'readiness', path: '/readyz', as: 'anonymous', status: 200 },
   { name: 'readiness with a wrong key', path: '/readyz', as: 'wrong key', status: 200 },
-  { name: 'metrics', path: '/metrics', status: 200 },
+  { name: 'metrics', path: '/metrics', as: 'admin', status: 200 },
   {
     name: 'a method that health does not allow',
     method: 'POST',

@@ -10,7 +10,7 @@ const LOOPBACK_HOST = new RegExp(`^${LOOPBACK}$`, 'i');
 const LOOPBACK_ORIGIN = new RegExp(`^https?://${LOOPBACK}$`, 'i');
 
 /** Whether the request was addressed to this machine by a name of its own. */
-export function isForLoopback({ host = '' }: IncomingHttpHeaders): boolean {
+function isForLoopback({ host = '' }: IncomingHttpHeaders): boolean {
   return LOOPBACK_HOST.test(host);
 }
 

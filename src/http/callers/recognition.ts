@@ -62,7 +62,9 @@ export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymous
     // The request may be answered without a look-up or before it completes. Its caller must not be told the quota and the
     // ban of others that share its address.
     request.meter = new Meter(nothing, UNIDENTIFIED);
-    if (request.isShed || request.routeOptions.config.isForAnybody) return done();
+    const { metering, isForAnybody } = request.routeOptions.config;
+    // Metrics are served during overload too, and need a key.
+    if (isForAnybody || (request.isShed && metering !== 'unmetered')) return done();
     const settle = (caller: Caller | undefined) => {
       if (!caller) request.keyProblem = new ProblemError('UNAUTHENTICATED', keys.refusalOf(presented));
       count(caller ?? request.caller);

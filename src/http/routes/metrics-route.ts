@@ -1,13 +1,11 @@
-import { BlockList, isIPv6 } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Registry } from 'prom-client';
 import { ProblemError } from '../../errors/problem';
 import { readRoute } from '../../rest/other-methods';
-import { isForLoopback } from '../callers/local-access';
 import type { Exposition } from '../observation/metrics';
 import { METRICS_PATH } from './metrics-server';
 
-/** `/metrics` on the main port: for this machine and admin keys only. */
+/** `/metrics` on the main port: needs a key with the scope ADMIN. */
 export async function metricsRoute(app: FastifyInstance, { metrics }: { metrics: Exposition }): Promise<void> {
   readRoute(app, METRICS_PATH, {
     config: { metering: 'unmetered', operation: 'metrics' },
@@ -27,24 +25,10 @@ export const OF_WORKERS: Exposition = {
   },
 };
 
-function accessProblem(request: FastifyRequest): ProblemError | undefined {
-  const { scopes, apiKey } = request.caller;
-  if (scopes.has('ADMIN') || isLocal(request)) return undefined;
-  return apiKey
+function accessProblem({ caller, keyProblem }: FastifyRequest): Error | undefined {
+  if (keyProblem !== undefined) return keyProblem as Error;
+  if (caller.scopes.has('ADMIN')) return undefined;
+  return caller.apiKey
     ? new ProblemError('FORBIDDEN', 'Metrics need an API key with the scope ADMIN; this key does not have it.')
     : new ProblemError('UNAUTHENTICATED', 'Metrics need an API key with the scope ADMIN.');
-}
-
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-LOOPBACK.addAddress('::1', 'ipv6');
-
-/** Headers that proxies and browsers add: the peer may be local, but the client need not be. */
-const FORWARDED = /^(?:x-forwarded-.*|x-real-ip|forwarded|via|origin)$/;
-
-/** A page that got here by DNS rebinding sends no Origin to its own server; its Host tells. */
-function isLocal({ headers, raw }: FastifyRequest): boolean {
-  if (!isForLoopback(headers) || Object.keys(headers).some((name) => FORWARDED.test(name))) return false;
-  const { remoteAddress = '' } = raw.socket;
-  return LOOPBACK.check(remoteAddress, isIPv6(remoteAddress) ? 'ipv6' : 'ipv4');
 }

@@ -152,7 +152,9 @@ describe('a caller that continues after 20 refusals within a window', () => {
   });
 
   test('metrics are answered, and not to be asked for later', async () => {
-    const response = await gateway.app.inject({ url: '/metrics', headers: key.headers });
+    const admin = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 2, perDay: 1000, scopes: ['ADMIN'] });
+    await ban(admin.headers, 2);
+    const response = await gateway.app.inject({ url: '/metrics', headers: admin.headers });
     expect([response.statusCode, toldBy(response.headers).remaining]).toEqual([200, 0]);
     expect(response.headers).not.toHaveProperty('retry-after');
   });

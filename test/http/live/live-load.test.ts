@@ -53,7 +53,7 @@ async function openSocket(query: string): Promise<WebSocket> {
 
 const change = () => gateway.database.changed({ topic: 'pet', kind: 'UPDATED', id: 1n });
 const metric = async (name: string) => {
-  const { body } = await gateway.server.inject({ url: '/metrics' });
+  const { body } = await gateway.app.inject({ url: '/metrics' });
   return Number(new RegExp(`^petstore_${name} (\\d+)$`, 'm').exec(body)?.[1]);
 };
 

@@ -88,34 +88,19 @@ test('nothing that a client makes up becomes a label, and no secret appears', as
   expect(body).toContain('process_cpu_seconds_total');
 });
 
-test('on the main port metrics are for this machine and for admin keys', async () => {
-  expect((await gateway.server.inject({ url: '/metrics' })).statusCode).toBe(200);
-  expect((await gateway.server.inject({ url: '/metrics', remoteAddress: '::1' })).statusCode).toBe(200);
-  const refused = await remote();
-  expect([refused.statusCode, refused.json().code]).toEqual([401, 'UNAUTHENTICATED']);
+test('on the main port metrics need a key with the scope ADMIN, from this machine too', async () => {
+  expect((await remote({ 'x-api-key': ADMIN_KEY })).statusCode).toBe(200);
+  for (const remoteAddress of ['203.0.113.7', '127.0.0.1', '::1']) {
+    const rejected = await gateway.server.inject({
+      url: '/metrics',
+      headers: { host: '127.0.0.1:4000' },
+      remoteAddress,
+    });
+    expect([rejected.statusCode, rejected.json().code]).toEqual([401, 'UNAUTHENTICATED']);
+  }
   const key = await gateway.createKey({ scopes: ['READ', 'WRITE'] });
   expect((await remote(key.headers)).json()).toMatchObject({ code: 'FORBIDDEN', status: 403 });
   expect((await remote({ 'x-api-key': 'nonsense' })).statusCode).toBe(401);
-});
-
-test.each(['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'via', 'x-real-ip', 'origin'])(
-  'a proxy or a page on this machine does not make its clients local: %s',
-  async (name) => {
-    const answer = await gateway.server.inject({ url: '/metrics', headers: { [name]: '198.51.100.1' } });
-    expect(answer.statusCode).toBe(401);
-  },
-);
-
-test.each([
-  ['127.0.0.1:4000', 200],
-  ['[::1]:4000', 200],
-  ['localhost', 200],
-  ['evil.example:4000', 401],
-  ['127.0.0.1.evil.example', 401],
-])('a page that was rebound to this machine does not read them: as %s they are %i', async (host, status) => {
-  expect((await gateway.server.inject({ url: '/metrics', headers: { host } })).statusCode).toBe(status);
-  const admin = { host, 'x-api-key': ADMIN_KEY };
-  expect((await gateway.server.inject({ url: '/metrics', headers: admin })).statusCode).toBe(200);
 });
 
 test('a scrape is free of quota', async () => {

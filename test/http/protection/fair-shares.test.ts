@@ -63,7 +63,7 @@ function sendHalf(headers: object = {}): Opened {
 
 /** Requests in progress, without the one that asks. */
 async function inProgress(): Promise<number> {
-  const { body } = await gateway.server.inject({ url: '/metrics' });
+  const { body } = await gateway.app.inject({ url: '/metrics' });
   return Number(/^petstore_requests_in_progress (-?\d+)$/m.exec(body)?.[1]) - 1;
 }
 

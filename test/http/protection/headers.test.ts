@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { type Gateway, startGateway } from '../../helper/gateway';
+import { ADMIN_KEY, type Gateway, startGateway } from '../../helper/gateway';
 import { toldBy } from '../../helper/standing';
 import { exchange, parseResponse } from '../../helper/wire';
 import { checkBody, checkHeaders, checkHelp } from '../answers';
@@ -18,6 +18,7 @@ beforeAll(async () => {
     usual: (await gateway.createKey({ plan: 'BUSINESS' })).headers,
     reader: (await gateway.createKey({ plan: 'BUSINESS', scopes: ['READ'] })).headers,
     free: (await gateway.createKey()).headers,
+    admin: { 'x-api-key': ADMIN_KEY },
     anonymous: {},
     'wrong key': { 'x-api-key': 'x' },
   };
@@ -210,10 +211,10 @@ test('the quota falls by the cost of each request, in both windows, on both inte
   }
 });
 
-/** Whether a banned caller is refused it: everything but health, metrics, pages and preflights. */
+/** Whether a banned caller is refused it: everything but health, pages and preflights. */
 function isRefusable({ before, as, status, method, path = '', headers }: Request): boolean {
   const isPage = /^\/($|docs\/|openapi|graphiql|favicon)/.test(path) || headers?.accept === 'text/html';
-  const isExempt = isPage || method === 'OPTIONS' || path === '/livez' || path === '/metrics';
+  const isExempt = isPage || method === 'OPTIONS' || path === '/livez';
   return !before && !as && status !== 304 && !isExempt;
 }
 

@@ -50,7 +50,7 @@ async function leave(request: string): Promise<void> {
 }
 
 const inProgress = async () => {
-  const { body } = await gateway.server.inject({ url: '/metrics' });
+  const { body } = await gateway.app.inject({ url: '/metrics' });
   return Number(/^petstore_requests_in_progress (-?\d+)$/m.exec(body)?.[1]);
 };
 
