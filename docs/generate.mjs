@@ -25,7 +25,7 @@ function drawn(source) {
 const GROUPS = [
   [
     'The process',
-    /^(PORT|HOST|WEB_CONCURRENCY|NODE_ENV|LOG_LEVEL|SHUTDOWN_DELAY_MS|WATCHDOG_MS|METRICS_PORT)$/,
+    /^(PORT|HOST|WEB_CONCURRENCY|NODE_ENV|LOG_LEVEL|SHUTDOWN_DELAY_MS|METRICS_PORT)$/,
     'More in [operations](operations.md) and [scaling](scaling.md).',
   ],
   [

@@ -92,8 +92,6 @@ const SETTINGS = {
   MAX_EVENT_LOOP_LAG_MS: setting(integer(10, 60_000), 500),
   /** How long to keep serving after SIGTERM with readiness off, so that load balancers notice before connections are refused. */
   SHUTDOWN_DELAY_MS: setting(integer(0, 600_000), 500),
-  /** How long the event loop may stand still before the process ends, with exit code 70, for a supervisor to start it again; 0: for ever. */
-  WATCHDOG_MS: setting(integer(0, 3_600_000), 30_000),
   /** Separate port for /metrics, open to anyone who reaches it; without it /metrics is on PORT and needs an admin key. */
   METRICS_PORT: setting<number | undefined>(integer(0, 65535), undefined),
   /** OpenTelemetry collector (OTLP over HTTP) that traces are sent to; without it there are none. */

@@ -7,7 +7,6 @@ test('the defaults are those documented', () => {
     PORT: 4000,
     HOST: '127.0.0.1',
     WEB_CONCURRENCY: 1,
-    WATCHDOG_MS: 30_000,
     DATABASE_URL: undefined,
     DATABASE_POOL_SIZE: 10,
     DATABASE_QUEUE: 1000,

@@ -7,7 +7,6 @@ import type { Store } from '../rate-limit/stores/store';
 import { parseRedisAddress, placeOfRedis } from '../redis/redis-address';
 import { announce, type Report } from './banner';
 import { stopOnSignals } from './ending';
-import { startWatchdog } from './watchdog';
 
 /** One process that does everything. */
 export async function serveAlone(config: Config): Promise<void> {
@@ -45,8 +44,6 @@ export async function openService(config: Config): Promise<Service> {
     metrics,
     listen: async () => {
       const address = await server.listen({ port: config.PORT, host: config.HOST }).catch(cannotListen);
-      // Only now: starting may take long, with many rows to migrate.
-      startWatchdog(config.WATCHDOG_MS);
       return {
         address,
         data: database.description,
