@@ -1,16 +1,8 @@
 import cluster from 'node:cluster';
-import { setFlagsFromString } from 'node:v8';
 import { readConfig, SETTING_NAMES } from './config';
 import { misspellings } from './config/likely-settings';
 import { environment, namesInFile } from './environment';
 import { fail } from './processes/ending';
-
-// Once V8 has seen objects survive a collection, it would allocate their like in the old generation, where they stay for
-// minutes. Here nothing that a request allocates outlives it: the survivors belonged to requests in progress.
-setFlagsFromString('--no-allocation-site-pretenuring');
-// Collect the old generation once it has grown by half, not to four times its size: under full load about every ten
-// seconds, which takes some ten milliseconds.
-setFlagsFromString('--heap-growing-percent=50');
 
 /** Decides what kind of process this is; each kind loads only what it needs. */
 async function main(): Promise<void> {
