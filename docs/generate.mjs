@@ -44,7 +44,6 @@ const GROUPS = [
     'More in [bounds](bounds.md), [trusted documents](trusted-documents.md) and [federation](federation.md).',
   ],
   ['Connections, requests and time', /^(MAX_|HEADERS_|KEEP_ALIVE_|REQUEST_)/, 'More in [bounds](bounds.md).'],
-  ['Traces', /^OTEL_/, 'More in [operations](operations.md).'],
   ['Other', /^/, ''],
 ];
 
@@ -53,8 +52,6 @@ const TAKES = [
   [/^integer\((.+), (.+)\)$/, (low, high) => `${number(low)} to ${number(high)}`],
   [/^oneOf\((.+)\)$/, (values) => values.replaceAll("'", '`')],
   [/^flag$/, () => '`true`, `false`'],
-  [/^urls\('(.+?)'/, (protocol) => `\`${protocol}//\` URLs, comma-separated`],
-  [/^url\('(.+?)'/, (protocol) => `a \`${protocol}//\` URL`],
   [/^urls$/, () => '`postgresql://` URLs, comma-separated'],
   [/^postgres/, () => 'a `postgresql://` URL'],
   [/^redis/, () => 'a `redis://` URL'],

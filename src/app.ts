@@ -56,13 +56,10 @@ export async function createApp(config: Config, database: Database, now: () => n
   const all = { ...services, apiKeys, limits, usage: usage.service, events: events.hub };
   const schema = config.SUBGRAPH ? (await import('./federation/subgraph.js')).buildSubgraph(all) : buildSchema(all);
   const documents = createDocuments(config, schema);
-  const tracing = config.OTEL_EXPORTER_OTLP_ENDPOINT ? await import('./tracing/tracing.js') : undefined;
-  tracing?.reportTo(logger);
   const executor = new Executor(schema, {
     now,
     costs: costLimits(config),
     maxResponseBytes: config.MAX_RESPONSE_BYTES,
-    trace: tracing?.traceOperation,
   });
   const { ADMIN_API_KEY: given } = config;
   if (given !== undefined) await ensureAdminKey(database, given, now());
@@ -94,8 +91,7 @@ export async function createApp(config: Config, database: Database, now: () => n
     now,
     requests,
     overload,
-    // With tracing a log line names the trace active when it is written, so it must not wait.
-    accessLog: new AccessLog(logger, metrics, tracing === undefined),
+    accessLog: new AccessLog(logger, metrics),
     exposition: config.METRICS_PORT === undefined ? (config.WEB_CONCURRENCY > 1 ? OF_WORKERS : metrics) : undefined,
     anonymousAccess: accessRule(config, anonymousAccess),
     logger,
@@ -108,7 +104,6 @@ export async function createApp(config: Config, database: Database, now: () => n
   server.addHook('onClose', () => usage.recorder.stop());
   server.addHook('onClose', () => limits.close());
   server.addHook('onClose', () => events.close());
-  server.addHook('onClose', () => tracing?.stopTracing());
   const expired = new ExpiredAnswers(database, {
     now,
     onError: (error) => logger.warn({ err: error }, 'expired idempotency responses could not be deleted'),

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { AnonymousAccess } from './access/caller';
-import { apiKey, flag, integer, oneOf, origins, postgres, proxies, redis, text, url } from './config/parsers';
+import { apiKey, flag, integer, oneOf, origins, postgres, proxies, redis, text } from './config/parsers';
 
 /** One environment variable: how it is read, and its default. */
 interface Setting<T> {
@@ -94,10 +94,6 @@ const SETTINGS = {
   SHUTDOWN_DELAY_MS: setting(integer(0, 600_000), 500),
   /** Separate port for /metrics, open to anyone who reaches it; without it /metrics is on PORT and needs an admin key. */
   METRICS_PORT: setting<number | undefined>(integer(0, 65535), undefined),
-  /** OpenTelemetry collector (OTLP over HTTP) that traces are sent to; without it there are none. */
-  OTEL_EXPORTER_OTLP_ENDPOINT: setting<string | undefined>(url('http:', 'https:'), undefined),
-  /** Name of the service in traces. */
-  OTEL_SERVICE_NAME: setting(text, 'petstore-gateway'),
   /** Origins that browsers may call from, comma-separated; without it any origin, without credentials. */
   CORS_ORIGINS: setting<string[] | undefined>(origins, undefined),
   /** Least severe level that is logged. */

@@ -10,8 +10,6 @@ async function main(): Promise<void> {
   const config = readConfig(environment());
   if (cluster.isPrimary && config.WEB_CONCURRENCY > 1)
     return (await import('./processes/primary.js')).startPrimary(config);
-  // Before the modules that it hooks into are loaded.
-  if (config.OTEL_EXPORTER_OTLP_ENDPOINT) (await import('./tracing/tracing.js')).startTracing(config.OTEL_SERVICE_NAME);
   if (cluster.worker) return (await import('./processes/worker.js')).startWorker(config, cluster.worker);
   return (await import('./processes/service.js')).serveAlone(config);
 }

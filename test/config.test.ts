@@ -44,8 +44,6 @@ test('the defaults are those documented', () => {
     BAN_AFTER: 20,
     BAN_SECONDS: 60,
     BAN_MAX_SECONDS: 3600,
-    OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
-    OTEL_SERVICE_NAME: 'petstore-gateway',
     CORS_ORIGINS: undefined,
     LOG_LEVEL: 'info',
     NODE_ENV: 'development',

@@ -9,7 +9,7 @@ const FLOORS = [
   ['processes'],
   ['app', 'cli', 'environment'],
   ['composition'],
-  ['config', 'http', 'tracing'],
+  ['config', 'http'],
   ['pages'],
   ['rest', 'federation'],
   ['schema'],

@@ -29,14 +29,6 @@ export function flag(value: string): boolean {
   return oneOf('true', 'false')(value) === 'true';
 }
 
-export function url(...protocols: string[]) {
-  return (value: string): string => {
-    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value;
-    // The value may hold a password, so it is not repeated.
-    throw new Error(`must be a URL that starts with ${protocols[0]}//`);
-  };
-}
-
 /** The URL of a PostgreSQL server. */
 export function postgres(value: string): string {
   parseConnectionString(value);

@@ -1,9 +1,9 @@
-import type { ConnectionsOptions } from './connections/connections';
+import type { PoolBounds } from './connections/bounded-pool';
 import { openPostgres } from './connections/postgres';
 import type { Database } from './database';
 import { openEmbedded } from './embedded/embedded';
 
-export interface DatabaseOptions extends Partial<Omit<ConnectionsOptions, 'connectMs'>> {
+export interface DatabaseOptions extends Partial<Omit<PoolBounds, 'connectMs'>> {
   /** `postgresql://…` */
   readonly url?: string;
   /** Of the embedded database. */
@@ -16,7 +16,7 @@ export interface DatabaseOptions extends Partial<Omit<ConnectionsOptions, 'conne
  * @throws Error with a one-line message if it cannot be opened or migrated.
  */
 export function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { url, directory, poolSize = 10, queue = 1000, requestTimeoutMs = 10_000, isTraced } = options;
-  const bounds = { poolSize, queue, requestTimeoutMs, isTraced };
+  const { url, directory, poolSize = 10, queue = 1000, requestTimeoutMs = 10_000 } = options;
+  const bounds = { poolSize, queue, requestTimeoutMs };
   return url ? openPostgres(url, bounds) : openEmbedded(directory, bounds);
 }

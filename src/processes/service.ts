@@ -37,7 +37,6 @@ export async function openService(config: Config): Promise<Service> {
     poolSize: config.DATABASE_POOL_SIZE,
     queue: config.DATABASE_QUEUE,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
-    isTraced: config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
   });
   const { server, anonymousAccess, limits, firstAdminKey, metrics, drain } = await createApp(config, database);
   return {

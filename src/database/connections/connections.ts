@@ -13,11 +13,6 @@ import { openProbe, settingsFor } from './connection-settings';
 import { runPrepared } from './prepared-query';
 import { SharedConnections } from './shared-connections';
 
-export interface ConnectionsOptions extends PoolBounds {
-  /** Whether each statement takes a connection of its own, so that its span does not include the wait for others. */
-  readonly isTraced?: boolean;
-}
-
 /** Maximum number of connections shared by short reads, and their maximum share of all connections. */
 const MAX_SHARED = 2;
 const SHARE = 0.2;
@@ -51,11 +46,11 @@ export class Connections implements Engine {
 
   constructor(
     private readonly server: Server,
-    { isTraced, ...bounds }: ConnectionsOptions,
+    bounds: PoolBounds,
   ) {
     const { poolSize, connectMs, requestTimeoutMs } = bounds;
     // Short reads that share a connection need a time limit for its session.
-    const sharedSize = isTraced || server.isPooled ? 0 : Math.min(MAX_SHARED, Math.floor(poolSize * SHARE));
+    const sharedSize = server.isPooled ? 0 : Math.min(MAX_SHARED, Math.floor(poolSize * SHARE));
     const readMs = Math.min(MAX_READ_MS, Math.ceil(requestTimeoutMs * READ_SHARE));
     this.probe = openProbe(server);
     this.pool = new BoundedPool(

@@ -4,7 +4,8 @@ import type { Database } from '../database';
 import { reasonOf } from '../failures';
 import { migrate, migrationsOn } from '../migrations';
 import { PrismaDatabase } from '../work/prisma-database';
-import { Connections, type ConnectionsOptions } from './connections';
+import type { PoolBounds } from './bounded-pool';
+import { Connections } from './connections';
 
 const CONNECT_SHARE = 0.5;
 const MAX_CONNECT_MS = 5_000;
@@ -13,7 +14,7 @@ const MAX_CONNECT_MS = 5_000;
  * Connects to a PostgreSQL server, and applies pending migrations. Prisma and the prepared statements share its connections.
  * @throws Error with a one-line message that says where, without the password in `url`.
  */
-export async function openPostgres(url: string, bounds: Omit<ConnectionsOptions, 'connectMs'>): Promise<Database> {
+export async function openPostgres(url: string, bounds: Omit<PoolBounds, 'connectMs'>): Promise<Database> {
   const { requestTimeoutMs } = bounds;
   const server = new Server(url);
   const description = `PostgreSQL at ${server.place}`;

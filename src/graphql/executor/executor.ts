@@ -26,8 +26,6 @@ export interface ExecutorOptions {
   readonly costs: CostLimits;
   /** Maximum size of a response, and of an event of a subscription. */
   readonly maxResponseBytes: number;
-  /** Called around each operation; it is `undefined` if the document has none with the name. */
-  trace?(operation: Operation | undefined, run: () => Promise<Outcome>): Promise<Outcome>;
 }
 
 /**
@@ -59,9 +57,7 @@ export class Executor {
     request: OperationRequest,
   ): Promise<Outcome> {
     const operation = this.operations.find(document, operationName);
-    const run = () =>
-      operation ? this.perform(operation, variables, request) : this.refuseName(operationName, request);
-    return this.options.trace ? this.options.trace(operation, run) : run();
+    return operation ? this.perform(operation, variables, request) : this.refuseName(operationName, request);
   }
 
   /**

@@ -49,12 +49,11 @@ const MAX_WAITING = 256;
 export class AccessLog extends LogController {
   private waiting: AccessEntry[] = [];
   private timer: NodeJS.Timeout | undefined;
+  private isPatient = true;
 
-  /** @param isPatient whether lines may wait; they may not if they depend on the active context, such as a trace. */
   constructor(
     private readonly logger: FastifyBaseLogger,
     private readonly metrics: Pick<Metrics, 'observe' | 'observeError'>,
-    private isPatient = true,
   ) {
     super({ requestIdLogLabel: 'requestId' });
   }
