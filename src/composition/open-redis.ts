@@ -1,15 +1,16 @@
-import { parseRedisAddress } from '../redis/redis-address';
-import { connectRedis, type RedisClient } from '../redis/redis-client';
-import { refusalAt, refusalIn } from '../redis/refusals';
+import { connectRedis, faultOf, type RedisClient } from '../redis/redis-client';
+import { refusalIn } from '../redis/refusals';
 
 /**
  * Connects to Redis. One that cannot be reached does not stop the start: limits are then counted in memory.
- * @throws Error if it refuses this client, or is not of the kind that the URL says.
+ * @throws Error if Redis rejects this client.
  */
 export async function openRedis(url: string): Promise<RedisClient> {
-  const refusal = await refusalAt(parseRedisAddress(url));
-  if (refusal !== undefined) throw new Error(`REDIS_URL: ${refusal}`);
-  return connectRedis(url);
+  const redis = await connectRedis(url);
+  const fault = faultOf(redis);
+  if (refusalIn(fault) === undefined) return redis;
+  redis.disconnect();
+  return refuse(fault);
 }
 
 /** Names the setting that is to blame for what Redis does not allow. */

@@ -39,6 +39,11 @@ export async function createLimits(
     );
   const shared = new RedisStore(redis, { bans, now });
   const store = new FallbackStore(shared, memory, { share, onState, trials: redis.isCluster ? CLUSTER_TRIALS : 1 });
-  await store.start((error) => refusalIn(error) !== undefined).catch(refuse);
+  await store
+    .start((error) => refusalIn(error) !== undefined)
+    .catch((error) => {
+      redis.disconnect();
+      return refuse(error);
+    });
   return new CountingStore(store, onUsage);
 }

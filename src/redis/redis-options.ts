@@ -2,10 +2,10 @@ import type { RedisOptions } from 'ioredis';
 import type { RedisAddress } from './redis-address';
 
 /** How long a connection may take to be made, in milliseconds. */
-export const CONNECT_MS = 2000;
+const CONNECT_MS = 2000;
 
 /** What every connection to the address has in common, whether it is to a server, a Sentinel or a node. */
-export function connectionOptions({ tls, username, password, db }: RedisAddress): RedisOptions {
+function connectionOptions({ tls, username, password, db }: RedisAddress): RedisOptions {
   return { tls: tls && { ...tls }, username, password, db, connectTimeout: CONNECT_MS, disconnectTimeout: 500 };
 }
 

@@ -41,7 +41,7 @@ canRun('over TLS with certificates of an authority of its own', () => {
   test('a server is used with the certificates in the URL, and not without', async () => {
     const { port } = await start();
     await expectService(`rediss://127.0.0.1:${port}?${query}`);
-    expect(await refusal(`rediss://127.0.0.1:${port}`)).toMatch(/^REDIS_URL: 127.0.0.1:\d+ refuses: TLS fails: .*cert/);
+    expect(await refusal(`rediss://127.0.0.1:${port}`)).toMatch(/^REDIS_URL: TLS fails: .*cert/);
     expect(await refusal(`rediss://localhost:${port}?${query}`)).toMatch(/TLS fails: Hostname\/IP does not match/);
     const authority = query.replace(/&.*/, '');
     expect(await refusal(`rediss://127.0.0.1:${port}?${authority}`)).toMatch(/TLS fails|not connected/);
