@@ -13,15 +13,6 @@ import { join } from 'node:path';
 
 const PROJECT = join(__dirname, '..', '..');
 const PATCHES = join(__dirname, 'mutations');
-const COPIED = [
-  '.env.example',
-  'docs',
-  'jest.config.cjs',
-  'package.json',
-  'package-lock.json',
-  'prisma',
-  'schema.graphql',
-];
 
 const names = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const byTests = process.argv.includes('--tests');
@@ -29,8 +20,8 @@ const byTests = process.argv.includes('--tests');
 /** A copy of the product as it is, compiled, with the installed packages of the original. */
 function copy(): string {
   const directory = mkdtempSync(join(tmpdir(), 'petstore-mutation-'));
-  for (const name of [...COPIED, 'README.md', 'CHANGELOG.md', 'src', 'dist', 'test', 'tsconfig.json'])
-    cpSync(join(PROJECT, name), join(directory, name), { recursive: true });
+  const left = ['.git', 'data', 'node_modules'].map((name) => join(PROJECT, name));
+  cpSync(PROJECT, directory, { recursive: true, filter: (path) => !left.includes(path) });
   symlinkSync(join(PROJECT, 'node_modules'), join(directory, 'node_modules'));
   return directory;
 }
@@ -53,14 +44,9 @@ function noticedBy(directory: string, patch: string): string {
   const [, scenario = '', database = ''] =
     /^Detected by: (.+), (embedded|postgres)$/m.exec(readFileSync(join(PATCHES, patch), 'utf8')) ?? [];
   for (const args of [[scenario, `--${database}`], ['--bail']]) {
-    const { stdout, stderr } = run(
-      directory,
-      process.execPath,
-      '-r',
-      './test/helper/typescript.cjs',
-      'test/net/run.ts',
-      ...args,
-    );
+    const net = ['-r', './test/helper/typescript.cjs', 'test/net/run.ts'];
+    const { status, stdout, stderr } = run(directory, process.execPath, ...net, ...args);
+    if (status !== 0 && status !== 1) throw new Error(`The net could not be replayed: ${stdout}${stderr}`);
     const found = [...`${stdout}${stderr}`.matchAll(/^######## (?:Error: )?(.+)$/gm)].map(([, where]) => where);
     if (found.length) return [...new Set(found)].join('; ');
   }
