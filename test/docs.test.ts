@@ -112,7 +112,7 @@ test('the page of the administrator offers every plan', () => {
 
 test('the TypeScript in the documentation is that of clients which the suite runs', () => {
   const app = join(__dirname, 'clients', 'app');
-  const clients = ['apollo.ts', 'apollo-cache.ts', 'urql.ts', 'relay.ts', 'rest.ts', 'router.ts', 'hey-api.ts']
+  const clients = ['apollo.ts', 'apollo-cache.ts', 'urql.ts', 'relay.ts', 'rest.ts']
     .map((name) => readFileSync(join(app, name), 'utf8'))
     .join('\n');
   const shown = PAGES.flatMap((page) => blocksOf(page, 'ts'));

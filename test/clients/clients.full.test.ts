@@ -7,7 +7,6 @@ import { OrderService } from '../../src/domain/order-service';
 import { PetService } from '../../src/domain/pet-service';
 import { fillShop } from '../helper/database';
 import { ADMIN_KEY, type Gateway, type Json, startGateway } from '../helper/gateway';
-import { StatementLog } from '../helper/statements';
 
 const ROOT = join(__dirname, '..', '..');
 const APP = join(__dirname, 'app');
@@ -69,7 +68,7 @@ describe('as published,', () => {
     expect(next).toContain('node(id: $nodeId)');
   });
 
-  test('graphql-codegen, openapi-typescript and hey-api generate what that the clients compile with', () => {
+  test('graphql-codegen and openapi-typescript generate what the clients compile with', () => {
     expect(said.types).toEqual([]);
   });
 });
@@ -144,67 +143,6 @@ test('Relay: pages of a refetched category, edges added and deleted, live events
     category: 'Dogs',
     order: { quantity: 2, pet: { name: 'Renamed' } },
   });
-});
-
-test('hey-api: a generated client, with types for errors and headers', async () => {
-  expect(await seenBy('hey-api')).toEqual({
-    created: [201, true],
-    found: [['Generated', 'available']],
-    renamed: 'Renamed',
-    outdated: 'PRECONDITION_FAILED',
-    orders: [true, '2026-12-01T08:00:00.000Z', 'true'],
-    left: 0,
-    refused: 'sold out',
-    removed: 204,
-    wrong: [{ path: 'name', message: 'must not be empty' }],
-    thrown: 'BAD_USER_INPUT',
-  });
-});
-
-test("Apollo Gateway: a supergraph with another team's subgraph, entities read together, each user's key or the router's", async () => {
-  const subgraph = await gateway.another({ SUBGRAPH: 'true' });
-  await fillShop(gateway.database);
-  const more = "insert into pets (name, category_id) select 'Pet ' || i, 1 from generate_series(4, 250) i";
-  await gateway.database.query(statement(more), []);
-  const user = await subgraph.createKey({
-    name: 'user',
-    plan: 'ENTERPRISE',
-    perMinute: 5,
-    perDay: 5,
-    scopes: ['READ'],
-  });
-  const log = StatementLog.of(gateway.database);
-  const seen = await seenBy('router', {
-    PETSTORE_URL: await subgraph.listen(),
-    USER_KEY: user.whole,
-    APOLLO_TELEMETRY_DISABLED: 'true',
-  }).finally(() => subgraph.close());
-  log.stop();
-  const dogs = { name: 'Dogs' };
-  expect(seen).toEqual({
-    reviewed: [
-      250,
-      { stars: 0, pet: { name: 'Rex', category: dogs } },
-      { stars: 3, pet: { name: 'Pet 250', category: dogs } },
-    ],
-    pages: { hasNextPage: false },
-    starred: {
-      pets: {
-        nodes: [
-          { name: 'Rex', stars: 1 },
-          { name: 'Bello', stars: 2 },
-        ],
-        pageInfo: { hasNextPage: true },
-      },
-    },
-    renamed: { updatePet: { name: 'Routed', stars: 2 } },
-    refused: ['BAD_USER_INPUT'],
-    viewers: ['first admin key', 'user', null],
-    // 250 pets are three requests, one pet is the fourth, what is refused the fifth.
-    users: [250, { pet: { name: 'Rex' } }, ['FORBIDDEN'], ['RATE_LIMITED'], ['UNAUTHENTICATED']],
-  });
-  // Twice 250 pets with their categories, a hundred at a time.
-  expect(log.ofShop.filter((text) => text.includes('join categories'))).toHaveLength(6);
 });
 
 test('Apollo Client: the pages of every list joined, one viewer, fragments on Node, nothing lost in the cache', async () => {

@@ -8,7 +8,6 @@ import { codegen } from '@graphql-codegen/core';
 import * as typedDocumentNode from '@graphql-codegen/typed-document-node';
 import * as typescriptOperations from '@graphql-codegen/typescript-operations';
 import graphqlEslint from '@graphql-eslint/eslint-plugin';
-import { createClient } from '@hey-api/openapi-ts';
 import { ESLint } from 'eslint';
 import { parse } from 'graphql';
 import openapiTS, { astToString } from 'openapi-typescript';
@@ -126,12 +125,6 @@ function typeFaults() {
 mkdirSync(at('generated'));
 writeFileSync(at('generated', 'graphql.ts'), await graphqlTypes());
 writeFileSync(at('generated', 'openapi.ts'), astToString(await openapiTS(read('openapi.json'))));
-await createClient({
-  input: at('openapi.json'),
-  output: { path: at('generated', 'hey-api'), importFileExtension: '.js' },
-  plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'],
-  logs: { level: 'silent' },
-});
 // A schema that breaks rules, to see that they are on: a name, a description, a page.
 const broken = read('schema.graphql')
   .replace('  pets(', '  get_pets(')

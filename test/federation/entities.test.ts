@@ -60,6 +60,33 @@ test('a hundred of a type are read by one statement, with what is selected of th
   expect(log.ofShop).toHaveLength(1);
 });
 
+test("as a router asks: keys from one answer lead to entities in the next, by its own key or by the user's", async () => {
+  const keys =
+    'query Starred__petstore__0 { pets(first: 2) { nodes { __typename id name } pageInfo { hasNextPage } } }';
+  const stars = `query Reviewed__petstore__1($representations: [_Any!]!) {
+    _entities(representations: $representations) { ... on Pet { __typename name category { __typename id name } } }
+  }`;
+  const { pets } = await gateway.data<{ pets: { nodes: object[] } }>(keys);
+  expect(pets).toEqual({
+    nodes: [
+      { __typename: 'Pet', id: '1', name: 'Rex' },
+      { __typename: 'Pet', id: '2', name: 'Bello' },
+    ],
+    pageInfo: { hasNextPage: true },
+  });
+  const category = { __typename: 'Category', id: '1', name: 'Dogs' };
+  const found = ['Rex', 'Bello'].map((name) => ({ __typename: 'Pet', name, category }));
+  const user = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 2, perDay: 2, scopes: ['READ'] });
+  const asTheUser = (query: string) => gateway.graphql(query, { representations: pets.nodes }, user.headers);
+  expect(await gateway.data(stars, { representations: pets.nodes })).toEqual({ _entities: found });
+  expect((await asTheUser(stars)).data).toEqual({ _entities: found });
+  const rename = 'mutation Renamed__petstore__0 { updatePet(id: 2, input: { name: "Routed" }) { __typename id name } }';
+  expect((await asTheUser(rename)).errors[0]?.extensions?.code).toBe('FORBIDDEN');
+  expect(await gateway.data(rename)).toEqual({ updatePet: { __typename: 'Pet', id: '2', name: 'Routed' } });
+  await asTheUser(stars);
+  expect((await asTheUser(stars)).errors[0]?.extensions?.code).toBe('RATE_LIMITED');
+});
+
 describe('refused is', () => {
   const INTEGER = 'must be an integer from 1 to 9223372036854775807';
   const TYPES = 'must be one of Pet, Category, Order, InventoryItem';

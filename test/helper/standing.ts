@@ -1,9 +1,6 @@
-import { parseRateLimit } from 'ratelimit-header-parser';
-import { parseList } from 'structured-headers';
-
 type Received = Record<string, string | string[] | number | undefined>;
 
-/** What a response's headers say about the caller, according to third-party parsers. */
+/** What a response's headers say about the caller. */
 export interface Told {
   readonly limit: number;
   readonly remaining: number;
@@ -16,37 +13,32 @@ export interface Told {
 
 /** Reads `X-RateLimit-*`, `RateLimit-Policy`, `RateLimit` and `Retry-After`. @throws Error if one is invalid. */
 export function toldBy(received: Received): Told {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(received)) {
-    if (value !== undefined) headers.set(name, String(value));
-  }
-  const policies = listOf(headers.get('ratelimit-policy'));
-  const limits = listOf(headers.get('ratelimit'));
+  const limits = new Map(listOf(received.ratelimit));
   const windows = Object.fromEntries(
-    [...policies].map(([name, policy]) => [name, { ...policy, ...limits.get(name) }]),
+    listOf(received['ratelimit-policy']).map(([name, policy]) => [name, { ...policy, ...limits.get(name) }]),
   ) as Told['windows'];
-  const retryAfter = headers.get('retry-after');
-
-  // This parser would prefer the draft's newer fields, and parse them by the grammar of an older draft.
-  headers.delete('ratelimit');
-  const { limit, remaining, reset } = parseRateLimit(headers, { reset: 'unix' }) ?? {};
-  if (limit === undefined || remaining === undefined || !reset) throw new Error('no X-RateLimit headers');
-  const at = reset.getTime() / 1000;
   return {
-    limit,
-    remaining,
-    reset: at,
+    limit: integerOf(received['x-ratelimit-limit']),
+    remaining: integerOf(received['x-ratelimit-remaining']),
+    reset: integerOf(received['x-ratelimit-reset']),
     windows,
-    retryAfter: retryAfter === null ? undefined : Number(retryAfter),
+    retryAfter: received['retry-after'] === undefined ? undefined : integerOf(received['retry-after']),
   };
 }
 
-function listOf(field: string | null): Map<string, Record<string, number>> {
-  if (field === null) throw new Error('a RateLimit field is missing');
-  return new Map(
-    parseList(field).map(([name, parameters]) => [
-      String(name),
-      Object.fromEntries(parameters) as Record<string, number>,
-    ]),
-  );
+/** Reads a list of structured fields: strings, with parameters that are integers. @throws Error if it is another. */
+export function listOf(field: unknown): [name: string, parameters: Record<string, number>][] {
+  return String(field)
+    .split(', ')
+    .map((item) => {
+      const [, name = '', parameters = ''] = /^"([a-z]+)"((?:;[a-z]+=\d+)+)$/.exec(item) ?? [];
+      if (!name) throw new Error(`not a structured field: ${field}`);
+      const pairs = [...parameters.matchAll(/;([a-z]+)=(\d+)/g)].map(([, key, value]) => [key, Number(value)]);
+      return [name, Object.fromEntries(pairs)];
+    });
+}
+
+function integerOf(field: unknown): number {
+  if (!/^\d+$/.test(String(field))) throw new Error(`not an integer: ${field}`);
+  return Number(field);
 }
