@@ -1,13 +1,27 @@
-// Generates the Prisma client. The CLI first looks for its native schema engine and would download it, but generating
+// Copies what the pages need of packages for browsers, which are then not needed to run the gateway, and generates the Prisma
+// client. The CLI first looks for its native schema engine and would download it, but generating
 // does not use it: any existing file will do. The variable is set for this child process only, because with it `prisma
 // migrate` would succeed without doing anything.
 import { spawnSync } from 'node:child_process';
+import { cpSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
+/** Files of packages for `src/pages/vendor`: GraphiQL with its dependencies, and the search of the guides. */
+const VENDOR = {
+  'react.js': 'react/umd/react.production.min.js',
+  'react-dom.js': 'react-dom/umd/react-dom.production.min.js',
+  'graphiql.js': 'graphiql/graphiql.min.js',
+  'graphiql.css': 'graphiql/graphiql.min.css',
+  'minisearch.js': 'minisearch/dist/es/index.js',
+};
+
+const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+for (const [name, file] of Object.entries(VENDOR)) cpSync(at(`node_modules/${file}`), at(`src/pages/vendor/${name}`));
+
 const prisma = createRequire(import.meta.url).resolve('prisma/build/index.js');
 const { status } = spawnSync(process.execPath, [prisma, 'generate', '--no-hints'], {
-  cwd: fileURLToPath(new URL('..', import.meta.url)),
+  cwd: at(''),
   env: {
     ...process.env,
     PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,

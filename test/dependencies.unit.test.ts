@@ -40,7 +40,7 @@ const FILES = ['src', 'test', 'bench', 'prisma', 'docs']
       .map((entry) => relative(PROJECT, join(entry.parentPath, entry.name))),
   )
   .concat('jest.config.cjs')
-  .filter((path) => /\.[cm]?[jt]s$/.test(path) && !/node_modules|\/generated\/|\/public\//.test(path))
+  .filter((path) => /\.[cm]?[jt]s$/.test(path) && !/node_modules|\/(generated|public|vendor)\//.test(path))
   .map((path) => ({ ...readSource(path, read(path)), text: read(path) }));
 
 /** An override may apply to one dependant only. */

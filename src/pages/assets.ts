@@ -6,17 +6,10 @@ import { gzip } from 'node:zlib';
 
 /** Always in `src`, also for the build in `dist`: nothing there is compiled. */
 const PUBLIC = join(__dirname, '..', '..', 'src', 'pages', 'public');
+/** Packages as they are shipped for browsers, copied by `prisma/generate.mjs`. */
+const VENDOR = join(__dirname, '..', '..', 'src', 'pages', 'vendor');
 /** The pictures of the guides. */
 const PICTURES = join(__dirname, '..', '..', 'docs', 'images');
-
-/** Packages as they are shipped for browsers: GraphiQL with its dependencies, and the search of the guides. */
-const VENDOR: readonly [name: string, packageName: string, file: string][] = [
-  ['react.js', 'react', 'umd/react.production.min.js'],
-  ['react-dom.js', 'react-dom', 'umd/react-dom.production.min.js'],
-  ['graphiql.js', 'graphiql', 'graphiql.min.js'],
-  ['graphiql.css', 'graphiql', 'graphiql.min.css'],
-  ['minisearch.js', 'minisearch', 'dist/es/index.js'],
-];
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -49,9 +42,7 @@ export class Assets {
   /** @throws Error if a file is missing. */
   constructor() {
     for (const name of readdirSync(PUBLIC)) this.files.set(name, read(join(PUBLIC, name)));
-    for (const [name, packageName, file] of VENDOR) {
-      this.files.set(`vendor/${name}`, read(join(directoryOf(packageName), file)));
-    }
+    for (const name of readdirSync(VENDOR)) this.files.set(`vendor/${name}`, read(join(VENDOR, name)));
     for (const name of readdirSync(PICTURES)) this.files.set(`images/${name}`, read(join(PICTURES, name)));
     const hash = createHash('sha256');
     for (const [name, { body }] of this.files) hash.update(name).update(body);
@@ -73,13 +64,6 @@ export class Assets {
     if (!file) throw new Error(`public/${name} is missing`);
     return file.body.toString();
   }
-}
-
-/** Where a package is installed. Not all of them export their package.json. */
-function directoryOf(packageName: string): string {
-  const directory = join('node_modules', packageName);
-  const main = require.resolve(packageName);
-  return main.slice(0, main.lastIndexOf(directory) + directory.length);
 }
 
 function read(file: string): Asset {
