@@ -138,29 +138,3 @@ describe('deleteCategory', () => {
     }
   });
 });
-
-describe('categories', () => {
-  const NAMES = ['dogs', 'Cats', 'Hot Dogs', 'Ωmega'];
-  beforeEach(async () => {
-    for (const name of NAMES) await create({ name });
-  });
-
-  test.each<[object, string[]]>([
-    [{}, NAMES],
-    [{ filter: { ids: [2, '4', 77] } }, ['Cats', 'Ωmega']],
-    [{ filter: { ids: [] } }, []],
-    [{ filter: { name: 'DOG' } }, ['dogs', 'Hot Dogs']],
-    [{ filter: { name: 'ω' } }, ['Ωmega']],
-    [{ filter: { name: 'dog', ids: [3] } }, ['Hot Dogs']],
-    [{ orderBy: { direction: 'DESC' } }, [...NAMES].reverse()],
-    [{ orderBy: { field: 'NAME' } }, ['Cats', 'Hot Dogs', 'dogs', 'Ωmega']],
-    [{ orderBy: { field: 'NAME', direction: 'DESC' } }, ['Ωmega', 'dogs', 'Hot Dogs', 'Cats']],
-  ])('are filtered and ordered by %j', async (args, expected) => {
-    const query = `query ($filter: CategoryFilter, $orderBy: CategorySort) {
-      categories(filter: $filter, orderBy: $orderBy) { totalCount nodes { name } }
-    }`;
-    expect(await gateway.data(query, args)).toEqual({
-      categories: { totalCount: expected.length, nodes: expected.map((name) => ({ name })) },
-    });
-  });
-});

@@ -106,35 +106,3 @@ describe('removeInventory', () => {
     expect(codes.sort()).toEqual(['NOT_FOUND', undefined]);
   });
 });
-
-describe('inventory', () => {
-  beforeEach(async () => {
-    await set(3, 5);
-    await set(2, 0);
-    await set(1, 5);
-  });
-
-  test.each<[object, number[]]>([
-    [{}, [1, 2, 3]],
-    [{ filter: { statuses: ['sold', 'available'] } }, [1, 3]],
-    [{ filter: { statuses: [] } }, []],
-    [{ filter: { statuses: null, maxQuantity: null } }, [1, 2, 3]],
-    [{ filter: { petIds: [3, 1, 99] } }, [1, 3]],
-    [{ filter: { petIds: [] } }, []],
-    [{ filter: { petIds: [1, 2], statuses: ['pending', 'sold'] } }, [2]],
-    [{ filter: { maxQuantity: 4 } }, [2]],
-    [{ filter: { maxQuantity: 5 } }, [1, 2, 3]],
-    [{ filter: { maxQuantity: -1 } }, []],
-    [{ filter: { statuses: ['sold'], maxQuantity: 5 } }, [3]],
-    [{ orderBy: { direction: 'DESC' } }, [3, 2, 1]],
-    [{ orderBy: { field: 'QUANTITY' } }, [2, 1, 3]],
-    [{ orderBy: { field: 'QUANTITY', direction: 'DESC' } }, [3, 1, 2]],
-  ])('is filtered and ordered by %j', async (args, pets) => {
-    const query = `query ($filter: InventoryFilter, $orderBy: InventorySort) {
-      inventory(filter: $filter, orderBy: $orderBy) { totalCount nodes { petId } }
-    }`;
-    expect(await gateway.data(query, args)).toEqual({
-      inventory: { totalCount: pets.length, nodes: pets.map((petId) => ({ petId: String(petId) })) },
-    });
-  });
-});

@@ -1,0 +1,533 @@
+import fc from 'fast-check';
+import { statement } from '../../src/database/statement';
+import { encodeCursor } from '../../src/domain/cursor';
+import { runs } from '../helper/full';
+import { type Gateway, startGateway } from '../helper/gateway';
+import { refusalOf } from '../helper/refusal';
+import { fill, STATUSES, type World, worlds } from '../helper/world';
+import { send } from '../rest/client';
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.close());
+
+/** A row of any list. */
+interface Row {
+  readonly id: number;
+  readonly name?: string;
+  readonly status?: string;
+  readonly categoryId?: number;
+  readonly petId?: number | null;
+  readonly shipDate?: string | null;
+  readonly complete?: boolean;
+  readonly quantity?: number | null;
+}
+
+interface Filter {
+  /** The parameter of REST. */
+  readonly parameter: string;
+  readonly values: fc.Arbitrary<unknown>;
+  passes(row: Row, value: never): boolean;
+}
+
+/** A list over both interfaces, and the same in memory. */
+interface List {
+  readonly field: string;
+  /** Of the filter and the order: `Pet` of `PetFilter`. */
+  readonly type: string;
+  readonly key: 'id' | 'petId';
+  /** Where REST has it. */
+  readonly path?: string;
+  /** The list whose rows have this list, and which of them a row belongs to. */
+  readonly parents?: { readonly field: string; of(row: Row): unknown };
+  rows(world: World): readonly Row[];
+  /** What is sorted by, the id first, with the parameter of REST. */
+  readonly sorts: Readonly<Record<string, readonly [parameter: string, value: (row: Row) => string | number]>>;
+  readonly filters: Readonly<Record<string, Filter>>;
+}
+
+const idUpTo = (max: number) => {
+  const number = fc.integer({ min: 1, max });
+  const far = fc.constant('9223372036854775807');
+  return fc.oneof({ weight: 9, arbitrary: number }, { weight: 5, arbitrary: number.map(String) }, far);
+};
+/** A list of values, or one, which GraphQL takes as a list of one. */
+const some = (value: fc.Arbitrary<unknown>) =>
+  fc.oneof({ weight: 7, arbitrary: fc.array(value, { maxLength: 6 }) }, value);
+const among = (parameter: string, field: keyof Row, value: fc.Arbitrary<unknown>): Filter => ({
+  parameter,
+  values: some(value),
+  passes: (row: Row, values: unknown) => [values].flat().map(String).includes(String(row[field])),
+});
+
+const text = fc.constantFrom(
+  ...[
+    'R',
+    're',
+    'rex',
+    'REX',
+    'É',
+    'ém',
+    'émi',
+    'ÉMILE',
+    'a',
+    'aA',
+    'b',
+    'AARON',
+    'zoe ',
+    'x 9',
+    '🐕',
+    '～',
+    ' b',
+    '%',
+  ],
+  ...['e', '', 'a b', '_', '0%', '00%', 'a_b', 'k\\s', 'kkkk', 'back', "o'b", 'b &=#'],
+);
+const named: Filter = {
+  parameter: 'name',
+  values: text,
+  /** Contains a text of three characters and more, begins with a shorter one. */
+  passes({ name = '' }: Row, value: string) {
+    const [own, wanted] = [name.toLowerCase(), value.toLowerCase()];
+    return [...value].length < 3 ? own.startsWith(wanted) : own.includes(wanted);
+  },
+};
+const byIds = among('id', 'id', idUpTo(45));
+const byStatuses = among('status', 'status', fc.constantFrom(...STATUSES));
+const sortById = { ID: ['id', ({ id }: Row) => id] } as const;
+const sortByName = { NAME: ['name', ({ name = '' }: Row) => name] } as const;
+
+const pets = {
+  field: 'pets',
+  type: 'Pet',
+  key: 'id',
+  rows: (world: World) => world.pets,
+  sorts: { ...sortById, ...sortByName },
+  filters: {
+    ids: byIds,
+    statuses: byStatuses,
+    categoryIds: among('categoryId', 'categoryId', idUpTo(4)),
+    name: named,
+  },
+} as const;
+const orders = {
+  field: 'orders',
+  type: 'Order',
+  key: 'id',
+  rows: (world: World) => world.orders,
+  sorts: {
+    ...sortById,
+    SHIP_DATE: ['shipDate', ({ shipDate }: Row) => (shipDate ? Date.parse(shipDate) : Number.MAX_VALUE)],
+  },
+  filters: {
+    ids: byIds,
+    petIds: among('petId', 'petId', idUpTo(3)),
+    complete: {
+      parameter: 'complete',
+      values: fc.boolean(),
+      passes: (row: Row, value: boolean) => row.complete === value,
+    },
+  },
+} as const;
+
+/** Every list of the shop. */
+const LISTS: readonly List[] = [
+  { ...pets, path: '/pets' },
+  { ...pets, parents: { field: 'categories', of: ({ categoryId }) => categoryId } },
+  { ...orders, path: '/store/orders' },
+  { ...orders, parents: { field: 'pets', of: ({ petId }) => petId } },
+  {
+    field: 'categories',
+    type: 'Category',
+    key: 'id',
+    path: '/categories',
+    rows: (world) => world.categories,
+    sorts: { ...sortById, ...sortByName },
+    filters: { ids: byIds, name: named },
+  },
+  {
+    field: 'inventory',
+    type: 'Inventory',
+    key: 'petId',
+    path: '/store/inventory',
+    rows: (world) => world.pets.filter((pet) => pet.quantity !== null),
+    sorts: { PET_ID: ['petId', ({ id }) => id], QUANTITY: ['quantity', ({ quantity }) => quantity ?? 0] },
+    filters: {
+      petIds: among('petId', 'id', idUpTo(45)),
+      statuses: byStatuses,
+      maxQuantity: {
+        parameter: 'maxQuantity',
+        values: fc.constantFrom(-1, 0, 1, 2, 3, 2147483647),
+        passes: ({ quantity }: Row, value: number) => (quantity ?? 0) <= value,
+      },
+    },
+  },
+];
+const [PETS, PETS_OF_CATEGORIES] = LISTS as [List, List];
+
+/**
+ * So many rows that a small page is not found by walking alone: 'émi' is in few names, all at the end; 'rex' in many, none
+ * of them at either end by name, and none begins with it; many begin with 'Aaron' and 'zoe', far from each other.
+ */
+const LARGE: World = {
+  categories: Array.from({ length: 3000 }, (_, i) => ({ id: i + 1, name: nameOf(i) })),
+  pets: Array.from({ length: 3000 }, (_, i) => ({
+    id: i + 1,
+    name: nameOf(i),
+    status: i % 100 === 7 ? 'pending' : i > 1500 ? 'sold' : 'available',
+    categoryId: i % 500 === 3 ? 3 : 1 + (i % 2),
+    quantity: i % 7 === 0 ? null : i < 2900 ? 2 + (i % 5) : i % 3,
+  })),
+  orders: Array.from({ length: 3000 }, (_, i) => ({
+    id: i + 1,
+    petId: i % 11 === 0 ? null : 1 + (i % 4),
+    shipDate: i % 3 === 0 ? null : new Date(Date.UTC(2026, 0, 1, 0, i % 900)).toISOString(),
+    complete: i % 250 === 9,
+  })),
+};
+
+function nameOf(i: number): string {
+  if (i > 2990) return `Émile ${i}`;
+  if (i > 2980) return ['100%', 'a_b', 'ab', 'back\\slash', "O'Brien"][i % 5] ?? '';
+  if (i % 150 === 5) return `a b &=# ${i}`;
+  if (i % 20 === 14) return `${i % 40 === 14 ? 'kkkK' : 'pet KkkK'} ${i}`;
+  return i % 3 === 0 ? `M. Rex ${i}` : `${i % 2 ? 'Aaron' : 'zoe'} ${i}`;
+}
+
+interface Page {
+  readonly totalCount: number;
+  readonly totalCountRelation: string;
+  readonly pageInfo: {
+    hasNextPage: boolean;
+    hasPreviousPage: boolean;
+    startCursor: string | null;
+    endCursor: string | null;
+  };
+  readonly nodes: readonly { id: string }[];
+  readonly edges: readonly { cursor: string; node: { id: string } }[];
+}
+
+/** The ids of the rows that have the list, of those that are asked. */
+const PARENTS = [1, 2, 3, 4];
+
+/** A query for a page of the list, with all of its arguments as variables. */
+function queryOf({ field, type, key, parents }: List): string {
+  const types = {
+    first: 'Int',
+    after: 'String',
+    last: 'Int',
+    before: 'String',
+    filter: `${type}Filter`,
+    orderBy: `${type}Sort`,
+  };
+  const declared = Object.entries(types).map(([name, type]) => `$${name}: ${type}`);
+  const given = Object.keys(types).map((name) => `${name}: $${name}`);
+  const page = `list: ${field}(${given.join(', ')}) {
+    totalCount totalCountRelation pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    nodes { id: ${key} } edges { cursor node { id: ${key} } }
+  }`;
+  const body = parents
+    ? `parents: ${parents.field}(filter: { ids: [${PARENTS}] }) { nodes { id ${page} } }`
+    : `parent: __typename ${page}`;
+  return `query (${declared.join(', ')}) { ${body} }`;
+}
+
+/** Reads a page of the list, of each parent. */
+async function read(list: List, args: object): Promise<{ parent: number; page: Page }[]> {
+  const data = await gateway.data<{ list: Page; parents: { nodes: { id: string; list: Page }[] } }>(
+    queryOf(list),
+    args,
+  );
+  if (!list.parents) return [{ parent: 0, page: data.list }];
+  return data.parents.nodes.map(({ id, list }) => ({ parent: Number(id), page: list }));
+}
+
+/** Reads a page of the rows of all parents. */
+async function readWhole(list: List, args: object): Promise<Page & { ids: number[] }> {
+  const [{ page } = { page: undefined }] = await read({ ...list, parents: undefined }, args);
+  if (!page) throw new Error('no page');
+  return { ...page, ids: idsOf(page.nodes) };
+}
+
+const idsOf = (nodes: readonly { id: string }[]) => nodes.map(({ id }) => Number(id));
+
+function compared(a: string | number, b: string | number): number {
+  return typeof a === 'number' ? a - Number(b) : Buffer.compare(Buffer.from(a), Buffer.from(String(b)));
+}
+
+/** What is asked for. */
+interface Asked {
+  readonly orderBy: { readonly field?: string; readonly direction?: string } | null;
+  readonly isBackward: boolean;
+  readonly size: number;
+  /** Whether the bounds are rows that the filter matches, not any rows. */
+  readonly isWithin: boolean;
+  /** The bounds, as parts of these rows. */
+  readonly from: number | null;
+  readonly to: number | null;
+}
+
+async function look(world: World, list: List, filter: Record<string, unknown>, asked: Asked): Promise<void> {
+  const { orderBy, isBackward, size } = asked;
+  const [parameter, value] = list.sorts[orderBy?.field ?? ''] ?? Object.values(list.sorts)[0] ?? ['', () => 0];
+  const all = [...list.rows(world)].sort((a, b) => compared(value(a), value(b)) || a.id - b.id);
+  const isDescending = orderBy?.direction === 'DESC';
+  if (isDescending) all.reverse();
+  const cursorOf = async (row: Row | undefined) => {
+    if (!row) return null;
+    const only = { [`${list.key}s`]: [row.id] };
+    return (await readWhole(list, { orderBy, filter: only })).pageInfo.endCursor;
+  };
+  const passes = (row: Row) =>
+    Object.entries(filter).every(
+      ([name, wanted]) => wanted === null || list.filters[name]?.passes(row, wanted as never),
+    );
+  const beside = asked.isWithin ? all.filter(passes) : all;
+  const at = (part: number | null) => (part === null ? undefined : beside[Math.floor(part * beside.length)]);
+  const [from, to] = [at(asked.from), at(asked.to)];
+  const bounds = { after: await cursorOf(from), before: await cursorOf(to) };
+  const between = all.slice(from && all.indexOf(from) + 1, to && all.indexOf(to));
+
+  const args = { filter, orderBy, ...bounds, ...(isBackward ? { last: size } : { first: size }) };
+  const pages = await read(list, args);
+  if (list.parents) {
+    const existing = list.parents.field === 'pets' ? world.pets : world.categories;
+    expect(pages.map(({ parent }) => parent)).toEqual(PARENTS.filter((id) => id <= existing.length));
+  }
+  for (const { parent, page } of pages) {
+    const isShown = (row: Row) => passes(row) && (!list.parents || list.parents.of(row) === parent);
+    const matching = between.filter(isShown);
+    const expected = isBackward ? matching.slice(-size) : matching.slice(0, size);
+    const ids = expected.map(({ id }) => id);
+    const isMore = matching.length > size;
+    expect(idsOf(page.nodes)).toEqual(ids);
+    expect(page.edges.map(({ node }) => node)).toEqual(page.nodes);
+    expect(page).toMatchObject({
+      totalCount: all.filter(isShown).length,
+      totalCountRelation: 'EQUAL',
+      pageInfo: {
+        hasNextPage: isBackward ? !!to : isMore,
+        hasPreviousPage: isBackward ? isMore : !!from,
+        startCursor: page.edges[0]?.cursor ?? null,
+        endCursor: await cursorOf(expected.at(-1)),
+      },
+    });
+    expect(page.edges.at(-1)?.cursor ?? null).toBe(page.pageInfo.endCursor);
+
+    // REST has neither empty lists of values, nor pages before a row.
+    const isEmpty = (wanted: unknown) => Array.isArray(wanted) && !wanted.length;
+    if (!list.path || isBackward || bounds.before || Object.values(filter).some(isEmpty)) continue;
+    const query = new URLSearchParams();
+    for (const [name, wanted] of Object.entries(filter))
+      for (const each of [wanted ?? []].flat()) query.append(list.filters[name]?.parameter ?? '', String(each));
+    if (orderBy) query.set('sort', `${isDescending ? '-' : ''}${parameter}`);
+    query.set('limit', String(size));
+    const next = new URLSearchParams(query);
+    if (bounds.after) query.set('cursor', bounds.after);
+    const { status, json, headers } = await send(gateway, `GET ${list.path}?${query}`);
+    expect(status).toBe(200);
+    expect((json as Record<string, number>[]).map((row) => row[list.key])).toEqual(ids);
+    next.set('cursor', page.pageInfo.endCursor ?? '');
+    const link = /^<([^?]*)\?([^>]*)>; rel="next"$/.exec(headers.link ?? '');
+    expect(link && [link[1], [...new URLSearchParams(link[2])]]).toEqual(isMore ? [list.path, [...next]] : null);
+  }
+}
+
+const part = fc.option(fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }));
+const SHOPS: [string, World][] = [
+  ...fc.sample(worlds, { numRuns: 2, seed: 7 }).map((world, i): [string, World] => [`small shop ${i + 1}`, world]),
+  ['large shop', LARGE],
+];
+
+describe.each(SHOPS)('in a %s', (_shop, world) => {
+  beforeAll(() => fill(gateway.database, world));
+
+  test.each(LISTS.map((list): [string, List] => [`${list.field} of ${list.parents?.field ?? 'all'}`, list]))(
+    '%s are the same as in memory, with any filters, in any order, between any cursors',
+    async (_name, list) => {
+      const filter = fc.record(
+        Object.fromEntries(
+          Object.entries(list.filters).map(([name, { values }]) => [name, fc.option(values, { freq: 1 })]),
+        ),
+        { requiredKeys: [] },
+      );
+      const sort = { field: fc.constantFrom(...Object.keys(list.sorts)), direction: fc.constantFrom('ASC', 'DESC') };
+      const asked = fc.record({
+        orderBy: fc.option(fc.record(sort, { requiredKeys: [] })),
+        isBackward: fc.boolean(),
+        size: fc.integer({ min: 1, max: 12 }),
+        isWithin: fc.boolean(),
+        from: part,
+        to: part,
+      });
+      const property = fc.asyncProperty(filter, asked, (filter, asked) => look(world, list, filter, asked));
+      await fc.assert(property, runs(25, 80));
+    },
+  );
+});
+
+describe('in a large shop', () => {
+  beforeAll(() => fill(gateway.database, LARGE));
+
+  // With the eighty-one forms of the text and two statuses, far more ranges of an index than are read.
+  test.each([PETS, PETS_OF_CATEGORIES])('names are found among many values of other filters: %#', async (list) => {
+    const categoryIds = Array.from({ length: 200 }, (_, i) => i + 2);
+    const filter = { name: 'kkkk', categoryIds, statuses: ['available', 'sold'] };
+    for (const direction of ['ASC', 'DESC'])
+      for (const from of [null, 0.1, 0.4, 0.5, 0.8]) {
+        const asked = {
+          orderBy: { field: 'NAME', direction },
+          isBackward: false,
+          size: 40,
+          isWithin: true,
+          from,
+          to: null,
+        };
+        await look(LARGE, list, filter, asked);
+      }
+  });
+
+  test('a page has 20 rows by default, and at most 100', async () => {
+    const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
+    for (const args of [{}, { first: null, last: null, after: null, before: null, filter: null, orderBy: null }])
+      expect((await readWhole(PETS, args)).ids).toEqual(upTo(20));
+    expect((await readWhole(PETS, { first: 100 })).ids).toEqual(upTo(100));
+    expect((await send(gateway, 'GET /pets')).json).toHaveLength(20);
+    expect((await send(gateway, 'GET /pets?limit=100')).json).toHaveLength(100);
+  });
+
+  test('a page cannot be requested from both ends', async () => {
+    expect(await refusalOf(gateway, queryOf(PETS), { first: 1, last: 1 })).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      status: 400,
+      paths: ['last'],
+    });
+  });
+
+  test('a page continues where it was after rows are deleted and added', async () => {
+    const orderBy = { field: 'NAME', direction: 'DESC' };
+    const { ids, edges } = await readWhole(PETS, { orderBy, first: 100 });
+    const [at = 0, next = 0] = ids.slice(50);
+    const cursor = edges[50]?.cursor;
+    await gateway.database.query(statement('delete from orders'), []);
+    await gateway.data(`mutation {
+      a: deletePet(id: ${at}) { id } b: deletePet(id: ${next}) { id }
+      createPet(input: { name: "zzz", categoryId: 1 }) { id }
+    }`);
+    expect((await readWhole(PETS, { orderBy, first: 2, after: cursor })).ids).toEqual(ids.slice(52, 54));
+    expect((await readWhole(PETS, { orderBy, last: 2, before: cursor })).ids).toEqual(ids.slice(48, 50));
+    const rest = await send(gateway, `GET /pets?sort=-name&limit=2&cursor=${cursor}`);
+    expect(rest.json).toMatchObject(ids.slice(52, 54).map((id) => ({ id })));
+  });
+});
+
+test('a total is counted up to 10,000, and says if there are more', async () => {
+  await fill(gateway.database, { categories: [], pets: [], orders: [] });
+  const insert = (count: number) =>
+    gateway.database.query(statement('insert into orders (complete) select false from generate_series(1, $1::int)'), [
+      count,
+    ]);
+  const total = async (filter: object) => {
+    const { list } = await gateway.data(
+      'query ($filter: OrderFilter) { list: orders(filter: $filter) { totalCount totalCountRelation } }',
+      { filter },
+    );
+    return [list?.totalCount, list?.totalCountRelation];
+  };
+  await insert(10_000);
+  expect(await total({})).toEqual([10_000, 'EQUAL']);
+  await insert(1);
+  expect(await total({})).toEqual([10_000, 'AT_LEAST']);
+  expect(await total({ complete: false })).toEqual([10_000, 'AT_LEAST']);
+  expect(await total({ complete: true })).toEqual([0, 'EQUAL']);
+});
+
+describe('a cursor', () => {
+  const NAME = { orderBy: { field: 'NAME' } };
+  let cursor: string;
+  beforeAll(async () => {
+    await fill(gateway.database, {
+      categories: [{ id: 1, name: 'Dogs' }],
+      pets: [
+        { id: 1, name: 'Réx 🐕', status: 'sold', categoryId: 1, quantity: 1 },
+        { id: 2, name: 'Sam', status: 'sold', categoryId: 1, quantity: 1 },
+      ],
+      orders: [],
+    });
+    cursor = (await readWhole(PETS, { ...NAME, first: 1 })).pageInfo.endCursor ?? '';
+  });
+
+  const expectRefused = async (list: List, orderBy: { field: string; direction?: string }, wrong: string) => {
+    for (const side of ['after', 'before']) {
+      expect(await refusalOf(gateway, queryOf(list), { orderBy, [side]: wrong })).toMatchObject({
+        http: 200,
+        code: 'BAD_USER_INPUT',
+        status: 400,
+        paths: [side],
+      });
+    }
+    // A URL has no lone surrogates.
+    if (!list.path || !wrong.isWellFormed()) return;
+    const sort = `${orderBy.direction === 'DESC' ? '-' : ''}${list.sorts[orderBy.field]?.[0]}`;
+    const rest = await send(gateway, `GET ${list.path}?sort=${sort}&cursor=${encodeURIComponent(wrong)}`);
+    expect(rest).toMatchObject({ status: 400, json: { code: 'BAD_USER_INPUT', details: [{ path: 'cursor' }] } });
+  };
+
+  test('is rejected with any byte or character changed, truncated, or with anything added', async () => {
+    const bytes = Buffer.from(cursor, 'base64url');
+    for (let at = 0; at < bytes.length; at++) {
+      const changed = Buffer.from(bytes);
+      changed[at] = (bytes[at] ?? 0) ^ (1 << (at % 8));
+      await expectRefused(PETS, NAME.orderBy, changed.toString('base64url'));
+    }
+    for (let at = 0; at < cursor.length; at++) {
+      await expectRefused(PETS, NAME.orderBy, cursor.slice(0, at));
+      const other = cursor[at] === 'A' ? 'B' : 'A';
+      await expectRefused(PETS, NAME.orderBy, cursor.slice(0, at) + other + cursor.slice(at + 1));
+    }
+    for (const added of ['=', 'A', ' ', '\0', '\ud800']) {
+      await expectRefused(PETS, NAME.orderBy, cursor + added);
+      await expectRefused(PETS, NAME.orderBy, added + cursor);
+    }
+    expect((await readWhole(PETS, { ...NAME, after: cursor })).ids).toEqual([2]);
+  });
+
+  test('is rejected by every other list and order', async () => {
+    for (const list of LISTS)
+      for (const field of Object.keys(list.sorts))
+        for (const direction of ['ASC', 'DESC'])
+          if (list.type !== 'Pet' || field !== 'NAME' || direction !== 'ASC')
+            await expectRefused(list, { field, direction }, cursor);
+  });
+
+  test('is rejected if it is not a cursor at all', async () => {
+    const wrong = fc.oneof(fc.string({ unit: 'binary' }), fc.base64String());
+    await fc.assert(
+      fc.asyncProperty(wrong, (text) => expectRefused(PETS, NAME.orderBy, text)),
+      runs(20, 50),
+    );
+  });
+
+  // The checksum is not secret: with it, one could forge sort keys that the database cannot read.
+  test.each<[string, string, string, string, string]>([
+    ['a non-numeric id', 'pets', 'ID', 'x', ''],
+    ['an id beyond int64', 'pets', 'ID', '9223372036854775808', ''],
+    ['a negative id', 'pets', 'ID', '-1', '-1'],
+    ['an id that is SQL', 'pets', 'ID', "1')--", ''],
+    ['a name with NUL', 'pets', 'NAME', '1', 'a\0'],
+    ['an invalid date', 'orders', 'SHIP_DATE', '1', 'yesterday'],
+    ['a date that does not exist', 'orders', 'SHIP_DATE', '1', '2026-02-30T00:00:00.000Z'],
+    ['a date in the year 0', 'orders', 'SHIP_DATE', '1', '0000-01-01T00:00:00.000Z'],
+    ['a date after the year 9999', 'orders', 'SHIP_DATE', '1', '+010000-01-01T00:00:00.000Z'],
+    ['a quantity beyond int32', 'inventory', 'QUANTITY', '1', '2147483648'],
+    ['a non-numeric quantity', 'inventory', 'QUANTITY', '1', 'NaN'],
+  ])('is rejected when forged with %s', async (_what, name, field, id, key) => {
+    const list = LISTS.find(({ field }) => field === name) as List;
+    for (const direction of ['ASC', 'DESC']) {
+      const order = `${name} ${field}${direction === 'DESC' ? ' desc' : ''}`;
+      await expectRefused(list, { field, direction }, encodeCursor(order, { id, key }));
+    }
+  });
+});
