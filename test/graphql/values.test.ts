@@ -120,145 +120,21 @@ describe('an identifier', () => {
   });
 });
 
-describe('a name', () => {
-  const MUTATIONS = [
-    'mutation ($text: String!) { made: createPet(input: { name: $text, categoryId: 1 }) { name } }',
-    'mutation ($text: String!) { made: updatePet(id: 1, input: { name: $text }) { name } }',
-    'mutation ($text: String!) { made: createCategory(input: { name: $text }) { name } }',
-    'mutation ($text: String!) { made: updateCategory(id: 1, input: { name: $text }) { name } }',
-  ];
-
-  test.each<[string, string, string]>([
-    ['one character', 'x', 'x'],
-    ['255 characters', 'x'.repeat(255), 'x'.repeat(255)],
-    ['255 emoji', '🐕'.repeat(255), '🐕'.repeat(255)],
-    ['255 characters once trimmed', ` \n${'x'.repeat(255)}\u00a0\u3000`, 'x'.repeat(255)],
-    ['inner spaces, quotes and SQL', `a  b'"; drop table pets --`, `a  b'"; drop table pets --`],
-    ['other control characters', 'a\u0001b', 'a\u0001b'],
-    ['an emoji of several code points', '👩‍👩‍👧‍👦', '👩‍👩‍👧‍👦'],
-  ])('may have %s', async (_what, text, kept) => {
-    for (const mutation of MUTATIONS) {
-      expect(await gateway.data(mutation, { text })).toEqual({ made: { name: kept } });
-    }
-  });
-
-  test.each<[string, string]>([
-    ['no character', ''],
-    ['only whitespace', ' \t\r\n\u00a0\u2003\u3000\ufeff'],
-    ['256 characters', 'x'.repeat(256)],
-    ['256 emoji', '🐕'.repeat(256)],
-    ['256 characters after blanks', ` ${'x'.repeat(256)}`],
-    ['NUL', 'a\0b'],
-    ['a lone high surrogate', '\ud800'],
-    ['a lone low surrogate', 'a\udc00b'],
-    ['surrogates in the wrong order', '\udc36\ud83d'],
-  ])('is refused with %s', async (_what, text) => {
-    for (const mutation of MUTATIONS) {
-      await expectRefused(mutation, { text }, { ...BAD_INPUT, paths: ['input.name'] });
-    }
-  });
-
+describe('a name in a search', () => {
   test.each([
     ['NUL', 'a\0'],
     ['a lone surrogate', '\ud800'],
     ['256 characters', 'x'.repeat(256)],
-  ])('in a search is refused with %s', async (_what, name) => {
+  ])('is rejected with %s', async (_what, name) => {
     for (const list of ['pets', 'categories']) {
       const query = `query ($name: String!) { ${list}(filter: { name: $name }) { totalCount } }`;
       await expectRefused(query, { name }, { ...BAD_INPUT, paths: ['filter.name'] });
     }
   });
 
-  test('in a search is refused together with the page', async () => {
+  test('is rejected together with the page', async () => {
     const query = 'query ($name: String!) { pets(first: 0, filter: { name: $name }) { totalCount } }';
     await expectRefused(query, { name: 'a\0' }, { ...BAD_INPUT, paths: ['filter.name', 'first'] });
-  });
-});
-
-describe('a description', () => {
-  const MUTATIONS = [
-    'mutation ($text: String!) { made: createCategory(input: { name: "Cats", description: $text }) { description } }',
-    'mutation ($text: String!) { made: updateCategory(id: 1, input: { description: $text }) { description } }',
-  ];
-
-  test.each<[string, string, string]>([
-    ['2000 emoji', '🐈'.repeat(2000), '🐈'.repeat(2000)],
-    ['surrounding whitespace, which is trimmed', '\n They purr. ', 'They purr.'],
-    ['lines', 'They purr.\nThey sleep.', 'They purr.\nThey sleep.'],
-  ])('may have %s', async (_what, text, kept) => {
-    for (const mutation of MUTATIONS) {
-      expect(await gateway.data(mutation, { text })).toEqual({ made: { description: kept } });
-    }
-  });
-
-  test.each([
-    ['2001 characters', 'x'.repeat(2001)],
-    ['2001 emoji', '🐈'.repeat(2001)],
-    ['NUL', '\0'],
-    ['a lone surrogate', 'a\ud800'],
-  ])('is refused with %s', async (_what, text) => {
-    for (const mutation of MUTATIONS) {
-      await expectRefused(mutation, { text }, { ...BAD_INPUT, paths: ['input.description'] });
-    }
-  });
-
-  test('and a name that are both invalid are both reported', async () => {
-    const query = 'mutation ($input: NewCategory!) { createCategory(input: $input) { id } }';
-    const input = { name: ' ', description: '\0\ud800' };
-    await expectRefused(
-      query,
-      { input },
-      {
-        ...BAD_INPUT,
-        paths: ['input.name', 'input.description', 'input.description'],
-      },
-    );
-  });
-});
-
-describe('a quantity', () => {
-  const MUTATIONS = {
-    placeOrder: '($) { placeOrder(input: { quantity: # }) { quantity } }',
-    updateOrder: '($) { updateOrder(id: 1, input: { quantity: # }) { quantity } }',
-    setInventory: '($) { setInventory(petId: 1, input: { quantity: # }) { quantity } }',
-  };
-  const withVariable = (mutation: string) => `mutation ${mutation.replace('$', '$q: Int!').replace('#', '$q')}`;
-  const withLiteral = (mutation: string, literal: string) =>
-    `mutation ${mutation.replace('($) ', '').replace('#', literal)}`;
-
-  test.each([1, 2147483647])('may be %i', async (q) => {
-    for (const [name, mutation] of Object.entries(MUTATIONS)) {
-      expect(await gateway.data(withVariable(mutation), { q })).toEqual({ [name]: { quantity: q } });
-      expect(await gateway.data(withLiteral(mutation, String(q)))).toEqual({ [name]: { quantity: q } });
-    }
-  });
-
-  test('cannot be 0 in an order, but can be 0 in stock', async () => {
-    for (const mutation of [MUTATIONS.placeOrder, MUTATIONS.updateOrder]) {
-      await expectRefused(withVariable(mutation), { q: 0 }, { http: 200, ...BAD_INPUT, paths: ['input.quantity'] });
-    }
-    expect(await gateway.data(withVariable(MUTATIONS.setInventory), { q: 0 })).toEqual({
-      setInventory: { quantity: 0 },
-    });
-  });
-
-  test('cannot be negative', async () => {
-    for (const mutation of Object.values(MUTATIONS)) {
-      await expectRefused(withVariable(mutation), { q: -1 }, { http: 200, ...BAD_INPUT, paths: ['input.quantity'] });
-      await expectRefused(withLiteral(mutation, '-1'), undefined, {
-        http: 200,
-        ...BAD_INPUT,
-        paths: ['input.quantity'],
-      });
-    }
-  });
-
-  test.each([2147483648, -2147483649, 1.5, '1', '', true, [1, 2], {}])('cannot be %j', async (q) => {
-    for (const mutation of Object.values(MUTATIONS)) {
-      await expectRefused(withVariable(mutation), { q }, { http: 400, ...BAD_INPUT, paths: ['input.quantity'] });
-      if (typeof q === 'object') continue;
-      await expectRefused(withLiteral(mutation, JSON.stringify(q)), undefined, { http: 400, status: 400 });
-    }
   });
 });
 
@@ -281,70 +157,6 @@ describe('a page size', () => {
   });
 });
 
-describe('a ship date', () => {
-  const PLACE = 'mutation ($date: DateTime!) { placeOrder(input: { shipDate: $date }) { id shipDate } }';
-  const UPDATE = 'mutation ($date: DateTime!) { updateOrder(id: 1, input: { shipDate: $date }) { id shipDate } }';
-
-  test.each([
-    ['2026-11-21T09:30:00Z', '2026-11-21T09:30:00.000Z'],
-    ['2026-11-21T09:30:00.5Z', '2026-11-21T09:30:00.500Z'],
-    ['2026-11-21T09:30:00.123456789Z', '2026-11-21T09:30:00.123Z'],
-    ['2026-11-21T09:30:00.9999Z', '2026-11-21T09:30:00.999Z'],
-    ['2026-11-21t09:30:00z', '2026-11-21T09:30:00.000Z'],
-    ['2026-11-21T09:30:00+05:30', '2026-11-21T04:00:00.000Z'],
-    ['2026-11-21T09:30:00-00:00', '2026-11-21T09:30:00.000Z'],
-    ['2027-01-01T00:30:00+01:00', '2026-12-31T23:30:00.000Z'],
-    ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
-    ['1850-06-01T12:00:00Z', '1850-06-01T12:00:00.000Z'],
-    ['0050-06-01T12:00:00Z', '0050-06-01T12:00:00.000Z'],
-    ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
-    ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
-  ])('%s is stored and returned as %s', async (date, kept) => {
-    const { placeOrder } = await gateway.data(PLACE, { date });
-    expect(placeOrder?.shipDate).toBe(kept);
-    expect((await gateway.data(UPDATE, { date })).updateOrder).toEqual({ id: '1', shipDate: kept });
-    const literal = await gateway.data(`mutation { placeOrder(input: { shipDate: "${date}" }) { id } }`);
-    for (const id of [placeOrder?.id, '1', literal.placeOrder?.id]) {
-      expect(await gateway.data(`{ order(id: ${id}) { shipDate } }`)).toEqual({ order: { shipDate: kept } });
-    }
-  });
-
-  test.each([
-    '2026-02-30T00:00:00Z',
-    '2025-02-29T00:00:00Z',
-    '2026-13-01T00:00:00Z',
-    '2026-00-10T00:00:00Z',
-    '2026-11-21T24:00:00Z',
-    '2026-11-21T09:60:00Z',
-    '2026-11-21T09:30:00',
-    '2026-11-21T09:30Z',
-    '2026-11-21T09:30:00.Z',
-    '2026-11-21T09:30:00+0100',
-    '2026-11-21T09:30:00+24:00',
-    '2026-11-21 09:30:00Z',
-    '2026-11-21',
-    '20261121T093000Z',
-    '0000-01-01T00:00:00Z',
-    '0001-01-01T00:00:00+01:00',
-    '10000-01-01T00:00:00Z',
-    '+10000-01-01T00:00:00Z',
-    '9999-12-31T23:59:59-01:00',
-    '-0001-01-01T00:00:00Z',
-    'now',
-    'infinity',
-    '',
-  ])('cannot be %j', async (date) => {
-    await expectRefused(PLACE, { date }, { http: 400, ...BAD_INPUT, paths: ['input.shipDate'] });
-    await expectRefused(UPDATE, { date }, { http: 400, ...BAD_INPUT, paths: ['input.shipDate'] });
-    const literal = `mutation { placeOrder(input: { shipDate: ${JSON.stringify(date)} }) { id } }`;
-    await expectRefused(literal, undefined, { http: 400, ...BAD_INPUT });
-  });
-
-  test.each([1764000000000, true, {}, ['2026-11-21T09:30:00Z']])('cannot be %j', async (date) => {
-    await expectRefused(PLACE, { date }, { http: 400, ...BAD_INPUT, paths: ['input.shipDate'] });
-  });
-});
-
 test.each<[string, object[], string]>([
   ['{ a: pet(id: "x") { id } }', [{ line: 1, column: 14 }], 'id'],
   ['{ pets(filter: { ids: [1, true] }) { totalCount } }', [{ line: 1, column: 27 }], 'filter.ids.1'],
@@ -363,12 +175,7 @@ test.each<[string, object[], string]>([
 
 describe('an input', () => {
   const PET = 'mutation ($input: NewPet!) { createPet(input: $input) { id } }';
-  const PET_UPDATE = 'mutation ($input: PetUpdate!) { updatePet(id: 1, input: $input) { id } }';
-  const CATEGORY = 'mutation ($input: NewCategory!) { createCategory(input: $input) { id } }';
-  const CATEGORY_UPDATE = 'mutation ($input: CategoryUpdate!) { updateCategory(id: 1, input: $input) { id } }';
-  const ORDER = 'mutation ($input: NewOrder!) { placeOrder(input: $input) { id } }';
   const ORDER_UPDATE = 'mutation ($input: OrderUpdate!) { updateOrder(id: 1, input: $input) { id } }';
-  const STOCK = 'mutation ($input: InventoryUpdate!) { setInventory(petId: 1, input: $input) { petId } }';
   const KEY = 'mutation ($input: NewApiKey!) { createApiKey(input: $input) { secret } }';
 
   const WRONG_ORDER = { quantity: 0, shipDate: 'tomorrow', petsId: 1 };
@@ -379,70 +186,11 @@ describe('an input', () => {
     ['null', PET, null, ['input']],
     ['a list', PET, [], ['input']],
     ['a text', PET, '{}', ['input']],
-    ['missing fields', PET, {}, ['input.name is required', 'input.categoryId is required']],
-    ['null for required fields', PET, { name: null, categoryId: null }, ['input.name', 'input.categoryId']],
-    [
-      'wrong types',
-      PET,
-      { name: 5, categoryId: [1], status: 'dead' },
-      ['input.name', 'input.categoryId', 'input.status'],
-    ],
-    ['a status in upper case', PET, { name: 'Rex', categoryId: 1, status: 'SOLD' }, ['input.status']],
-    ['an unknown field', PET, { name: 'Rex', categoryId: 1, colour: 'red' }, ['input.colour is not a field of NewPet']],
     [
       'an id, which the service assigns',
       PET,
       { id: 1, name: 'Rex', categoryId: 1 },
       ['input.id is not a field of NewPet'],
-    ],
-    [
-      'wrong types of optional fields',
-      ORDER,
-      { quantity: 'two', complete: 'yes', shipDate: 5 },
-      ['input.quantity', 'input.shipDate', 'input.complete'],
-    ],
-    // a wrong type hides no broken rule
-    [
-      'an empty name beside an unknown status',
-      PET,
-      { name: '', categoryId: 1, status: 'gone' },
-      ['input.status', 'input.name'],
-    ],
-    [
-      'two broken rules beside a wrong type',
-      PET_UPDATE,
-      { name: 'x'.repeat(256), categoryId: null, status: 'gone' },
-      ['input.status', 'input.name', 'input.categoryId'],
-    ],
-    [
-      'a description that is too long beside a missing name',
-      CATEGORY,
-      { description: 'x'.repeat(2001) },
-      ['input.name', 'input.description'],
-    ],
-    [
-      'no name beside a description that is no text',
-      CATEGORY_UPDATE,
-      { name: null, description: 5 },
-      ['input.description', 'input.name'],
-    ],
-    [
-      'no units beside a date that is none',
-      ORDER,
-      { quantity: 0, shipDate: 'tomorrow' },
-      ['input.shipDate', 'input.quantity'],
-    ],
-    [
-      'no units and a null beside a wrong type',
-      ORDER_UPDATE,
-      { quantity: 0, complete: null, petId: 'x' },
-      ['input.petId', 'input.quantity', 'input.complete'],
-    ],
-    [
-      'a negative stock beside an unknown field',
-      STOCK,
-      { quantity: -1, colour: 'red' },
-      ['input.colour', 'input.quantity'],
     ],
     [
       'limits of a key beside an unknown plan',

@@ -62,7 +62,7 @@ const among = (parameter: string, field: keyof Row, value: fc.Arbitrary<unknown>
   passes: (row: Row, values: unknown) => [values].flat().map(String).includes(String(row[field])),
 });
 
-const text = fc.constantFrom(
+const TEXTS = [
   ...[
     'R',
     're',
@@ -84,10 +84,11 @@ const text = fc.constantFrom(
     '%',
   ],
   ...['e', '', 'a b', '_', '0%', '00%', 'a_b', 'k\\s', 'kkkk', 'back', "o'b", 'b &=#'],
-);
+];
+const QUANTITIES = [-1, 0, 1, 2, 3, 2147483647];
 const named: Filter = {
   parameter: 'name',
-  values: text,
+  values: fc.constantFrom(...TEXTS),
   /** Contains a text of three characters and more, begins with a shorter one. */
   passes({ name = '' }: Row, value: string) {
     const [own, wanted] = [name.toLowerCase(), value.toLowerCase()];
@@ -159,13 +160,14 @@ const LISTS: readonly List[] = [
       statuses: byStatuses,
       maxQuantity: {
         parameter: 'maxQuantity',
-        values: fc.constantFrom(-1, 0, 1, 2, 3, 2147483647),
+        values: fc.constantFrom(...QUANTITIES),
         passes: ({ quantity }: Row, value: number) => (quantity ?? 0) <= value,
       },
     },
   },
 ];
 const [PETS, PETS_OF_CATEGORIES] = LISTS as [List, List];
+const INVENTORY = LISTS.at(-1) as List;
 
 /**
  * So many rows that a small page is not found by walking alone: 'émi' is in few names, all at the end; 'rex' in many, none
@@ -370,6 +372,15 @@ describe.each(SHOPS)('in a %s', (_shop, world) => {
 
 describe('in a large shop', () => {
   beforeAll(() => fill(gateway.database, LARGE));
+
+  test.each<[string, List, string, readonly unknown[]]>([
+    ['names', PETS, 'name', TEXTS],
+    ['names of a category', PETS_OF_CATEGORIES, 'name', TEXTS],
+    ['quantities', INVENTORY, 'maxQuantity', QUANTITIES],
+  ])('%s are found by every value of their filter', async (_what, list, name, values) => {
+    const asked = { orderBy: null, isBackward: false, size: 12, isWithin: false, from: null, to: null };
+    for (const value of values) await look(LARGE, list, { [name]: value }, asked);
+  });
 
   // With the eighty-one forms of the text and two statuses, far more ranges of an index than are read.
   test.each([PETS, PETS_OF_CATEGORIES])('names are found among many values of other filters: %#', async (list) => {

@@ -176,40 +176,20 @@ describe('bodies', () => {
     message: 'must not be null; omit it to keep the current value',
   });
   const noField = (path: string, schema: string) => ({ path, message: `is not a field of ${schema}` });
-  const text = (path: string) => ({ path, message: 'must be a string' });
   const id = (path: string) => ({ path, message: ID });
   const equal = (path: string) => ({ path, message: `must be omitted or equal to ${path} in the path` });
   const ordered = { path: 'quantity', message: 'must be an integer from 1 to 2147483647' };
   const stock = { path: 'quantity', message: 'must be an integer from 0 to 2147483647' };
-  const date = (path: string) => ({
-    path,
-    message: 'must be a real date-time of RFC 3339 with an offset, such as 2026-11-21T09:30:00+01:00',
-  });
 
   const refused: [on: string, body: unknown, ...details: { path: string; message: string }[]][] = [
     // missing, null, unknown
-    ['POST /pets', {}, given('name'), given('categoryId')],
-    ['POST /pets', { name: 'Mia' }, given('categoryId')],
-    ['POST /pets', { name: null, categoryId: null }, notNull('name'), notNull('categoryId')],
-    [
-      'POST /pets',
-      { name: 'Mia', categoryId: 1, colour: 'red', age: 3 },
-      noField('colour', 'NewPet'),
-      noField('age', 'NewPet'),
-    ],
     ['PUT /pets/1', { status: 'sold' }, given('name'), given('categoryId')],
     ['PUT /pets/1', { name: 'Mia', categoryId: 1, petId: 1 }, noField('petId', 'NewPet')],
     ['PATCH /pets/1', { name: null }, notKept('name')],
     ['PATCH /pets/1', { categoryId: null, status: null }, notKept('categoryId'), notKept('status')],
-    ['PATCH /pets/1', { colour: null }, noField('colour', 'PetUpdate')],
-    ['POST /categories', { description: 'Loud' }, given('name')],
     ['PUT /categories/1', { name: null }, notNull('name')],
     ['PATCH /categories/1', { name: null }, notKept('name')],
-    ['PATCH /categories/1', { pets: [] }, noField('pets', 'CategoryUpdate')],
-    ['POST /store/orders', { status: 'placed' }, noField('status', 'NewOrder')],
     ['PATCH /store/orders/1', { complete: null }, notKept('complete')],
-    ['PUT /store/inventory/1', {}, given('quantity')],
-    ['PUT /store/inventory/1', { quantity: null }, notNull('quantity')],
     ['PUT /store/inventory/1', { quantity: 1, status: 'sold' }, noField('status', 'InventoryUpdate')],
     // names of built-in properties
     ['POST /categories', '{"name":"x","__proto__":{"description":"y"}}', noField('__proto__', 'NewCategory')],
@@ -226,47 +206,6 @@ describe('bodies', () => {
       noField('constructor', 'PetUpdate'),
       noField('toString', 'PetUpdate'),
     ],
-    // types
-    [
-      'POST /pets',
-      { name: 5, categoryId: 'x', status: 'gone' },
-      text('name'),
-      id('categoryId'),
-      { path: 'status', message: STATUS },
-    ],
-    [
-      'POST /pets',
-      { name: ['Mia'], categoryId: [1], status: ['sold'] },
-      text('name'),
-      id('categoryId'),
-      { path: 'status', message: STATUS },
-    ],
-    [
-      'POST /pets',
-      { name: {}, categoryId: {}, status: 1 },
-      text('name'),
-      id('categoryId'),
-      { path: 'status', message: STATUS },
-    ],
-    ['POST /pets', { name: true, categoryId: true }, text('name'), id('categoryId')],
-    ['PATCH /categories/1', { description: 5 }, text('description')],
-    [
-      'POST /store/orders',
-      { petId: '1', quantity: '1', shipDate: 5, complete: 'true' },
-      id('petId'),
-      ordered,
-      date('shipDate'),
-      { path: 'complete', message: 'must be true or false' },
-    ],
-    [
-      'POST /store/orders',
-      { quantity: 1.5, complete: 1 },
-      ordered,
-      { path: 'complete', message: 'must be true or false' },
-    ],
-    ['PUT /store/inventory/1', { quantity: true }, stock],
-    ['PUT /store/inventory/1', { quantity: '5' }, stock],
-    ['PUT /store/inventory/1', { quantity: 2147483648 }, stock],
     // int64
     ['POST /pets', { name: 'Mia', categoryId: 0 }, id('categoryId')],
     ['POST /pets', { name: 'Mia', categoryId: -1 }, id('categoryId')],
@@ -281,59 +220,14 @@ describe('bodies', () => {
     ['POST /pets', `{"name":"Mia","categoryId":-${LAST}}`, id('categoryId')],
     ['POST /pets', `{"name":"Mia","categoryId":${'9'.repeat(50_000)}}`, id('categoryId')],
     ['PATCH /store/orders/1', `{"petId":${BEYOND}}`, id('petId')],
-    // bounds
-    ['POST /store/orders', { quantity: 0 }, ordered],
-    ['POST /store/orders', { quantity: 2147483648 }, ordered],
+    // what only JSON can say
     ['POST /store/orders', '{"quantity":12345678901234567890}', ordered],
-    ['PATCH /store/orders/1', { quantity: -1 }, ordered],
-    ['PUT /store/inventory/1', { quantity: -1 }, stock],
-    ['POST /pets', { name: '', categoryId: 1 }, { path: 'name', message: 'must not be empty' }],
-    ['POST /pets', { name: ' \t\n ', categoryId: 1 }, { path: 'name', message: 'must not be empty' }],
-    [
-      'POST /pets',
-      { name: 'x'.repeat(256), categoryId: 1 },
-      { path: 'name', message: 'must have at most 255 characters' },
-    ],
-    [
-      'POST /pets',
-      { name: '🐕'.repeat(256), categoryId: 1 },
-      { path: 'name', message: 'must have at most 255 characters' },
-    ],
-    ['POST /pets', { name: 'a\0b', categoryId: 1 }, { path: 'name', message: 'must not contain the NUL character' }],
-    [
-      'POST /pets',
-      '{"name":"a\\ud800b","categoryId":1}',
-      { path: 'name', message: 'must not contain a lone surrogate' },
-    ],
     [
       'PATCH /pets/1',
       '{"name":"\\udc00","categoryId":1234567890123456}',
       { path: 'name', message: 'must not contain a lone surrogate' },
     ],
-    [
-      'POST /categories',
-      { name: 'x', description: 'x'.repeat(2001) },
-      { path: 'description', message: 'must have at most 2000 characters' },
-    ],
-    [
-      'PUT /categories/1',
-      { name: 'x', description: 'a\0' },
-      { path: 'description', message: 'must not contain the NUL character' },
-    ],
-    // dates
-    ['POST /store/orders', { shipDate: '' }, date('shipDate')],
-    ['POST /store/orders', { shipDate: 'tomorrow' }, date('shipDate')],
-    ['POST /store/orders', { shipDate: '2026-02-30T00:00:00Z' }, date('shipDate')],
-    ['POST /store/orders', { shipDate: '2026-12-01T09:30:00' }, date('shipDate')],
-    ['POST /store/orders', { shipDate: '2026-12-01' }, date('shipDate')],
-    ['PATCH /store/orders/1', { shipDate: '2026-13-01T00:00:00Z' }, date('shipDate')],
     // a wrong type hides no broken rule, and no rule another
-    [
-      'POST /pets',
-      { name: '', categoryId: 1, status: 'gone' },
-      { path: 'name', message: 'must not be empty' },
-      { path: 'status', message: STATUS },
-    ],
     [
       'PUT /pets/1',
       { name: 'x'.repeat(256), categoryId: 'x' },
@@ -348,8 +242,6 @@ describe('bodies', () => {
       noField('colour', 'NewCategory'),
       given('name'),
     ],
-    ['PATCH /categories/1', { name: null, description: 5 }, notKept('name'), text('description')],
-    ['POST /store/orders', { quantity: 0, shipDate: 'tomorrow' }, ordered, date('shipDate')],
     ['PATCH /store/orders/1', { quantity: 0, complete: null }, ordered, notKept('complete')],
     ['PATCH /store/orders/x', { quantity: 0, petId: 'x' }, { path: 'orderId', message: ID }, ordered, id('petId')],
     ['PUT /store/inventory/x', { quantity: -1 }, { path: 'petId', message: ID }, stock],

@@ -1,0 +1,266 @@
+import { statement } from '../../src/database/statement';
+import { emptyDatabase } from '../helper/database';
+import { type Gateway, startGateway } from '../helper/gateway';
+import { refusalOf } from '../helper/refusal';
+import { titled } from '../helper/titled';
+import { badInput, send } from '../rest/client';
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+  await emptyDatabase(gateway.database);
+  await gateway.database.query(
+    statement(`with
+      c as (insert into categories (name) values ('Dogs') returning id),
+      p as (insert into pets (name, category_id) select 'Rex', id from c returning id),
+      i as (insert into inventory (pet_id, quantity) select id, 5 from p)
+      insert into orders default values`),
+    [],
+  );
+});
+afterAll(() => gateway.close());
+
+/** Every row of the shop. */
+async function everything(): Promise<unknown[]> {
+  const tables = ['categories', 'pets', 'orders', 'inventory'];
+  const rows = tables.map((table) => `(select json_agg(t) from ${table} t)`).join(', ');
+  return gateway.database.query(statement(`select json_build_array(${rows}) as rows`), []);
+}
+
+/** An operation over both interfaces, and the rest of a valid input. */
+const OPERATIONS = {
+  createPet: ['NewPet', 'createPet(input: $)', 'POST /pets', { name: 'Mia', categoryId: 1 }],
+  updatePet: ['PetUpdate', 'updatePet(id: 1, input: $)', 'PATCH /pets/1', {}],
+  createCategory: ['NewCategory', 'createCategory(input: $)', 'POST /categories', { name: 'Cats' }],
+  updateCategory: ['CategoryUpdate', 'updateCategory(id: 1, input: $)', 'PATCH /categories/1', {}],
+  placeOrder: ['NewOrder', 'placeOrder(input: $)', 'POST /store/orders', {}],
+  updateOrder: ['OrderUpdate', 'updateOrder(id: 1, input: $)', 'PATCH /store/orders/1', {}],
+  setInventory: ['InventoryUpdate', 'setInventory(petId: 1, input: $)', 'PUT /store/inventory/1', { quantity: 1 }],
+} as const;
+type Operation = keyof typeof OPERATIONS;
+
+const withVariable = (operation: Operation, selected = '__typename') => {
+  const [type, call] = OPERATIONS[operation];
+  return `mutation ($input: ${type}!) { made: ${call.replace('$', '$input')} { ${selected} } }`;
+};
+const withLiteral = (operation: Operation, input: object, selected = '__typename') => {
+  const fields = Object.entries(input).map(
+    ([name, value]) => `${name}: ${JSON.stringify(value).replace(/^"(available|pending|sold)"$/, '$1')}`,
+  );
+  return `mutation { made: ${OPERATIONS[operation][1].replace('$', () => `{ ${fields} }`)} { ${selected} } }`;
+};
+
+const between = (min: number) => `must be an integer from ${min} to 2147483647`;
+const EMPTY = 'must not be empty';
+const NUL = 'must not contain the NUL character';
+const LONE = 'must not contain a lone surrogate';
+const TEXT = 'must be a string';
+const BOOLEAN = 'must be true or false';
+const STATUS = 'must be one of available, pending, sold';
+const ID = 'must be an integer from 1 to 9223372036854775807';
+const DATE = 'must be a real date-time of RFC 3339 with an offset, such as 2026-11-21T09:30:00+01:00';
+const atMost = (length: number) => `must have at most ${length} characters`;
+const REQUIRED = 'is required';
+const NULL = 'must not be null';
+const KEPT = 'must not be null; omit it to keep the current value';
+
+/** What both interfaces say in the same words; GraphQL names wrong types by its own. */
+const SHARED = /empty|NUL|surrogate|at most|required|omit|is not a field/;
+
+interface Kind {
+  readonly fields: readonly (readonly [Operation, string])[];
+  /** Values, and what is kept of them if it differs. */
+  readonly accepted: readonly (readonly [value: unknown, kept?: unknown])[];
+  readonly rejected: readonly (readonly [message: string, ...values: unknown[]])[];
+}
+
+const ordered = (min: number, ...fields: Kind['fields']): Kind => ({
+  fields,
+  accepted: [[min], [1], [2147483647]],
+  rejected: [[between(min), min - 1, -1, 2147483648, -2147483649, 1.5, '1', '', true, [1, 2], {}]],
+});
+const KINDS: Readonly<Record<string, Kind>> = {
+  'a name': {
+    fields: [
+      ['createPet', 'name'],
+      ['updatePet', 'name'],
+      ['createCategory', 'name'],
+      ['updateCategory', 'name'],
+    ],
+    accepted: [
+      ['x'],
+      ['x'.repeat(255)],
+      ['🐕'.repeat(255)],
+      [` \n${'x'.repeat(255)}\u00a0\u3000`, 'x'.repeat(255)],
+      [`a  b'"; drop table pets --`],
+      ['a\u0001b'],
+      ['👩‍👩‍👧‍👦'],
+    ],
+    rejected: [
+      [EMPTY, '', ' \t\r\n\u00a0\u2003\u3000\ufeff'],
+      [atMost(255), 'x'.repeat(256), '🐕'.repeat(256), ` ${'x'.repeat(256)}`],
+      [NUL, 'a\0b'],
+      [LONE, '\ud800', 'a\udc00b', '\udc36\ud83d'],
+      [TEXT, 5, true, ['Mia'], {}],
+    ],
+  },
+  'a description': {
+    fields: [
+      ['createCategory', 'description'],
+      ['updateCategory', 'description'],
+    ],
+    accepted: [['🐈'.repeat(2000)], ['\n They purr. ', 'They purr.'], ['They purr.\nThey sleep.']],
+    rejected: [
+      [atMost(2000), 'x'.repeat(2001), '🐈'.repeat(2001)],
+      [NUL, '\0'],
+      [LONE, 'a\ud800'],
+      [TEXT, 5],
+    ],
+  },
+  'a status': {
+    fields: [
+      ['createPet', 'status'],
+      ['updatePet', 'status'],
+    ],
+    accepted: [['available'], ['pending'], ['sold']],
+    rejected: [[STATUS, 'gone', 'SOLD', '', 1, ['sold']]],
+  },
+  'a quantity of an order': ordered(1, ['placeOrder', 'quantity'], ['updateOrder', 'quantity']),
+  'a quantity in stock': ordered(0, ['setInventory', 'quantity']),
+  'the completion of an order': {
+    fields: [
+      ['placeOrder', 'complete'],
+      ['updateOrder', 'complete'],
+    ],
+    accepted: [[true], [false]],
+    rejected: [[BOOLEAN, 1, 'true']],
+  },
+  'a ship date': {
+    fields: [
+      ['placeOrder', 'shipDate'],
+      ['updateOrder', 'shipDate'],
+    ],
+    accepted: [
+      ['2026-11-21T09:30:00Z', '2026-11-21T09:30:00.000Z'],
+      ['2026-11-21T09:30:00.5Z', '2026-11-21T09:30:00.500Z'],
+      ['2026-11-21T09:30:00.123456789Z', '2026-11-21T09:30:00.123Z'],
+      ['2026-11-21T09:30:00.9999Z', '2026-11-21T09:30:00.999Z'],
+      ['2026-11-21t09:30:00z', '2026-11-21T09:30:00.000Z'],
+      ['2026-11-21T09:30:00+05:30', '2026-11-21T04:00:00.000Z'],
+      ['2026-11-21T09:30:00-00:00', '2026-11-21T09:30:00.000Z'],
+      ['2027-01-01T00:30:00+01:00', '2026-12-31T23:30:00.000Z'],
+      ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
+      ['1850-06-01T12:00:00Z', '1850-06-01T12:00:00.000Z'],
+      ['0050-06-01T12:00:00Z', '0050-06-01T12:00:00.000Z'],
+      ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
+      ['9999-12-31T23:59:59.999Z'],
+    ],
+    rejected: [
+      [
+        DATE,
+        ...['2026-02-30T00:00:00Z', '2025-02-29T00:00:00Z', '2026-13-01T00:00:00Z', '2026-00-10T00:00:00Z'],
+        ...['2026-11-21T24:00:00Z', '2026-11-21T09:60:00Z', '2026-11-21T09:30:00', '2026-11-21T09:30Z'],
+        ...['2026-11-21T09:30:00.Z', '2026-11-21T09:30:00+0100', '2026-11-21T09:30:00+24:00'],
+        ...['2026-11-21 09:30:00Z', '2026-11-21', '20261121T093000Z', '0000-01-01T00:00:00Z'],
+        ...['0001-01-01T00:00:00+01:00', '10000-01-01T00:00:00Z', '+10000-01-01T00:00:00Z'],
+        ...['9999-12-31T23:59:59-01:00', '-0001-01-01T00:00:00Z', 'now', 'infinity', ''],
+        ...[1764000000000, true, {}, ['2026-11-21T09:30:00Z']],
+      ],
+    ],
+  },
+};
+
+/** Expects both interfaces to reject an input for these faults, in any order. */
+async function expectRejected(operation: Operation, input: object, faults: readonly [path: string, message: string][]) {
+  const refusal = await refusalOf(gateway, withVariable(operation), { input });
+  expect(refusal).toMatchObject({ code: 'BAD_USER_INPUT', status: 400 });
+  expect([...refusal.paths].sort()).toEqual(faults.map(([path]) => `input.${path}`).sort());
+  for (const [path, message] of faults)
+    if (SHARED.test(message)) expect(refusal.details).toContainEqual({ path: `input.${path}`, message });
+  const { status, json } = await send(gateway, OPERATIONS[operation][2], input);
+  expect(status).toBe(400);
+  const details = faults.map(([path, message]) => ({ path, message }));
+  expect(json).toMatchObject(badInput(...details));
+}
+
+describe.each(Object.entries(KINDS))('%s', (_kind, { fields, accepted, rejected }) => {
+  test.each(fields)('of %s may have any valid value', async (operation, field) => {
+    const [, , request, others] = OPERATIONS[operation];
+    for (const [value, kept = value] of accepted) {
+      const input = { ...others, [field]: value };
+      const made = { made: { [field]: kept } };
+      expect(await gateway.data(withVariable(operation, field), { input })).toEqual(made);
+      expect(await gateway.data(withLiteral(operation, input, field))).toEqual(made);
+      expect((await send(gateway, request, input)).json).toMatchObject({ [field]: kept });
+    }
+  });
+
+  test.each(fields)('of %s is rejected otherwise, and nothing is changed', async (operation, field) => {
+    const before = await everything();
+    for (const [message, ...values] of rejected)
+      for (const value of values) {
+        const input = { ...OPERATIONS[operation][3], [field]: value };
+        await expectRejected(operation, input, [[field, message]]);
+        if (typeof value === 'object') continue;
+        expect(await refusalOf(gateway, withLiteral(operation, input))).toMatchObject({ status: 400 });
+      }
+    expect(await everything()).toEqual(before);
+  });
+});
+
+const noField = (name: string, type: string): [string, string] => [name, `is not a field of ${type}`];
+const faulty: [Operation, object, ...[path: string, message: string][]][] = [
+  ['createPet', {}, ['name', REQUIRED], ['categoryId', REQUIRED]],
+  ['createPet', { name: 'Mia' }, ['categoryId', REQUIRED]],
+  ['createPet', { name: null, categoryId: null }, ['name', NULL], ['categoryId', NULL]],
+  [
+    'createPet',
+    { name: 'Mia', categoryId: 1, colour: 'red', wings: 3 },
+    noField('colour', 'NewPet'),
+    noField('wings', 'NewPet'),
+  ],
+  ['createPet', { name: 5, categoryId: [1], status: 'gone' }, ['name', TEXT], ['categoryId', ID], ['status', STATUS]],
+  ['updatePet', { colour: null }, noField('colour', 'PetUpdate')],
+  ['createCategory', { description: 'Loud' }, ['name', REQUIRED]],
+  ['updateCategory', { pets: [] }, noField('pets', 'CategoryUpdate')],
+  ['placeOrder', { status: 'placed' }, noField('status', 'NewOrder')],
+  ['setInventory', {}, ['quantity', REQUIRED]],
+  ['setInventory', { quantity: null }, ['quantity', NULL]],
+  ['updateOrder', { complete: null }, ['complete', KEPT]],
+  // A wrong type hides no broken rule, and no rule another.
+  ['createPet', { name: '', categoryId: 1, status: 'gone' }, ['name', EMPTY], ['status', STATUS]],
+  [
+    'updatePet',
+    { name: 'x'.repeat(256), categoryId: null, status: 'gone' },
+    ['name', atMost(255)],
+    ['categoryId', KEPT],
+    ['status', STATUS],
+  ],
+  ['updatePet', { name: null, status: null }, ['name', KEPT], ['status', KEPT]],
+  [
+    'createCategory',
+    { name: ' ', description: '\0\ud800' },
+    ['name', EMPTY],
+    ['description', NUL],
+    ['description', LONE],
+  ],
+  ['updateCategory', { name: null, description: 5 }, ['name', KEPT], ['description', TEXT]],
+  ['placeOrder', { quantity: 0, shipDate: 'tomorrow' }, ['quantity', between(1)], ['shipDate', DATE]],
+  [
+    'placeOrder',
+    { petId: 'x', quantity: 'two', shipDate: 5, complete: 'yes' },
+    ['petId', ID],
+    ['quantity', between(1)],
+    ['shipDate', DATE],
+    ['complete', BOOLEAN],
+  ],
+  ['setInventory', { quantity: -1, colour: 'red' }, ['quantity', between(0)], noField('colour', 'InventoryUpdate')],
+];
+test.each(faulty.map((row) => titled(row, 2)))(
+  'every fault of an input is told: %s',
+  async (_title, operation, input, ...faults) => {
+    const before = await everything();
+    await expectRejected(operation, input, faults);
+    expect(await everything()).toEqual(before);
+  },
+);
