@@ -236,7 +236,7 @@ const faulty: [Operation, object, ...[path: string, message: string][]][] = [
     ['categoryId', KEPT],
     ['status', STATUS],
   ],
-  ['updatePet', { name: null, status: null }, ['name', KEPT], ['status', KEPT]],
+  ['updatePet', { name: null, categoryId: null, status: null }, ['name', KEPT], ['categoryId', KEPT], ['status', KEPT]],
   [
     'createCategory',
     { name: ' ', description: '\0\ud800' },

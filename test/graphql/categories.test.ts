@@ -80,15 +80,6 @@ describe('updateCategory', () => {
     expect(await gateway.data(READ, { id: 1 })).toEqual({ category: expected });
   });
 
-  test('refuses a null name, and changes nothing', async () => {
-    const input = { name: null, description: 'They howl.' };
-    expect(await refusalOf(gateway, UPDATE, { id: 1, input })).toMatchObject({
-      code: 'BAD_USER_INPUT',
-      paths: ['input.name'],
-    });
-    expect(await gateway.data(READ, { id: 1 })).toEqual({ category: DOGS });
-  });
-
   test('refuses a category that does not exist', async () => {
     expect(await refusalOf(gateway, UPDATE, { id: 2, input: {} })).toMatchObject({
       code: 'NOT_FOUND',

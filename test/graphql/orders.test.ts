@@ -128,17 +128,6 @@ describe('updateOrder', () => {
     expect(await gateway.data(READ, { id: 1 })).toEqual({ order: expected });
   });
 
-  test('refuses null for complete, and changes nothing', async () => {
-    await placeWhole();
-    const input = { quantity: 1, complete: null };
-    expect(await refusalOf(gateway, UPDATE, { id: 1, input })).toMatchObject({
-      code: 'BAD_USER_INPUT',
-      status: 400,
-      paths: ['input.complete'],
-    });
-    expect(await gateway.data(READ, { id: 1 })).toEqual({ order: WHOLE });
-  });
-
   test.each([
     ['an order', 2, { quantity: 1 }, 'NOT_FOUND', 404],
     ['an order (with an empty input)', 2, {}, 'NOT_FOUND', 404],
