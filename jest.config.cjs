@@ -21,7 +21,10 @@ const common = {
   transformIgnorePatterns: [],
 };
 
-const full = { ...common, displayName: 'full', testMatch: ['**/*.full.test.ts'] };
+const full = [
+  { ...common, displayName: 'process', testMatch: ['**/*.process.test.ts'] },
+  { ...common, displayName: 'full', testMatch: ['**/*.full.test.ts'] },
+];
 const faults = { ...common, displayName: 'faults', testMatch: ['**/*.faults.test.ts'] };
 
 /** @type {import('jest').Config} */
@@ -29,8 +32,7 @@ module.exports = {
   projects: [
     { ...common, displayName: 'unit', testMatch: ['**/*.unit.test.ts'] },
     { ...common, displayName: 'gateway', testMatch: ['**/!(*.unit|*.process|*.full|*.faults).test.ts'] },
-    { ...common, displayName: 'process', testMatch: ['**/*.process.test.ts'] },
-    ...(process.env.TEST_FULL ? [full] : []),
+    ...(process.env.TEST_FULL ? full : []),
     ...(process.env.TEST_FAULTS ? [faults] : []),
   ],
   reporters: ['default', '<rootDir>/test/helper/reporter.cjs'],

@@ -1,28 +1,28 @@
-const { mkdirSync, writeFileSync } = require('node:fs');
-const { dirname, join, relative } = require('node:path');
+const { join, relative } = require('node:path');
 
 const PROJECT = join(__dirname, '..', '..');
-const DURATIONS = join(PROJECT, 'node_modules', '.cache', 'petstore-test', 'durations.json');
+const SLOW_SECONDS = 3;
 
-/** Ends a run of the whole suite with what it left out and why, and keeps how long each file took. */
+/** Ends a run of the whole suite with the files that took long, and with what it left out and why. */
 module.exports = class {
   constructor({ nonFlagArgs, testNamePattern }) {
     this.isWhole = !nonFlagArgs.length && !testNamePattern;
   }
 
   onRunComplete(_contexts, { testResults, numPendingTests }) {
-    const durations = testResults.map(({ testFilePath, perfStats: { start, end } }) => ({
-      file: relative(PROJECT, testFilePath),
-      seconds: (end - start) / 1000,
-    }));
-    if (!this.isWhole) return;
-    mkdirSync(dirname(DURATIONS), { recursive: true });
-    writeFileSync(DURATIONS, JSON.stringify(durations));
-    process.stderr.write(`\n${leftOut(numPendingTests)}\n`);
+    if (this.isWhole) process.stderr.write(`\n${slow(testResults)}${leftOut(numPendingTests)}\n`);
   }
 };
 
-module.exports.DURATIONS = DURATIONS;
+/** The files that took more than three seconds, the slowest first. */
+function slow(testResults) {
+  const lines = testResults
+    .map(({ testFilePath, perfStats: { start, end } }) => ({ path: testFilePath, seconds: (end - start) / 1000 }))
+    .filter(({ seconds }) => seconds > SLOW_SECONDS)
+    .sort((a, b) => b.seconds - a.seconds)
+    .map(({ path, seconds }) => `${seconds.toFixed(1).padStart(6)} s  ${relative(PROJECT, path)}\n`);
+  return lines.length ? `Files over ${SLOW_SECONDS} s:\n${lines.join('')}` : '';
+}
 
 function leftOut(skipped) {
   const { TEST_FULL, TEST_DATABASE_URL, TEST_REDIS_URL } = process.env;
@@ -33,7 +33,7 @@ function leftOut(skipped) {
   ].filter(Boolean);
   const parts = [
     skipped && `${skipped} tests that need ${missing.join(', ')}`,
-    !TEST_FULL && 'storms, crashes, outages, browsers, client tools and long fuzzing (npm run test:full)',
+    !TEST_FULL && 'processes, storms, crashes, outages, browsers, client tools and fuzzing (npm run test:full)',
   ].filter(Boolean);
   return `Left out: ${parts.join('; ') || 'nothing'}.`;
 }

@@ -1,5 +1,4 @@
 import type { OpenAPIV3 } from 'openapi-types';
-import { runs } from '../helper/full';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { Description } from '../rest/description';
 import { RestJudge } from './answers';
@@ -18,7 +17,7 @@ test(
     const document = (await gateway.server.inject('/openapi.json')).json<OpenAPIV3.Document>();
     const description = await Description.of(document);
     const judge = new RestJudge(description);
-    const statuses = await fuzz(gateway, restRequests(description), runs(30, 300).numRuns, (request, response) =>
+    const statuses = await fuzz(gateway, restRequests(description), 300, (request, response) =>
       judge.faults(request, response),
     );
     // They are a mix of valid and invalid ones.
