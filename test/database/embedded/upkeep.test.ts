@@ -1,5 +1,6 @@
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { Upkeep } from '../../../src/database/embedded/upkeep';
+import { startMigrated } from '../../helper/prepared';
 import { until } from '../../helper/until';
 
 const ROWS = 3000;
@@ -7,15 +8,16 @@ const ROWS = 3000;
 describe('the tables of the embedded database', () => {
   let engine: PGlite;
   let upkeep: Upkeep | undefined;
+  beforeAll(async () => {
+    engine = await startMigrated();
+  });
   beforeEach(async () => {
-    engine = await PGlite.create();
+    await engine.exec('drop table if exists stock');
     await engine.exec('create table stock (id int primary key, quantity int); create index on stock (quantity)');
     await engine.exec(`insert into stock select n, 0 from generate_series(1, ${ROWS}) n`);
   });
-  afterEach(async () => {
-    upkeep?.stop();
-    await engine.close();
-  });
+  afterEach(() => upkeep?.stop());
+  afterAll(() => engine.close());
 
   const ask = async (sql: string) => (await engine.query<{ is: unknown }>(`select ${sql} as is`)).rows[0]?.is;
   const size = async () => Number(await ask("pg_total_relation_size('stock')"));
