@@ -4,7 +4,7 @@ import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
 let here: Gateway;
 let there: Gateway;
 beforeAll(async () => {
-  here = await startGateway();
+  here = await startGateway({});
   there = await here.another();
 });
 afterAll(async () => {

@@ -24,7 +24,7 @@ let said: {
 };
 
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({});
   url = await gateway.listen();
   await fillShop(gateway.database);
   const cache = join(ROOT, 'node_modules', '.cache');

@@ -61,7 +61,7 @@ async function createOn(server: string): Promise<string> {
 }
 
 /** Empties every table, so that the next test file finds the database as new. */
-function truncate(database: Database): Promise<unknown[]> {
+export function truncate(database: Database): Promise<unknown[]> {
   const tables = 'orders, inventory, pets, categories, idempotency_keys, api_keys, usage_days, usage_flushes';
   return database.query(statement(`truncate ${tables} restart identity`), []);
 }

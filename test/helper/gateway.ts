@@ -1,12 +1,14 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse as Response } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
+import { ensureAdminKey } from '../../src/access/first-admin-key';
 import { createApp } from '../../src/app';
 import { readConfig } from '../../src/config';
 import type { Database } from '../../src/database/database';
 import { statement } from '../../src/database/statement';
-import { createDatabase } from './database';
+import { createDatabase, TEST_DATABASE_URL, truncate } from './database';
 import { holdToDeclaredErrors } from './declared-errors';
 import { holdToDescription } from './openapi';
+import { perWorker } from './per-worker';
 
 /** A JSON tree whose fields can be accessed without types. */
 export type Json = { [field: string]: Json } & { map: Json[]['map']; length: number };
@@ -42,6 +44,7 @@ export class Gateway {
     readonly server: FastifyInstance,
     readonly database: Database,
     private readonly drop: () => Promise<void>,
+    private readonly giveBack?: () => Promise<void>,
   ) {}
 
   /** Runs a GraphQL operation; a header set to `undefined` is not sent: `{ 'x-api-key': undefined }` is anonymous. */
@@ -83,7 +86,9 @@ export class Gateway {
 
   /** Starts another instance on this one's database. Close it first. */
   async another(environment: Record<string, string> = {}, now: () => number = Date.now): Promise<Gateway> {
-    return new Gateway(await compose(environment, this.database, now), this.database, async () => undefined);
+    const server = await compose(environment, this.database, now);
+    holdInjected(server);
+    return new Gateway(server, this.database, async () => undefined);
   }
 
   /** Listens on a free port. @returns the URL. */
@@ -92,24 +97,65 @@ export class Gateway {
   }
 
   async close(): Promise<void> {
+    const isReusable = this.giveBack && !this.server.server.listening;
+    if (isReusable) return this.giveBack?.();
     await this.server.close();
     await this.drop();
   }
 }
 
+/** A gateway with the default settings, for one test file after the other. */
+interface Kept {
+  readonly server: FastifyInstance;
+  readonly inject: FastifyInstance['inject'];
+  readonly database: Database;
+  readonly drop: () => Promise<void>;
+}
+
+/** Those that no test file uses now: to compose one takes longer than many files. */
+const kept = perWorker('gateways', () => ({ idle: [] as Kept[], files: 0 }));
+
 /**
- * Starts the application with `environment` as its process environment.
+ * Starts the application with `environment` as its process environment. Without any argument it is one that an earlier test
+ * file may have used and left empty, and whose anonymous caller has an address of its own; `startGateway({})` is a new one.
  * @param created its database; by default a new one.
  */
 export async function startGateway(
-  environment: Record<string, string> = {},
+  environment?: Record<string, string>,
   now: () => number = Date.now,
   created?: { database: Database; drop(): Promise<void> },
 ): Promise<Gateway> {
+  if (!environment && !TEST_DATABASE_URL) return takeKept();
   const { database, drop } = created ?? (await createDatabase());
-  const server = await compose(environment, database, now);
-  await database.query(statement('update api_keys set per_minute = 2147483647, per_day = 2147483647'), []);
+  const server = await compose(environment ?? {}, database, now);
+  holdInjected(server);
+  await liftQuota(database);
   return new Gateway(server, database, drop);
+}
+
+async function takeKept(): Promise<Gateway> {
+  const taken = kept.idle.pop() ?? (await composeKept());
+  const { server, inject, database, drop } = taken;
+  await ensureAdminKey(database, ADMIN_KEY, Date.now());
+  await liftQuota(database);
+  server.inject = inject;
+  const file = ++kept.files;
+  holdInjected(server, `127.1.${file >> 8}.${file & 255}`);
+  return new Gateway(server, database, drop, async () => {
+    await truncate(database);
+    kept.idle.push(taken);
+  });
+}
+
+async function composeKept(): Promise<Kept> {
+  const { database, drop } = await createDatabase();
+  const server = await compose({}, database, Date.now);
+  return { server, inject: server.inject, database, drop };
+}
+
+/** The admin key of tests has no quota. */
+async function liftQuota(database: Database): Promise<void> {
+  await database.query(statement('update api_keys set per_minute = 2147483647, per_day = 2147483647'), []);
 }
 
 async function compose(
@@ -127,16 +173,16 @@ async function compose(
   });
   const { server } = await createApp(config, database, now);
   await server.ready();
-  holdInjected(server);
   return server;
 }
 
-/** Checks every REST response against the OpenAPI document. */
-function holdInjected(server: FastifyInstance): void {
-  const inject = server.inject.bind(server) as (options: InjectOptions | string) => Promise<Response>;
-  const held = async (options: InjectOptions | string): Promise<Response> => {
-    const response = await inject(options);
-    const { method = 'GET' } = typeof options === 'string' ? {} : options;
+/** Checks every REST response against the OpenAPI document. @param remoteAddress of requests that have none. */
+function holdInjected(server: FastifyInstance, remoteAddress = '127.0.0.1'): void {
+  const inject = server.inject.bind(server) as (options: InjectOptions) => Promise<Response>;
+  const held = async (given: InjectOptions | string): Promise<Response> => {
+    const options = typeof given === 'string' ? { url: given } : given;
+    const { method = 'GET' }: InjectOptions = options;
+    const response = await inject({ remoteAddress, ...options });
     const { statusCode: status, headers, body: text } = response;
     holdToDescription([{ method, url: String(response.raw.req.url), status, headers, text }]);
     return response;

@@ -34,7 +34,7 @@ async function startWith(counted: readonly string[], enforce = enforceRateLimits
   jest
     .spyOn(directive as { enforceRateLimits: unknown }, 'enforceRateLimits', 'get')
     .mockReturnValue((schema: GraphQLSchema) => enforce(mapSchema(schema, { [MapperKind.ROOT_FIELD]: mark })));
-  gateway = await startGateway();
+  gateway = await startGateway({});
   return gateway;
 }
 

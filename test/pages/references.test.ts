@@ -17,7 +17,7 @@ let gateway: Gateway;
 let rest: string;
 let graphql: string;
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({});
   rest = (await send(gateway, 'GET /docs/rest')).text;
   graphql = (await send(gateway, 'GET /docs/graphql')).text;
 });

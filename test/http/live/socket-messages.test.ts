@@ -8,7 +8,7 @@ let gateway: Gateway;
 let url: string;
 const logged: unknown[] = [];
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({});
   url = await gateway.listen();
   jest.spyOn(gateway.server.log, 'error').mockImplementation((...told: unknown[]) => void logged.push(told));
 });

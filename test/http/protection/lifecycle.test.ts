@@ -45,7 +45,7 @@ beforeAll(async () => {
   jest
     .spyOn(schemas as { buildSchema: unknown }, 'buildSchema', 'get')
     .mockReturnValue((services: schemas.Services) => deprecateSome(buildSchema(services)));
-  gateway = await startGateway();
+  gateway = await startGateway({});
   await emptyDatabase(gateway.database);
   await gateway.data(`mutation {
     createCategory(input: { name: "Dogs" }) { id }

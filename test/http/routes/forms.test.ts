@@ -5,7 +5,7 @@ import { type Gateway, startGateway } from '../../helper/gateway';
 
 let gateway: Gateway;
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({});
   await fillShop(gateway.database);
 });
 afterAll(() => gateway.close());

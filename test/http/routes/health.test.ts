@@ -8,7 +8,7 @@ import { until } from '../../helper/until';
 
 let gateway: Gateway;
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({});
 });
 afterAll(() => gateway.close());
 afterEach(() => jest.restoreAllMocks());

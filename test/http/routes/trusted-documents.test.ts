@@ -47,7 +47,7 @@ let closed: Gateway;
 let pro: TestKey;
 let url: string;
 beforeAll(async () => {
-  plain = await startGateway();
+  plain = await startGateway({});
   await emptyDatabase(plain.database);
   await plain.data(
     'mutation { createCategory(input: { name: "Dogs" }) { id } createPet(input: { name: "Rex", categoryId: 1 }) { id } }',
