@@ -27,4 +27,10 @@ module.exports = class extends TestEnvironment {
     await super.setup();
     Object.assign(this.global, shared, { loadByNode: require, worker });
   }
+
+  async teardown() {
+    await super.teardown();
+    // PGlite's start sets 100. Jest starts a worker that ends with it once more, and complains that this one does not end.
+    process.exitCode = undefined;
+  }
 };
