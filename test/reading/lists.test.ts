@@ -365,7 +365,7 @@ describe.each(SHOPS)('in a %s', (_shop, world) => {
         to: part,
       });
       const property = fc.asyncProperty(filter, asked, (filter, asked) => look(world, list, filter, asked));
-      await fc.assert(property, runs(25, 80));
+      await fc.assert(property, runs(8, 80));
     },
   );
 });
@@ -517,7 +517,7 @@ describe('a cursor', () => {
     const wrong = fc.oneof(fc.string({ unit: 'binary' }), fc.base64String());
     await fc.assert(
       fc.asyncProperty(wrong, (text) => expectRefused(PETS, NAME.orderBy, text)),
-      runs(20, 50),
+      runs(8, 50),
     );
   });
 
