@@ -17,10 +17,12 @@ interface Page {
 /** Reads a list to its end, two at a time. @param list where it is in what `query` answers. @returns how it is then shown. */
 async function wholeList(text: string, list: (data: object) => Page) {
   const query = gql(text);
-  const watched = client.watchQuery<object>({ query, variables: { after: null } });
+  const variables = { after: null };
+  const watched = client.watchQuery<object>({ query, variables });
   watched.subscribe(() => undefined);
   const shown = () => list(client.readQuery<object>({ query }) ?? {});
-  await client.query({ query });
+  // With the same variables it is the watched request: a second one could answer after the next page, and replace it.
+  await client.query({ query, variables });
   for (let more = 9; more && shown().pageInfo.hasNextPage; more--)
     await watched.fetchMore({ variables: { after: shown().pageInfo.endCursor } });
   return shown().edges.map(({ node }) => node.name ?? node.id ?? node.petId);
