@@ -30,7 +30,7 @@ module.exports = class extends TestEnvironment {
 
   async teardown() {
     await super.teardown();
-    // PGlite's start sets 100. Jest starts a worker that ends with it once more, and complains that this one does not end.
+    // PGlite sets 100 when it starts, and Jest replaces a worker that exits with an error.
     process.exitCode = undefined;
   }
 };
