@@ -17,8 +17,8 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/prisma prisma
 COPY --from=build /app/dist dist
-COPY --from=build /app/src/pages/public src/pages/public
-COPY --from=build /app/src/pages/vendor src/pages/vendor
+COPY --from=build /app/src/portal/public src/portal/public
+COPY --from=build /app/src/portal/vendor src/portal/vendor
 # The guides at /docs.
 COPY docs docs
 COPY CHANGELOG.md CONTRIBUTING.md SECURITY.md ./

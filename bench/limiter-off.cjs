@@ -1,7 +1,7 @@
 // Loaded before the gateway (NODE_OPTIONS=--require): removes the per-request work of limiter and key look-up, so that
 // the difference to the full gateway is their cost. The headers are still written, from a status that never changes.
 const { KeyRing } = require('../dist/access/key-ring.js');
-const { MemoryStore } = require('../dist/rate-limit/stores/memory-store.js');
+const { MemoryStore } = require('../dist/rate-limit/memory-store.js');
 
 const { take } = MemoryStore.prototype;
 let status;

@@ -1,4 +1,4 @@
-// Writes what the guides have from elsewhere: the settings of src/config.ts into docs/configuration.md, and their Mermaid
+// Writes what the guides have from elsewhere: the settings of src/app/config.ts into docs/configuration.md, and their Mermaid
 // diagrams as docs/images/<page>-<n>.svg, for readers without a renderer of Mermaid.
 // `npm run schema` runs it; with `--check` it writes nothing, and fails if something is not up to date.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { renderMermaidSVG } from 'beautiful-mermaid';
 
 const DOCS = new URL('.', import.meta.url);
 
-/** The colours of the pages (src/pages/public/page.css). */
+/** The colours of the pages (src/portal/public/page.css). */
 const LIGHT =
   '--bg:#fff;--fg:#1c1b19;--line:#5c5953;--accent:#0f766e;--muted:#5c5953;--surface:#e3f3f0;--border:#0f766e';
 const DARK =
@@ -64,7 +64,7 @@ const TAKES = [
 
 const number = (text) => text.replaceAll('_', '');
 
-/** @param {string} config the source of src/config.ts; @returns {string} tables of all settings, in Markdown */
+/** @param {string} config the source of src/app/config.ts; @returns {string} tables of all settings, in Markdown */
 function settings(config) {
   const found = [
     ...config.matchAll(
@@ -84,7 +84,7 @@ function settings(config) {
   const described = found.filter(([, meaning]) => meaning.trim()).map(([, , name]) => name);
   const names = [...config.matchAll(/^ {2}([A-Z_]+): setting/gm)].map(([, name]) => name);
   const missing = names.filter((name) => !described.includes(name));
-  if (missing.length) throw new Error(`src/config.ts has no description that can be read of ${missing.join(', ')}`);
+  if (missing.length) throw new Error(`src/app/config.ts has no description that can be read of ${missing.join(', ')}`);
   return GROUPS.map(([title, pattern, more]) => {
     const own = rows.filter(({ name }) => GROUPS.find(([, each]) => each.test(name))[1] === pattern);
     if (!own.length) return '';
@@ -116,7 +116,7 @@ function byDefault(text) {
 
 /** What is written, by file. */
 const written = new Map();
-const config = readFileSync(new URL('../src/config.ts', DOCS), 'utf8');
+const config = readFileSync(new URL('../src/app/config.ts', DOCS), 'utf8');
 const page = readFileSync(new URL('configuration.md', DOCS), 'utf8');
 written.set(
   'configuration.md',

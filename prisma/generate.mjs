@@ -7,7 +7,7 @@ import { cpSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** Files of packages for `src/pages/vendor`: GraphiQL with its dependencies, and the search of the guides. */
+/** Files of packages for `src/portal/vendor`: GraphiQL with its dependencies, and the search of the guides. */
 const VENDOR = {
   'react.js': 'react/umd/react.production.min.js',
   'react-dom.js': 'react-dom/umd/react-dom.production.min.js',
@@ -17,7 +17,7 @@ const VENDOR = {
 };
 
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
-for (const [name, file] of Object.entries(VENDOR)) cpSync(at(`node_modules/${file}`), at(`src/pages/vendor/${name}`));
+for (const [name, file] of Object.entries(VENDOR)) cpSync(at(`node_modules/${file}`), at(`src/portal/vendor/${name}`));
 
 const prisma = createRequire(import.meta.url).resolve('prisma/build/index.js');
 const { status } = spawnSync(process.execPath, [prisma, 'generate', '--no-hints'], {

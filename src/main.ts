@@ -1,17 +1,16 @@
 import cluster from 'node:cluster';
-import { readConfig, SETTING_NAMES } from './config';
-import { misspellings } from './config/likely-settings';
-import { environment, namesInFile } from './environment';
-import { fail } from './processes/ending';
+import { readConfig, SETTING_NAMES } from './app/config';
+import { fail } from './app/ending';
+import { environment, namesInFile } from './app/environment';
+import { misspellings } from './app/likely-settings';
 
 /** Decides what kind of process this is; each kind loads only what it needs. */
 async function main(): Promise<void> {
   if (cluster.isPrimary) warnOfMisspellings();
   const config = readConfig(environment());
-  if (cluster.isPrimary && config.WEB_CONCURRENCY > 1)
-    return (await import('./processes/primary.js')).startPrimary(config);
-  if (cluster.worker) return (await import('./processes/worker.js')).startWorker(config, cluster.worker);
-  return (await import('./processes/service.js')).serveAlone(config);
+  if (cluster.isPrimary && config.WEB_CONCURRENCY > 1) return (await import('./app/primary.js')).startPrimary(config);
+  if (cluster.worker) return (await import('./app/worker.js')).startWorker(config, cluster.worker);
+  return (await import('./app/service.js')).serveAlone(config);
 }
 
 /** Settings of the commands alone. */

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { ConfigError, readConfig } from '../src/config';
+import { ConfigError, readConfig } from '../src/app/config';
 
 test('the defaults are those documented', () => {
   expect(readConfig({})).toEqual({

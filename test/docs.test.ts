@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { SETTING_NAMES } from '../src/config';
-import { METRICS } from '../src/http/observation/metric-table';
-import { POOL_METRICS } from '../src/processes/primary';
+import { SETTING_NAMES } from '../src/app/config';
+import { METRICS } from '../src/app/metric-table';
+import { POOL_METRICS } from '../src/app/primary';
 import { PLANS } from '../src/rate-limit/plans';
 import { PROJECT } from './helper/command';
 import { blocksOf, PAGES, textOf } from './helper/documented';
@@ -27,7 +27,7 @@ test('what the guides have from elsewhere is up to date: the settings, the diagr
 });
 
 test('every variable that the process reads is in docs/configuration.md and in .env.example', () => {
-  const config = readFileSync(join(PROJECT, 'src', 'config.ts'), 'utf8');
+  const config = readFileSync(join(PROJECT, 'src', 'app', 'config.ts'), 'utf8');
   const example = readFileSync(join(PROJECT, '.env.example'), 'utf8');
   const settings = textOf('docs/configuration.md');
   const names = [...config.matchAll(/^ {2}([A-Z_]+): setting/gm)].map(([, name]) => name ?? '');
@@ -66,7 +66,7 @@ test.each(['README.md', 'docs/limits.md'])('%s has the quota of every plan', (pa
 });
 
 test('the page of the administrator offers every plan', () => {
-  const script = readFileSync(join(PROJECT, 'src', 'pages', 'public', 'admin-dialogs.js'), 'utf8');
+  const script = readFileSync(join(PROJECT, 'src', 'portal', 'public', 'admin-dialogs.js'), 'utf8');
   const names = [...Object.keys(PLANS), 'ENTERPRISE'].map((plan) => `'${plan}'`).join(', ');
   expect(script).toContain(`const PLANS = [${names}];`);
 });

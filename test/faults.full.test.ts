@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Client } from 'pg';
-import { createApp } from '../src/app';
-import { readConfig } from '../src/config';
+import { createApp } from '../src/app/app';
+import { readConfig } from '../src/app/config';
 import type { Database } from '../src/database/database';
 import { openDatabase } from '../src/database/open';
 import { createDatabase, TEST_DATABASE_URL } from './helper/database';

@@ -35,7 +35,7 @@ afterEach(() => rmSync(directory, { recursive: true }));
 
 describe('before anything is compiled', () => {
   const prestart = (version: string) =>
-    run(['-r', join(PROJECT, 'test/helper/old-node.cjs'), join(PROJECT, 'src/prestart.cjs')], {
+    run(['-r', join(PROJECT, 'test/helper/old-node.cjs'), join(PROJECT, 'src/app/prestart.cjs')], {
       env: { OLD_NODE: version },
     });
 
@@ -63,9 +63,9 @@ describe('before anything is compiled', () => {
       writeFileSync(join(directory, name), text);
     };
     put('package.json', '{ "engines": { "node": ">=20.19.0" } }');
-    put('src/prestart.cjs', readFileSync(join(PROJECT, 'src/prestart.cjs'), 'utf8'));
+    put('src/app/prestart.cjs', readFileSync(join(PROJECT, 'src/app/prestart.cjs'), 'utf8'));
     put('prisma/generate.mjs', "process.stderr.write('generating fails\\n'); process.exit(1);");
-    const start = () => run([join(directory, 'src/prestart.cjs')]);
+    const start = () => run([join(directory, 'src/app/prestart.cjs')]);
     const stdout = 'Compiling: the first start takes a while …\n';
     const stderr =
       'generating fails\npetstore-gateway: the Prisma client could not be generated: node prisma/generate.mjs\n';
@@ -100,7 +100,7 @@ test('names in .env that look like settings are warned of, others are not', asyn
 
 test('seed beside a gateway that has the embedded database open says what to do', async () => {
   const unlock = lockDirectory(directory);
-  const { code, stderr } = await runTypeScript('src/seed.ts', ['--pets', '3'], { DATA_DIR: directory }).end();
+  const { code, stderr } = await runTypeScript('src/app/seed.ts', ['--pets', '3'], { DATA_DIR: directory }).end();
   unlock();
   expect(code).toBe(1);
   expect(stderr).toMatch(

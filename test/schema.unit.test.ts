@@ -13,9 +13,9 @@ import {
   parse,
 } from 'graphql';
 import { ruleOf } from '../src/errors/rule-errors';
+import { printedSchema } from '../src/graphql/printed-schema';
+import { buildSchema as buildProduct, type Services } from '../src/graphql/schema';
 import { printedOpenApi } from '../src/rest/openapi/printed-openapi';
-import { printedSchema } from '../src/schema/printed-schema';
-import { buildSchema as buildProduct, type Services } from '../src/schema/schema';
 
 const COMMITTED = readFileSync(join(__dirname, '..', 'schema.graphql'), 'utf8');
 

@@ -14,7 +14,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 const seed = (DATABASE_URL: string, ...args: string[]) =>
-  runTypeScript('src/seed.ts', args, { DATA_DIR: directory, DATABASE_URL }).end();
+  runTypeScript('src/app/seed.ts', args, { DATA_DIR: directory, DATABASE_URL }).end();
 
 /** Where sample data is loaded: `DATABASE_URL`. */
 const places: [string, () => string][] = [['a new data directory', () => '']];

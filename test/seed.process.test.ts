@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import type { Database } from '../src/database/database';
 import { statement } from '../src/database/statement';
-import { loadSampleData } from '../src/samples/sample-data';
-import { SampleStore } from '../src/samples/sample-store';
+import { loadSampleData } from '../src/petstore/sample-data';
+import { SampleStore } from '../src/petstore/sample-store';
 import { runTypeScript } from './helper/child';
 import { createDatabase, emptyDatabase } from './helper/database';
 import { makeDirectory } from './helper/installation';
@@ -168,7 +168,7 @@ describe('npm run seed', () => {
   });
   afterAll(() => rmSync(directory, { recursive: true }));
   const seed = (...args: string[]) =>
-    runTypeScript('src/seed.ts', args, url ? { DATABASE_URL: url } : { DATA_DIR: directory }).end();
+    runTypeScript('src/app/seed.ts', args, url ? { DATABASE_URL: url } : { DATA_DIR: directory }).end();
 
   test('fills the configured database, says so and exits', async () => {
     const { code, lines, stderr } = await seed('--pets', '40');
@@ -195,7 +195,7 @@ describe('npm run seed', () => {
   });
 
   test('refuses an invalid configuration in one line', async () => {
-    const { code, stderr } = await runTypeScript('src/seed.ts', [], { DATABASE_URL: 'mysql://x' }).end();
+    const { code, stderr } = await runTypeScript('src/app/seed.ts', [], { DATABASE_URL: 'mysql://x' }).end();
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: 'seed: DATABASE_URL must be a URL that starts with postgresql://\n',

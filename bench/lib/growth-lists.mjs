@@ -1,8 +1,8 @@
 import pg from 'pg';
 
-const { countRows, countRowsByParent } = await import('../../dist/reading/count.js');
-const tables = await import('../../dist/reading/tables.js');
-const { selectPage, selectPages } = await import('../../dist/reading/select-page.js');
+const { countRows, countRowsByParent } = await import('../../dist/database/reading/count.js');
+const tables = await import('../../dist/petstore/tables.js');
+const { selectPage, selectPages } = await import('../../dist/database/reading/select-page.js');
 
 const CATEGORIES = 50;
 /** A category with one pet. */

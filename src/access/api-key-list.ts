@@ -1,9 +1,9 @@
 import type { Session } from '../database/database';
-import { Checks } from '../domain/checks';
-import { Connection, DEFAULT_PAGE } from '../domain/connection';
-import { decodeCursor, encodeCursor } from '../domain/cursor';
-import { NAME_FILTER, PAGE_SIZE } from '../domain/input-rules';
-import { MOST_COUNTED, totalOf } from '../reading/count';
+import { MOST_COUNTED, totalOf } from '../database/reading/count';
+import { Checks } from '../errors/checks';
+import { NAME_FILTER, PAGE_SIZE } from '../errors/input-rules';
+import { Connection, DEFAULT_PAGE } from '../graphql/connection';
+import { decodeCursor, encodeCursor } from '../graphql/cursor';
 import { NO_HASHES } from './api-key-service';
 import type { StoredKey } from './caller';
 

@@ -1,9 +1,9 @@
 import type { Session } from '../database/database';
 import type { Plan, Scope } from '../database/generated/client';
-import { lock } from '../database/writing/raw-queries';
-import { Checks, checkInput } from '../domain/checks';
-import { badInput, DomainError } from '../domain/domain-error';
-import { NAME, NOT_NULL, QUANTITY, type Rule, type Rules } from '../domain/input-rules';
+import { lock } from '../database/raw-queries';
+import { Checks, checkInput } from '../errors/checks';
+import { badInput, DomainError } from '../errors/domain-error';
+import { NAME, NOT_NULL, QUANTITY, type Rule, type Rules } from '../errors/input-rules';
 import type { StoredKey } from './caller';
 import type { KeyRing } from './key-ring';
 import { formatKey, hashSecret, newKey } from './secret';

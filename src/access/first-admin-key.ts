@@ -1,5 +1,5 @@
 import type { Database } from '../database/database';
-import { lock } from '../database/writing/raw-queries';
+import { lock } from '../database/raw-queries';
 import { formatKey, hashSecret, type KeyParts, newKey, parseKey, validUntil } from './secret';
 
 /**

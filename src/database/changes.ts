@@ -1,4 +1,4 @@
-import type { InventoryRow, OrderRow, PetRow } from './rows';
+import type { InventoryRow, OrderRow, PetRow } from '../petstore/rows';
 
 /** The topics that can be subscribed to, and the row type of each. */
 export interface Topics {

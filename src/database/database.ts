@@ -1,6 +1,6 @@
 import type { Change, ChangeListener } from './changes';
+import type { Work } from './deadline';
 import type { Prisma } from './generated/client';
-import type { Work } from './work/deadline';
 
 /** SQL text with the name it is prepared under. Create it with {@link statement}. */
 export interface Statement {

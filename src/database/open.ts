@@ -1,7 +1,7 @@
-import type { PoolBounds } from './connections/bounded-pool';
-import { openPostgres } from './connections/postgres';
 import type { Database } from './database';
 import { openEmbedded } from './embedded/embedded';
+import type { PoolBounds } from './postgres/bounded-pool';
+import { openPostgres } from './postgres/postgres';
 
 export interface DatabaseOptions extends Partial<Omit<PoolBounds, 'connectMs'>> {
   /** `postgresql://…` */

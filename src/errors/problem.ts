@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
+import { Ended, OutcomeUnknown } from '../database/deadline';
 import { failureOf } from '../database/failures';
-import { Ended, OutcomeUnknown } from '../database/work/deadline';
-import { DomainError, type ErrorDetail } from '../domain/domain-error';
+import { DomainError, type ErrorDetail } from './domain-error';
 import { ERRORS, type ErrorCode, isErrorCode } from './error-codes';
 
 /** An error as callers see it: the `Error` object of the specification (section 7) with the contract's additions. */

@@ -16,9 +16,9 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import type { ErrorDetail } from '../domain/domain-error';
-import { faultsOf, type Rule } from '../domain/input-rules';
 import { argumentPath } from './argument-path';
+import type { ErrorDetail } from './domain-error';
+import { faultsOf, type Rule } from './input-rules';
 
 /** A field, or an argument. */
 export type Element = GraphQLField<unknown, unknown> | GraphQLInputField | GraphQLArgument;

@@ -8,7 +8,7 @@ import {
   type OperationDefinitionNode,
   typeFromAST,
 } from 'graphql';
-import type { ErrorDetail } from '../domain/domain-error';
+import type { ErrorDetail } from './domain-error';
 import { innerRuleErrors, placesOf, ruleErrors } from './rule-errors';
 
 /** At most this many errors are reported. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Change, ChangeListener } from '../database/changes';
-import type { Column } from '../reading/table';
-import { CATEGORIES, INVENTORY, ORDERS, PETS } from '../reading/tables';
+import type { Column } from '../database/reading/table';
+import { CATEGORIES, INVENTORY, ORDERS, PETS } from '../petstore/tables';
 import { heartbeat } from '../redis/heartbeat';
 import { refusalIn } from '../redis/refusals';
 

@@ -9,11 +9,11 @@ import {
 import { GraphQLError } from 'graphql';
 import type { ErrorCode } from '../errors/error-codes';
 import { type Problem, problemOf } from '../errors/problem';
-import { type KnownDocuments, reworded } from './documents/known-documents';
-import type { OperationRequest } from './executor/context';
-import type { Executor } from './executor/executor';
-import { extensionsOf, type Outcome, refusal, refuseDocument } from './executor/outcome';
-import { headersOf } from './idempotency/idempotency-header';
+import type { OperationRequest } from './context';
+import type { Executor } from './executor';
+import { headersOf } from './idempotency-header';
+import { type KnownDocuments, reworded } from './known-documents';
+import { extensionsOf, type Outcome, refusal, refuseDocument } from './outcome';
 
 /**
  * Apollo Server in front of the executor: it reads requests (POST, GET, automatic persisted queries, CSRF

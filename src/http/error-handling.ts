@@ -1,11 +1,11 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../errors/error-codes';
 import { errorBody, type Problem, ProblemError, problemOf } from '../errors/problem';
-import { extensionsOf } from '../graphql/executor/outcome';
-import type { Page } from '../pages/page';
-import { PATCH_TYPES } from '../rest/requests/json-body';
-import { JSON_TYPE } from '../rest/responses/representation';
-import { prefersPage, responseType, statusFor } from './routes/graphql-media-types';
+import { extensionsOf } from '../graphql/outcome';
+import type { Page } from '../portal/page';
+import { JSON_TYPE } from '../rest/representation';
+import { prefersPage, responseType, statusFor } from './graphql-media-types';
+import { PATCH_TYPES } from './json-body';
 
 /** Where GraphQL is served. */
 export const GRAPHQL_PATH = '/graphql';

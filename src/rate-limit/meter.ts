@@ -1,6 +1,6 @@
 import type { LimitStatus, Subject } from './limit-status';
 import type { RequestKind } from './rules';
-import type { Store } from './stores/store';
+import type { Store } from './store';
 
 /**
  * The meter of one request: it takes only once, whichever code asks first, and remembers the caller's resulting

@@ -7,18 +7,18 @@ import type {
 } from 'fastify';
 import Negotiator from 'negotiator';
 import { ProblemError } from '../errors/problem';
-import { refuseScope } from '../graphql/executor/admission';
-import type { Api, OperationRequest } from '../graphql/executor/context';
-import type { Executor } from '../graphql/executor/executor';
-import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency/idempotency-header';
-import { answerOtherMethods, routeEveryMethod } from './other-methods';
+import { refuseScope } from '../graphql/admission';
+import type { Api, OperationRequest } from '../graphql/context';
+import type { Executor } from '../graphql/executor';
+import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-header';
+import { acceptExactJsonBodies, emptyBody } from '../http/json-body';
+import { answerOtherMethods, routeEveryMethod } from '../http/other-methods';
+import { annotationHeadersOf } from './annotation-headers';
+import { preconditionOf } from './if-match';
 import type { PreparedOperation } from './prepared-operation';
-import { preconditionOf } from './requests/if-match';
-import { acceptExactJsonBodies, emptyBody } from './requests/json-body';
-import { type RestRequest, variablesOf } from './requests/request-variables';
-import { annotationHeadersOf } from './responses/annotation-headers';
-import { JSON_TYPE } from './responses/representation';
-import { answer } from './responses/send-result';
+import { JSON_TYPE } from './representation';
+import { type RestRequest, variablesOf } from './request-variables';
+import { answer } from './send-result';
 
 export interface RestOptions {
   readonly executor: Executor;

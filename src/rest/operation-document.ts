@@ -1,6 +1,6 @@
 import { type GraphQLField, getNamedType, getNullableType, isObjectType } from 'graphql';
-import type { Input } from './requests/inputs';
-import { type Payload, valuesOf } from './responses/payload';
+import type { Input } from './inputs';
+import { type Payload, valuesOf } from './payload';
 import type { Operation } from './rest-operation';
 
 type Field = GraphQLField<unknown, unknown>;

@@ -8,16 +8,16 @@ import {
   validate,
 } from 'graphql';
 import type { ErrorCode } from '../errors/error-codes';
-import { errorsOf } from '../errors/errors-directive';
-import { annotationsOf, type StabilityLevel } from '../graphql/annotations/annotations';
-import { requiredScope } from '../graphql/directives/directives';
-import { ownDescription } from '../schema/descriptions';
-import type { Scope } from '../schema/enum-types';
+import { annotationsOf, type StabilityLevel } from '../graphql/annotations';
+import { ownDescription } from '../graphql/descriptions';
+import { requiredScope } from '../graphql/directives';
+import { errorsOf } from '../graphql/errors-directive';
+import type { Scope } from '../petstore/enum-types';
+import { type Body, bodyOf } from './body-shape';
+import { type Inputs, inputsOf } from './inputs';
 import { documentOf } from './operation-document';
-import { type Body, bodyOf } from './requests/body-shape';
-import { type Inputs, inputsOf } from './requests/inputs';
-import { type Payload, payloadOf } from './responses/payload';
-import { rowWriterOf, type Writer, writerOf } from './responses/payload-writer';
+import { type Payload, payloadOf } from './payload';
+import { rowWriterOf, type Writer, writerOf } from './payload-writer';
 import { type Method, type Operation, routeOf, TAGS } from './rest-operation';
 
 type Field = GraphQLField<unknown, unknown>;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { createApp } from '../../src/app';
-import { readConfig } from '../../src/config';
+import { createApp } from '../../src/app/app';
+import { readConfig } from '../../src/app/config';
 import type { Database } from '../../src/database/database';
 import { createDatabase, TEST_DATABASE_URL } from '../helper/database';
 import { ADMIN_KEY } from '../helper/gateway';

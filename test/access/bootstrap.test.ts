@@ -1,6 +1,6 @@
 import { ensureAdminKey } from '../../src/access/first-admin-key';
-import { createApp } from '../../src/app';
-import { readConfig } from '../../src/config';
+import { createApp } from '../../src/app/app';
+import { readConfig } from '../../src/app/config';
 import type { Database } from '../../src/database/database';
 import { createDatabase } from '../helper/database';
 

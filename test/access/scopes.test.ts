@@ -1,5 +1,5 @@
-import { createApp } from '../../src/app';
-import { readConfig } from '../../src/config';
+import { createApp } from '../../src/app/app';
+import { readConfig } from '../../src/app/config';
 import { type Gateway, startGateway } from '../helper/gateway';
 
 let gateway: Gateway;

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { CommandError } from '../../src/cli/gateway-client';
-import { runKeys } from '../../src/cli/keys-command';
+import { CommandError } from '../../src/app/keys/gateway-client';
+import { runKeys } from '../../src/app/keys/keys-command';
 import { command } from '../helper/command';
 import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
 

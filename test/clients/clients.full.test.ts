@@ -3,8 +3,8 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { statement } from '../../src/database/statement';
-import { OrderService } from '../../src/domain/order-service';
-import { PetService } from '../../src/domain/pet-service';
+import { OrderService } from '../../src/petstore/orders/order-service';
+import { PetService } from '../../src/petstore/pets/pet-service';
 import { fillShop } from '../helper/database';
 import { ADMIN_KEY, type Gateway, type Json, startGateway } from '../helper/gateway';
 

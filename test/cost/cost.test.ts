@@ -8,11 +8,11 @@ import {
   parse,
   print,
 } from 'graphql';
-import { estimateAt } from '../../src/cost/estimate';
-import { Operation } from '../../src/graphql/executor/operation';
-import { OPERATIONS } from '../../src/rest/operations';
+import { estimateAt } from '../../src/graphql/estimate';
+import { Operation } from '../../src/graphql/operation';
+import { buildSchema, type Services } from '../../src/graphql/schema';
+import { OPERATIONS } from '../../src/petstore/operations';
 import { prepare } from '../../src/rest/prepared-operation';
-import { buildSchema, type Services } from '../../src/schema/schema';
 import { runs } from '../helper/full';
 import { type Gateway, type Json, startGateway } from '../helper/gateway';
 import { fill, worlds } from '../helper/world';

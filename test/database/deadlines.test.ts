@@ -1,7 +1,7 @@
 import type { ChangeListener } from '../../src/database/changes';
 import type { Database } from '../../src/database/database';
+import { Deadline, Ended } from '../../src/database/deadline';
 import { statement } from '../../src/database/statement';
-import { Deadline, Ended } from '../../src/database/work/deadline';
 import { createDatabase, fillShop } from '../helper/database';
 
 let home: Awaited<ReturnType<typeof createDatabase>>;

@@ -1,5 +1,5 @@
-import { Deadline, Ended } from '../../src/database/work/deadline';
-import { FairQueue, type Leave } from '../../src/database/work/fair-queue';
+import { Deadline, Ended } from '../../src/database/deadline';
+import { FairQueue, type Leave } from '../../src/database/fair-queue';
 
 const PATIENCE_MS = 60_000;
 const work = (caller: string, ms = PATIENCE_MS) => ({ caller, deadline: new Deadline(ms) });

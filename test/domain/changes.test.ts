@@ -1,9 +1,9 @@
 import type { Change } from '../../src/database/changes';
 import type { Database } from '../../src/database/database';
 import { statement } from '../../src/database/statement';
-import { InventoryService } from '../../src/domain/inventory-service';
-import { OrderService } from '../../src/domain/order-service';
-import { PetService } from '../../src/domain/pet-service';
+import { InventoryService } from '../../src/petstore/inventory/inventory-service';
+import { OrderService } from '../../src/petstore/orders/order-service';
+import { PetService } from '../../src/petstore/pets/pet-service';
 import { createDatabase, emptyDatabase } from '../helper/database';
 
 const pets = new PetService();

@@ -1,5 +1,5 @@
 import { type GraphQLInputObjectType, type GraphQLObjectType, getNamedType, isEnumType } from 'graphql';
-import { buildSchema, type Services } from '../../src/schema/schema';
+import { buildSchema, type Services } from '../../src/graphql/schema';
 import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 

@@ -1,7 +1,7 @@
 import type { Change } from '../../src/database/changes';
-import type { PetRow } from '../../src/database/rows';
 import { TooSlow } from '../../src/events/feed';
 import { type ChangeEvent, Hub } from '../../src/events/hub';
+import type { PetRow } from '../../src/petstore/rows';
 
 const pet = (id: bigint, name: string): PetRow => ({ id, name, status: 'available', categoryId: 1n });
 const updated = (id: bigint): Change => ({ topic: 'pet', kind: 'UPDATED', id });

@@ -1,4 +1,4 @@
-import { SharedResults } from '../../src/events/shared-results';
+import { SharedResults } from '../../src/graphql/shared-results';
 
 /** A computation that never ends by itself. */
 function endless() {

@@ -1,12 +1,12 @@
 import { buildSchema, execute, type GraphQLAbstractType, type GraphQLSchema, parse } from 'graphql';
 import { anonymousCaller } from '../../src/access/caller';
-import { Charge } from '../../src/graphql/charging/charge';
-import { Context, GRAPHQL_API, type OperationRequest } from '../../src/graphql/executor/context';
-import { serialize } from '../../src/graphql/executor/json-text';
-import { Operations } from '../../src/graphql/executor/operation';
-import { Run } from '../../src/graphql/executor/run';
+import { Charge } from '../../src/graphql/charge';
+import { Context, GRAPHQL_API, type OperationRequest } from '../../src/graphql/context';
+import { serialize } from '../../src/graphql/json-text';
+import { Operations } from '../../src/graphql/operation';
+import { Run } from '../../src/graphql/run';
+import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { Meter } from '../../src/rate-limit/meter';
-import { MemoryStore } from '../../src/rate-limit/stores/memory-store';
 
 const SDL = `
   interface Named { name: String! }

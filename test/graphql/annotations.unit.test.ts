@@ -1,5 +1,5 @@
 import { buildSchema } from 'graphql';
-import { annotationsOf } from '../../src/graphql/annotations/annotations';
+import { annotationsOf } from '../../src/graphql/annotations';
 
 const DIRECTIVES = `
   enum StabilityLevel { EXPERIMENTAL BETA }

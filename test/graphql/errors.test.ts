@@ -1,7 +1,7 @@
 import { getIntrospectionQuery, isEnumType } from 'graphql';
 import { ERROR_CODES } from '../../src/errors/error-codes';
-import { errorsOf } from '../../src/errors/errors-directive';
-import { buildSchema, type Services } from '../../src/schema/schema';
+import { errorsOf } from '../../src/graphql/errors-directive';
+import { buildSchema, type Services } from '../../src/graphql/schema';
 import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 

@@ -1,8 +1,8 @@
 import { anonymousCaller } from '../../src/access/caller';
-import { documentLimits } from '../../src/composition/bounds';
-import { readConfig } from '../../src/config';
-import { KnownDocuments } from '../../src/graphql/documents/known-documents';
-import { buildSchema, type Services } from '../../src/schema/schema';
+import { documentLimits } from '../../src/app/bounds';
+import { readConfig } from '../../src/app/config';
+import { KnownDocuments } from '../../src/graphql/known-documents';
+import { buildSchema, type Services } from '../../src/graphql/schema';
 
 const caller = anonymousCaller('127.0.0.1', 'read');
 

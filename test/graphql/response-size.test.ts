@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { statement } from '../../src/database/statement';
-import { tooLarge } from '../../src/graphql/executor/outcome';
+import { tooLarge } from '../../src/graphql/outcome';
 import { fillShop } from '../helper/database';
 import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
 import { running, socketClient } from '../helper/live';

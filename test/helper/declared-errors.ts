@@ -1,8 +1,8 @@
 import { type FormattedExecutionResult, type GraphQLField, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import type { ErrorCode } from '../../src/errors/error-codes';
-import { errorsOf } from '../../src/errors/errors-directive';
 import { OPERATION_ERRORS } from '../../src/errors/operation-errors';
-import { buildSchema, type Services } from '../../src/schema/schema';
+import { errorsOf } from '../../src/graphql/errors-directive';
+import { buildSchema, type Services } from '../../src/graphql/schema';
 import { perWorker } from './per-worker';
 
 /** Errors by a field's own rules; an argument's type is no such rule. */

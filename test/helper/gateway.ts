@@ -1,8 +1,8 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse as Response } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
 import { ensureAdminKey } from '../../src/access/first-admin-key';
-import { createApp } from '../../src/app';
-import { readConfig } from '../../src/config';
+import { createApp } from '../../src/app/app';
+import { readConfig } from '../../src/app/config';
 import type { Database } from '../../src/database/database';
 import { statement } from '../../src/database/statement';
 import { createDatabase, TEST_DATABASE_URL, truncate } from './database';

@@ -10,7 +10,7 @@ export interface Import {
 
 /** What one source file uses of other files and of its process. */
 export interface SourceFile {
-  /** Relative to the project: `src/domain/cursor.ts`. */
+  /** Relative to the project: `src/graphql/cursor.ts`. */
   readonly path: string;
   readonly imports: readonly Import[];
   readonly readsEnvironment: boolean;

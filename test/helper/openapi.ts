@@ -3,10 +3,10 @@ import Ajv, { type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import { stringify as exactJson } from 'lossless-json';
 import type { OpenAPIV3 } from 'openapi-types';
+import { buildSchema, type Services } from '../../src/graphql/schema';
+import { OPERATIONS } from '../../src/petstore/operations';
 import { openApiDocument } from '../../src/rest/openapi/openapi-document';
-import { OPERATIONS } from '../../src/rest/operations';
 import { prepare } from '../../src/rest/prepared-operation';
-import { buildSchema, type Services } from '../../src/schema/schema';
 import { perWorker } from './per-worker';
 
 /** A REST response, with its request. */

@@ -1,6 +1,6 @@
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import { type FieldDefinitionNode, type GraphQLFieldConfig, type GraphQLSchema, Kind, parse } from 'graphql';
-import * as directive from '../../src/graphql/charging/rate-limit-directive';
+import * as directive from '../../src/graphql/rate-limit-directive';
 import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
 
 const { enforceRateLimits } = directive;

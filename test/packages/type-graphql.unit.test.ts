@@ -14,11 +14,11 @@ import {
   UseMiddleware,
 } from 'type-graphql';
 import { anonymousCaller } from '../../src/access/caller';
-import { GRAPHQL_API, type OperationRequest } from '../../src/graphql/executor/context';
-import { Executor } from '../../src/graphql/executor/executor';
+import { GRAPHQL_API, type OperationRequest } from '../../src/graphql/context';
+import { Executor } from '../../src/graphql/executor';
+import { Id, refuseOtherIds } from '../../src/graphql/scalars';
+import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { Meter } from '../../src/rate-limit/meter';
-import { MemoryStore } from '../../src/rate-limit/stores/memory-store';
-import { Id, refuseOtherIds } from '../../src/schema/scalars';
 
 const Guarded = (word: string) => createMethodMiddlewareDecorator(async (_data, next) => `${word} ${await next()}`);
 

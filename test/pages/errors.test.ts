@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_CODES, ERRORS } from '../../src/errors/error-codes';
-import { errorsAsMarkdown } from '../../src/pages/reference/error-reference';
-import { printedSchema } from '../../src/schema/printed-schema';
+import { printedSchema } from '../../src/graphql/printed-schema';
+import { errorsAsMarkdown } from '../../src/portal/reference/error-reference';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { send } from '../rest/client';
 

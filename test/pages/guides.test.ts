@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ALSO_CALLED, FOUND_LAST } from '../../src/pages/guides/search-words';
+import { ALSO_CALLED, FOUND_LAST } from '../../src/portal/search-words';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { send } from '../rest/client';
 

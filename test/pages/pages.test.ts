@@ -208,7 +208,7 @@ const SCHEMA = buildSchema(readFileSync(join(__dirname, '..', '..', 'schema.grap
 
 test('the examples fit the schema and succeed, one after the other, in an empty store', async () => {
   await emptyDatabase(gateway.database);
-  const text = readFileSync(join(__dirname, '..', '..', 'src', 'pages', 'public', 'examples.graphql'), 'utf8');
+  const text = readFileSync(join(__dirname, '..', '..', 'src', 'portal', 'public', 'examples.graphql'), 'utf8');
   const examples = text.split(/\n\n(?=#)/);
   expect(examples.length).toBeGreaterThan(4);
   for (const example of examples) {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseConnectionString } from '../../src/postgres/connection-string';
+import { parseConnectionString } from '../../src/database/postgres/connection-string';
 
 let directory: string;
 beforeAll(() => {

@@ -3,10 +3,10 @@ import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { Deadline, Ended } from '../../src/database/deadline';
 import { openDatabase } from '../../src/database/open';
+import { parseConnectionString } from '../../src/database/postgres/connection-string';
 import { statement } from '../../src/database/statement';
-import { Deadline, Ended } from '../../src/database/work/deadline';
-import { parseConnectionString } from '../../src/postgres/connection-string';
 import { CAN_START_POSTGRES, PostgresServer, SERVER_USER } from '../helper/postgres-server';
 import { until } from '../helper/until';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { inTime } from '../../src/rate-limit/in-time';
+import { inTime } from '../../src/database/in-time';
 
 test('a result in time is passed on, including an error', async () => {
   expect(await inTime(sleep(1, 'answer'), 1000)).toBe('answer');

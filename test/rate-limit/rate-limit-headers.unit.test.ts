@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import type { LimitStatus, Window } from '../../src/rate-limit/limit-status';
+import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { PLANS } from '../../src/rate-limit/plans';
 import { RATE_LIMIT_HEADER_NAMES, rateLimitHeaders } from '../../src/rate-limit/rate-limit-headers';
-import { MemoryStore } from '../../src/rate-limit/stores/memory-store';
 import { listOf, toldBy } from '../helper/standing';
 import { BANS } from './scenarios';
 

@@ -1,14 +1,14 @@
 import type { Database, Session } from '../../src/database/database';
-import type { Serialized } from '../../src/database/rows';
+import { Deadline } from '../../src/database/deadline';
+import { TooManyBytes } from '../../src/database/reading/bounded-rows';
+import { projectionOf } from '../../src/database/reading/projection';
+import { selectByIds } from '../../src/database/reading/select';
+import { selectPage, selectPages } from '../../src/database/reading/select-page';
+import type { Member, Selection } from '../../src/database/reading/selection';
+import type { Table } from '../../src/database/reading/table';
 import { statement } from '../../src/database/statement';
-import { Deadline } from '../../src/database/work/deadline';
-import { TooManyBytes } from '../../src/reading/bounded-rows';
-import { projectionOf } from '../../src/reading/projection';
-import { selectByIds } from '../../src/reading/select';
-import { selectPage, selectPages } from '../../src/reading/select-page';
-import type { Member, Selection } from '../../src/reading/selection';
-import type { Table } from '../../src/reading/table';
-import { CATEGORIES, ORDERS, PETS } from '../../src/reading/tables';
+import type { Serialized } from '../../src/petstore/rows';
+import { CATEGORIES, ORDERS, PETS } from '../../src/petstore/tables';
 import { createDatabase } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 

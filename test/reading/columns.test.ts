@@ -1,8 +1,8 @@
 import type { Database } from '../../src/database/database';
 import { COLUMNS } from '../../src/database/generated/columns';
+import { selectByIds } from '../../src/database/reading/select';
+import type { Column, Table } from '../../src/database/reading/table';
 import { statement } from '../../src/database/statement';
-import { selectByIds } from '../../src/reading/select';
-import type { Column, Table } from '../../src/reading/table';
 import { createDatabase } from '../helper/database';
 
 let database: Database;

@@ -1,6 +1,6 @@
-import { criteriaOf } from '../../src/reading/rows/criteria';
-import { Values } from '../../src/reading/rows/statement-values';
-import { PETS } from '../../src/reading/tables';
+import { criteriaOf } from '../../src/database/reading/criteria';
+import { Values } from '../../src/database/reading/statement-values';
+import { PETS } from '../../src/petstore/tables';
 
 const ids = (count: number) => Array.from({ length: count }, (_, i) => BigInt(i + 1));
 

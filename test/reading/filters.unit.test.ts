@@ -1,7 +1,7 @@
 import type { GraphQLInputObjectType } from 'graphql';
-import type { Table } from '../../src/reading/table';
-import { CATEGORIES, INVENTORY, ORDERS, PETS } from '../../src/reading/tables';
-import { buildSchema, type Services } from '../../src/schema/schema';
+import type { Table } from '../../src/database/reading/table';
+import { buildSchema, type Services } from '../../src/graphql/schema';
+import { CATEGORIES, INVENTORY, ORDERS, PETS } from '../../src/petstore/tables';
 
 const SCHEMA = buildSchema({} as Services);
 

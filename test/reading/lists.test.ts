@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { statement } from '../../src/database/statement';
-import { encodeCursor } from '../../src/domain/cursor';
+import { encodeCursor } from '../../src/graphql/cursor';
 import { runs } from '../helper/full';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { refusalOf } from '../helper/refusal';

@@ -1,4 +1,4 @@
-import { casesOf } from '../../src/reading/rows/ranges';
+import { casesOf } from '../../src/database/reading/ranges';
 
 test('every letter is a form of its lower case', () => {
   const missing: string[] = [];

@@ -1,9 +1,9 @@
 import type { Change } from '../../src/database/changes';
 import { RedisRelay } from '../../src/events/redis-relay';
+import { FallbackStore } from '../../src/rate-limit/fallback-store';
+import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { PLANS } from '../../src/rate-limit/plans';
-import { FallbackStore } from '../../src/rate-limit/stores/fallback-store';
-import { MemoryStore } from '../../src/rate-limit/stores/memory-store';
-import { RedisStore } from '../../src/rate-limit/stores/redis-store';
+import { RedisStore } from '../../src/rate-limit/redis-store';
 import { connectToPublish } from '../../src/redis/publishing-client';
 import { connectRedis } from '../../src/redis/redis-client';
 import { BANS } from '../rate-limit/scenarios';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { OPERATIONS } from '../../src/rest/operations';
+import { OPERATIONS } from '../../src/petstore/operations';
 import { runs } from '../helper/full';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { type Answer, contentOf, send } from './client';

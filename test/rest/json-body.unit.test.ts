@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { isLosslessNumber } from 'lossless-json';
-import { parseJson } from '../../src/rest/requests/json-body';
+import { parseJson } from '../../src/http/json-body';
 
 /** Numbers as they are written, however they were parsed. */
 function written(value: unknown): string {

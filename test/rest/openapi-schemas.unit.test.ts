@@ -11,7 +11,7 @@ import {
   GraphQLSchema,
   GraphQLString,
 } from 'graphql';
-import type { Rule } from '../../src/domain/input-rules';
+import type { Rule } from '../../src/errors/input-rules';
 import { schemasOf } from '../../src/rest/openapi/schemas';
 import { prepare } from '../../src/rest/prepared-operation';
 import type { Operation } from '../../src/rest/rest-operation';

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { buildSchema, print } from 'graphql';
+import { buildSchema as buildProduct, type Services } from '../../src/graphql/schema';
 import { prepare } from '../../src/rest/prepared-operation';
 import type { Operation } from '../../src/rest/rest-operation';
-import { buildSchema as buildProduct, type Services } from '../../src/schema/schema';
 
 const SCHEMA = buildSchema(`
   type Query {

@@ -1,4 +1,4 @@
-import { UsageCounts } from '../../src/usage/usage-counts';
+import { UsageCounts } from '../../src/access/usage-counts';
 
 const MIDNIGHT = Date.parse('2026-11-24T00:00:00Z');
 const DAY = MIDNIGHT / 86_400_000;

@@ -1,6 +1,6 @@
+import { UsageRecorder } from '../../src/access/usage-recorder';
 import type { Database, Session, Statement } from '../../src/database/database';
-import type { Work } from '../../src/database/work/deadline';
-import { UsageRecorder } from '../../src/usage/usage-recorder';
+import type { Work } from '../../src/database/deadline';
 import { createDatabase } from '../helper/database';
 
 let database: Database;

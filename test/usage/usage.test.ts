@@ -1,4 +1,4 @@
-import type { UsageDay } from '../../src/usage/usage-service';
+import type { UsageDay } from '../../src/access/usage-service';
 import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../helper/gateway';
 import { StatementLog } from '../helper/statements';
 

@@ -1,15 +1,15 @@
 import type { PGlite } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
-import type { PoolBounds } from '../connections/bounded-pool';
+import type { Unit } from '../bounded-adapter';
 import type { Database, PoolLoad } from '../database';
+import type { Work } from '../deadline';
+import type { Command, Engine } from '../engine';
 import { diskFull, failureOf } from '../failures';
+import { FairQueue } from '../fair-queue';
 import { migrate } from '../migrations';
-import type { Unit } from '../work/bounded-adapter';
-import type { Work } from '../work/deadline';
-import type { Command, Engine } from '../work/engine';
-import { FairQueue } from '../work/fair-queue';
-import { PrismaDatabase } from '../work/prisma-database';
-import { reported } from '../work/settled';
+import type { PoolBounds } from '../postgres/bounded-pool';
+import { PrismaDatabase } from '../prisma-database';
+import { reported } from '../settled';
 import { connectionTo, MAJOR_VERSION, type OpenDirectory, openDirectory } from './cluster';
 import { Upkeep } from './upkeep';
 

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { KeyRing } from '../../access/key-ring';
 import { ProblemError } from '../../errors/problem';
-import type { KnownDocuments } from '../../graphql/documents/known-documents';
-import type { OperationRequest } from '../../graphql/executor/context';
-import type { Executor } from '../../graphql/executor/executor';
-import { type Outcome, refusal, refuseDocument } from '../../graphql/executor/outcome';
-import { RunningSubscription } from '../../graphql/executor/running-subscription';
-import { PerCaller } from '../callers/per-caller';
+import type { OperationRequest } from '../../graphql/context';
+import type { Executor } from '../../graphql/executor';
+import type { KnownDocuments } from '../../graphql/known-documents';
+import { type Outcome, refusal, refuseDocument } from '../../graphql/outcome';
+import { RunningSubscription } from '../../graphql/running-subscription';
 import { readLiveRequest } from './live-request';
+import { PerCaller } from './per-caller';
 
 export interface LiveOptions {
   readonly executor: Executor;

@@ -1,7 +1,7 @@
 import { ProblemError } from '../../errors/problem';
-import { withText } from '../../graphql/documents/document-ids';
-import type { KnownDocuments } from '../../graphql/documents/known-documents';
-import type { Variables } from '../../graphql/executor/context';
+import type { Variables } from '../../graphql/context';
+import { withText } from '../../graphql/document-ids';
+import type { KnownDocuments } from '../../graphql/known-documents';
 
 /** Reads the parameters of an operation: of a message, a body or a query string. @throws ProblemError if they are malformed. */
 export function readLiveRequest(sent: unknown, documents: KnownDocuments) {

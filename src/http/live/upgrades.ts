@@ -2,7 +2,7 @@ import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { ProblemError } from '../../errors/problem';
-import type { RequestsInProgress } from '../protection/requests-in-progress';
+import type { RequestsInProgress } from '../requests-in-progress';
 
 /** Headers about a change of protocol, which are left out when a request is parsed again. */
 const OF_UPGRADES = /^(connection|upgrade|http2-settings|sec-websocket-.*)$/i;

@@ -1,5 +1,5 @@
 import { ERROR_CODES } from '../../errors/error-codes';
-import { INT32 } from '../requests/scalar-formats';
+import { INT32 } from '../scalar-formats';
 import { arrayOf, MAX_TEXT, REQUEST_EXAMPLE, REQUEST_ID, type Schema } from './values';
 
 /** The `Error` object of the specification (section 7), with what the contract adds. */

@@ -1,11 +1,11 @@
 import type { OpenAPIV3 } from 'openapi-types';
-import { DEFAULT_PAGE } from '../../domain/connection';
-import { PAGE_SIZE } from '../../domain/input-rules';
-import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency/idempotency-header';
-import { ownDescription } from '../../schema/descriptions';
+import { PAGE_SIZE } from '../../errors/input-rules';
+import { DEFAULT_PAGE } from '../../graphql/connection';
+import { ownDescription } from '../../graphql/descriptions';
+import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency-header';
+import type { Input } from '../inputs';
 import type { PreparedOperation, Stability } from '../prepared-operation';
-import type { Input } from '../requests/inputs';
-import { INT32 } from '../requests/scalar-formats';
+import { INT32 } from '../scalar-formats';
 import { schemaOf } from './values';
 
 type Parameter = OpenAPIV3.ParameterObject & { 'x-stability'?: string };

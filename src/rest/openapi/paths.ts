@@ -1,9 +1,9 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import { ERRORS } from '../../errors/error-codes';
+import { PATCH_TYPES } from '../../http/json-body';
+import { documentationOf } from '../annotation-headers';
+import type { Body } from '../body-shape';
 import type { PreparedOperation } from '../prepared-operation';
-import type { Body } from '../requests/body-shape';
-import { PATCH_TYPES } from '../requests/json-body';
-import { documentationOf } from '../responses/annotation-headers';
 import type { Method } from '../rest-operation';
 import { type Codes, errorResponsesOf } from './error-responses';
 import { parametersOf } from './parameters';

@@ -1,5 +1,5 @@
-import { buildSchema, type Services } from '../../schema/schema';
-import { OPERATIONS } from '../operations';
+import { buildSchema, type Services } from '../../graphql/schema';
+import { OPERATIONS } from '../../petstore/operations';
 import { prepare } from '../prepared-operation';
 import { asYaml, openApiDocument } from './openapi-document';
 

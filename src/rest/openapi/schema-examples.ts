@@ -9,9 +9,9 @@ import {
   isObjectType,
 } from 'graphql';
 import type { Element } from '../../errors/rule-errors';
-import { keywordsOfField, keywordsOfType } from '../../graphql/directives/json-schema';
-import { SCALARS } from '../requests/scalar-formats';
-import { valuesOf } from '../responses/payload';
+import { keywordsOfField, keywordsOfType } from '../../graphql/json-schema';
+import { valuesOf } from '../payload';
+import { SCALARS } from '../scalar-formats';
 
 export type Fields = readonly GraphQLField<unknown, unknown>[];
 

@@ -8,10 +8,10 @@ import {
   isRequiredInputField,
 } from 'graphql';
 import { type Element, ruleOf } from '../../errors/rule-errors';
-import { keywordsOfField, keywordsOfType } from '../../graphql/directives/json-schema';
+import { keywordsOfField, keywordsOfType } from '../../graphql/json-schema';
+import type { Body } from '../body-shape';
+import { type Payload, valuesOf } from '../payload';
 import type { PreparedOperation } from '../prepared-operation';
-import type { Body } from '../requests/body-shape';
-import { type Payload, valuesOf } from '../responses/payload';
 import { exampleOf, type Fields, objectExample } from './schema-examples';
 import { arrayOf, type Ref, type Schema, schemaOf } from './values';
 

@@ -1,7 +1,7 @@
 import { getNamedType, getNullableType, isListType } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
 import { type Element, ruleOf } from '../../errors/rule-errors';
-import { SCALARS } from '../requests/scalar-formats';
+import { SCALARS } from '../scalar-formats';
 
 export type Schema = OpenAPIV3.SchemaObject;
 export type Ref = OpenAPIV3.ReferenceObject;

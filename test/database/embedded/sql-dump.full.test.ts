@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import type { Database } from '../../../src/database/database';
 import { openDatabase } from '../../../src/database/open';
 import { statement } from '../../../src/database/statement';
-import { loadSampleData } from '../../../src/samples/sample-data';
+import { loadSampleData } from '../../../src/petstore/sample-data';
 import { PROJECT } from '../../helper/command';
 import { TEST_DATABASE_URL } from '../../helper/database';
 import { makeDirectory } from '../../helper/installation';

@@ -3,7 +3,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lockDirectory } from '../../../src/database/embedded/directory-lock';
 import { openDatabase } from '../../../src/database/open';
-import { loadSampleData } from '../../../src/samples/sample-data';
+import { loadSampleData } from '../../../src/petstore/sample-data';
 import { command } from '../../helper/command';
 import { makeDirectory } from '../../helper/installation';
 import { copyData } from '../../helper/prepared';

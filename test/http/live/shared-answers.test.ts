@@ -1,4 +1,4 @@
-import { Run } from '../../../src/graphql/executor/run';
+import { Run } from '../../../src/graphql/run';
 import { fillShop } from '../../helper/database';
 import { type Gateway, startGateway } from '../../helper/gateway';
 import { type Received, running, type Subscriber, socketClient, streamClient } from '../../helper/live';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fastify from 'fastify';
 import pino from 'pino';
-import { AccessLog } from '../../../src/http/observation/access-log';
+import { AccessLog } from '../../../src/http/access-log';
 
 function accessLog(level = 'info') {
   const lines: Record<string, unknown>[] = [];

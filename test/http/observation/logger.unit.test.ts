@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { PROJECT, TYPESCRIPT } from '../../helper/command';
 
-const LOGGER = join(PROJECT, 'src', 'http', 'observation', 'logger.ts');
+const LOGGER = join(PROJECT, 'src', 'http', 'logger.ts');
 const [NODE, ...OPTIONS] = TYPESCRIPT;
 
 /** Logs more than a pipe holds, in lines of varying length. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createApp } from '../../../src/app';
-import { readConfig } from '../../../src/config';
-import { metricsServer, metricsUrl } from '../../../src/http/routes/metrics-server';
+import { createApp } from '../../../src/app/app';
+import { readConfig } from '../../../src/app/config';
+import { metricsServer, metricsUrl } from '../../../src/http/metrics-server';
 import { ADMIN_KEY, type Gateway, startGateway } from '../../helper/gateway';
 import { toldBy } from '../../helper/standing';
 

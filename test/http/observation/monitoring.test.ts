@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
-import { METRICS } from '../../../src/http/observation/metric-table';
-import { POOL_METRICS } from '../../../src/processes/primary';
+import { METRICS } from '../../../src/app/metric-table';
+import { POOL_METRICS } from '../../../src/app/primary';
 import { startGateway } from '../../helper/gateway';
 
 const read = (file: string) => readFileSync(join(__dirname, '../../../docs', file), 'utf8');

@@ -1,7 +1,7 @@
 import fastify from 'fastify';
-import { completeResponses } from '../../../src/http/protection/common-headers';
+import { completeResponses } from '../../../src/http/common-headers';
+import { MemoryStore } from '../../../src/rate-limit/memory-store';
 import { PLANS } from '../../../src/rate-limit/plans';
-import { MemoryStore } from '../../../src/rate-limit/stores/memory-store';
 import { responsesIn } from '../../helper/messages';
 import { exchange } from '../../helper/wire';
 import { BANS } from '../../rate-limit/scenarios';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createApp } from '../../../src/app';
-import { readConfig } from '../../../src/config';
+import { createApp } from '../../../src/app/app';
+import { readConfig } from '../../../src/app/config';
 import { ADMIN_KEY, type Gateway, startGateway } from '../../helper/gateway';
 import { socketClient } from '../../helper/live';
 import { toldBy } from '../../helper/standing';

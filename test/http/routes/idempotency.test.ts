@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { tryLock } from '../../../src/database/raw-queries';
 import { statement } from '../../../src/database/statement';
-import { ExpiredAnswers } from '../../../src/database/writing/expired-answers';
-import { tryLock } from '../../../src/database/writing/raw-queries';
+import { ExpiredAnswers } from '../../../src/graphql/expired-answers';
 import { fillShop, TEST_DATABASE_URL } from '../../helper/database';
 import { type Gateway, startGateway } from '../../helper/gateway';
 import { toldBy } from '../../helper/standing';

@@ -1,6 +1,6 @@
+import { CallerTable } from '../../../src/rate-limit/caller-table';
 import { MINUTE_MS, PLANS } from '../../../src/rate-limit/plans';
 import { type RequestKind, take } from '../../../src/rate-limit/rules';
-import { CallerTable } from '../../../src/rate-limit/stores/caller-table';
 import { BANS } from '../scenarios';
 
 const START = 1_800_000_000_000;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FallbackStore } from '../../../src/rate-limit/fallback-store';
 import type { LimitStatus } from '../../../src/rate-limit/limit-status';
+import { MemoryStore } from '../../../src/rate-limit/memory-store';
 import { PLANS } from '../../../src/rate-limit/plans';
-import { FallbackStore } from '../../../src/rate-limit/stores/fallback-store';
-import { MemoryStore } from '../../../src/rate-limit/stores/memory-store';
-import type { SharedStore, Store } from '../../../src/rate-limit/stores/store';
+import type { SharedStore, Store } from '../../../src/rate-limit/store';
 import { BANS } from '../scenarios';
 
 const subject = { id: 'caller', quota: PLANS.FREE };

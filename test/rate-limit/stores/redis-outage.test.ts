@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FallbackStore } from '../../../src/rate-limit/fallback-store';
+import { MemoryStore } from '../../../src/rate-limit/memory-store';
 import { PLANS } from '../../../src/rate-limit/plans';
-import { FallbackStore } from '../../../src/rate-limit/stores/fallback-store';
-import { MemoryStore } from '../../../src/rate-limit/stores/memory-store';
-import { RedisStore } from '../../../src/rate-limit/stores/redis-store';
+import { RedisStore } from '../../../src/rate-limit/redis-store';
 import { connectRedis, faultOf } from '../../../src/redis/redis-client';
 import { REDIS_BINARY, RedisServer } from '../../helper/redis-server';
 import { BANS } from '../scenarios';

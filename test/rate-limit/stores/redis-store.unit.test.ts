@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { PLANS } from '../../../src/rate-limit/plans';
-import { RedisStore } from '../../../src/rate-limit/stores/redis-store';
+import { RedisStore } from '../../../src/rate-limit/redis-store';
 import { until } from '../../helper/until';
 import { BANS } from '../scenarios';
 import { ClockedRedis } from './clocked-redis';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { LimitStatus, Subject } from '../../../src/rate-limit/limit-status';
 import { PLANS } from '../../../src/rate-limit/plans';
-import type { Store } from '../../../src/rate-limit/stores/store';
+import type { Store } from '../../../src/rate-limit/store';
 import { type Answer, SCENARIOS, type Step } from '../scenarios';
 import { CLOCKED_STORES, type ClockedStore, STORES } from './stores';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { MemoryStore } from '../../../src/rate-limit/stores/memory-store';
-import { RedisStore } from '../../../src/rate-limit/stores/redis-store';
-import type { Store } from '../../../src/rate-limit/stores/store';
+import { MemoryStore } from '../../../src/rate-limit/memory-store';
+import { RedisStore } from '../../../src/rate-limit/redis-store';
+import type { Store } from '../../../src/rate-limit/store';
 import { BANS } from '../scenarios';
 import { ClockedRedis } from './clocked-redis';
 

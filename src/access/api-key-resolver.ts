@@ -1,0 +1,165 @@
+import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { Selection } from '../database/reading/selection';
+import { badInput } from '../errors/domain-error';
+import { refuseScope } from '../graphql/admission';
+import { DEFAULT_PAGE } from '../graphql/connection';
+import { ApiKeyConnection } from '../graphql/connection-types';
+import type { Context } from '../graphql/context';
+import { Paged, Sized } from '../graphql/cost-directives';
+import { Counted, Requires } from '../graphql/directives';
+import { Errors } from '../graphql/errors-directive';
+import { nullable } from '../graphql/nullable';
+import { type AnyId, acceptOtherIds, DateTime, Id, keyIdOf } from '../graphql/scalars';
+import { Selected } from '../graphql/selected';
+import { Input } from '../petstore/payloads';
+import { subjectOfAddress } from '../rate-limit/client-address';
+import type { Store } from '../rate-limit/store';
+import { ApiKey, CreatedApiKey } from './api-key';
+import { listKeys } from './api-key-list';
+import { type ApiKeyService, GRACE } from './api-key-service';
+import { ApiKeyPageArgs, ApiKeyUpdate, NewApiKey } from './api-keys';
+import { keyCaller, type StoredKey } from './caller';
+import { CallerUsage, TopCallersArgs } from './caller-usage';
+import { ANONYMOUS } from './daily-usage';
+import { RateLimit } from './rate-limit';
+import { KEY_ID_FORM } from './secret';
+import { UsageArgs, UsageDay } from './usage-day';
+import { DEFAULT_DAYS, type UsageService } from './usage-service';
+import { rateLimitOf } from './viewer-resolver';
+
+const IdOfKey = () => Arg('id', () => Id, { description: 'The key id.', validateFn: acceptOtherIds });
+
+@Resolver(() => ApiKey)
+export class ApiKeyResolver {
+  constructor(
+    private readonly keys: ApiKeyService,
+    private readonly limits: Store,
+    private readonly usage: UsageService,
+  ) {}
+
+  @Counted()
+  @Requires('ADMIN')
+  @Paged('first')
+  @Errors('BAD_USER_INPUT')
+  @Query(() => ApiKeyConnection, { name: 'apiKeys', description: 'API keys, newest first, one page at a time.' })
+  list(@Args(() => ApiKeyPageArgs) args: ApiKeyPageArgs, @Ctx() { session }: Context) {
+    return listKeys(session, args);
+  }
+
+  @Counted()
+  @Requires('ADMIN')
+  @Errors('BAD_USER_INPUT')
+  @Query(() => ApiKey, {
+    name: 'apiKey',
+    nullable: true,
+    description: 'The API key with this id; null if there is none.',
+  })
+  async one(@IdOfKey() id: AnyId, @Ctx() { session }: Context) {
+    const keyId = keyIdOf(id);
+    return (await this.keys.find(session, [keyId])).get(keyId);
+  }
+
+  @Counted()
+  @Requires('ADMIN')
+  @Sized('first', DEFAULT_PAGE)
+  @Errors('BAD_USER_INPUT')
+  @Query(() => [CallerUsage], {
+    description: 'The callers with the most requests on the last days. All anonymous callers together are one of them.',
+  })
+  async topCallers(
+    @Args(() => TopCallersArgs) { days, first }: TopCallersArgs,
+    @Ctx() { request: { session } }: Context,
+  ): Promise<object[]> {
+    const callers = await this.usage.top(session, days, first);
+    const ids = callers.map(({ caller }) => caller).filter((caller) => caller !== ANONYMOUS);
+    const keys = await this.keys.find(session, ids);
+    return callers.map(({ caller, ...used }) => ({ ...used, apiKey: keys.get(caller) ?? null }));
+  }
+
+  @Counted()
+  @Requires('ADMIN')
+  @Errors('BAD_USER_INPUT')
+  @Mutation(() => CreatedApiKey, nullable('Creates a key. The full key is shown only in this response.'))
+  createApiKey(@Input(NewApiKey, 'The key to create.') input: NewApiKey, @Ctx() { session }: Context) {
+    return this.keys.create(session, input);
+  }
+
+  @Counted()
+  @Requires('ADMIN')
+  @Errors('BAD_USER_INPUT', 'NOT_FOUND')
+  @Mutation(() => ApiKey, nullable('Updates the given fields of a key; the others keep their values.'))
+  updateApiKey(@IdOfKey() id: AnyId, @Input(ApiKeyUpdate) input: ApiKeyUpdate, @Ctx() { session }: Context) {
+    return this.keys.update(session, keyIdOf(id), input);
+  }
+
+  @Counted()
+  @Requires('ADMIN')
+  @Errors('BAD_USER_INPUT', 'NOT_FOUND')
+  @Mutation(
+    () => ApiKey,
+    nullable('Revokes a key: at once on this instance, within seconds on others. This cannot be undone.'),
+  )
+  revokeApiKey(@IdOfKey() id: AnyId, @Ctx() { session }: Context) {
+    return this.keys.revoke(session, keyIdOf(id));
+  }
+
+  @Counted()
+  @Requires('ADMIN')
+  @Errors('BAD_USER_INPUT', 'NOT_FOUND')
+  @Mutation(
+    () => CreatedApiKey,
+    nullable(
+      'Gives a key a new secret, which only this response shows. Its id, plan, quota, ban and idempotency keys stay. The old secret works until the grace ends, and the one before it no more. Takes effect at once on this instance, within seconds on others.',
+    ),
+  )
+  rotateApiKey(
+    @IdOfKey() id: AnyId,
+    @Arg('graceSeconds', () => Int, {
+      defaultValue: 24 * 60 * 60,
+      description: `How long the old secret still works, ${GRACE.minimum} to ${GRACE.maximum} seconds; 0 ends it at once.`,
+    })
+    graceSeconds: number,
+    @Ctx() { session }: Context,
+  ) {
+    return this.keys.rotate(session, keyIdOf(id), graceSeconds);
+  }
+
+  @Counted()
+  @Requires('ADMIN')
+  @Errors('BAD_USER_INPUT')
+  @Mutation(() => Boolean, nullable("Lifts a caller's ban. False if there was none."))
+  liftBan(@Arg('caller', () => String, { description: 'A key id or a client address.' }) caller: string) {
+    if (KEY_ID_FORM.test(caller)) return this.limits.liftBan(caller);
+    const address = subjectOfAddress(caller);
+    if (address === 'unknown') throw badInput({ path: 'caller', message: 'must be a key id or an IP address' });
+    return this.limits.liftBan(address);
+  }
+
+  @FieldResolver(() => RateLimit, { description: "What is left of the key's quota." })
+  async rateLimit(@Root() key: StoredKey, @Ctx() { charge }: Context): Promise<RateLimit> {
+    return rateLimitOf(await this.limits.peek(keyCaller(key)), key.plan, charge.cost);
+  }
+
+  @FieldResolver(() => DateTime, nullable('When the ban of the key ends; null if it is not banned.'))
+  async bannedUntil(@Root() key: StoredKey) {
+    const { bannedUntil } = await this.limits.peek(keyCaller(key));
+    return bannedUntil === undefined ? null : new Date(bannedUntil);
+  }
+
+  @Sized('days', DEFAULT_DAYS)
+  @FieldResolver(() => [UsageDay], {
+    name: 'usage',
+    description: 'What the key used, by day, today last. For the key itself, and for callers with the scope ADMIN.',
+  })
+  usageOf(
+    @Root() { id }: StoredKey,
+    @Args(() => UsageArgs) { days }: UsageArgs,
+    @Ctx() { request, loaders }: Context,
+    @Selected() selection: Selection,
+  ): Promise<UsageDay[] | undefined> {
+    const { session, caller } = request;
+    const refused = caller.keyId === id ? undefined : refuseScope(caller, 'ADMIN');
+    if (refused) throw refused;
+    return loaders.load(selection, id, (ids: readonly string[]) => this.usage.daily(session, ids, days));
+  }
+}

@@ -1,0 +1,50 @@
+import { Args, Ctx, FieldResolver, Query, Resolver } from 'type-graphql';
+import type { Context } from '../graphql/context';
+import { Sized } from '../graphql/cost-directives';
+import { Errors } from '../graphql/errors-directive';
+import type { LimitStatus } from '../rate-limit/limit-status';
+import type { Plan } from '../rate-limit/plans';
+import { Viewer } from './api-key';
+import { RateLimit } from './rate-limit';
+import { UsageArgs, UsageDay } from './usage-day';
+import { DEFAULT_DAYS, type UsageService } from './usage-service';
+
+@Resolver(() => Viewer)
+export class ViewerResolver {
+  constructor(private readonly usage: UsageService) {}
+
+  @Query(() => RateLimit, { description: "The caller's plan and remaining quota. Uses no quota." })
+  async rateLimit(@Ctx() { request, charge }: Context): Promise<RateLimit> {
+    return rateLimitOf(await charge.settle(), request.caller.plan, charge.cost);
+  }
+
+  @Errors('BAD_USER_INPUT')
+  @Query(() => Viewer, { description: 'The caller: its plan, scopes, API key and usage. Uses no quota.' })
+  async viewer(@Ctx() context: Context): Promise<object> {
+    const { plan, scopes, apiKey = null } = context.request.caller;
+    return { plan, scopes: [...scopes], apiKey, rateLimit: await this.rateLimit(context) };
+  }
+
+  @Sized('days', DEFAULT_DAYS)
+  @FieldResolver(() => [UsageDay], {
+    name: 'usage',
+    description:
+      'What the API key of the caller used, by day, today last. Empty without a key: anonymous callers are counted together.',
+  })
+  async usageOf(@Args(() => UsageArgs) { days }: UsageArgs, @Ctx() { request }: Context): Promise<UsageDay[]> {
+    const { session, caller } = request;
+    const ids = caller.keyId === undefined ? [] : [caller.keyId];
+    const usage = await this.usage.daily(session, ids, days);
+    return ids.flatMap((id) => usage.get(id) ?? []);
+  }
+}
+
+/** @param cost what the operation that asks costs. */
+export function rateLimitOf({ windows, bannedUntil }: LimitStatus, plan: Plan, cost: number): RateLimit {
+  return {
+    plan,
+    cost,
+    windows: windows.map((window) => ({ ...window, resetAt: new Date(window.resetAt) })),
+    bannedUntil: bannedUntil === undefined ? null : new Date(bannedUntil),
+  };
+}

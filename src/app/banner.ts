@@ -1,0 +1,51 @@
+import type { AnonymousAccess } from '../access/caller';
+import { logAnyway } from '../http/logger';
+
+/** What a serving process reports about itself. */
+export interface Report {
+  /** `http://127.0.0.1:4000` */
+  readonly address: string;
+  /** The database and its location. */
+  readonly data: string;
+  /** Where requests are counted. */
+  readonly limits: string;
+  /** The proxies whose `X-Forwarded-For` is trusted. */
+  readonly proxies: string | undefined;
+  readonly anonymousAccess: AnonymousAccess;
+  /** The admin key created by this first start. */
+  readonly newAdminKey: string | undefined;
+}
+
+const PRODUCT = 'Petstore Gateway 1.0.0';
+const ACCESS = { none: 'nothing', read: 'read', write: 'read and write' };
+
+type Row = readonly [name: string, value: string | number | undefined, note?: string];
+
+/** Says on standard output what serves where: as a table in a terminal, else as one line of the log, whatever its level. */
+export function announce(report: Report, more: { metricsAt?: string; workers?: number }): void {
+  const rows = rowsOf(report, more).filter(([, value]) => value !== undefined);
+  if (process.stdout.isTTY) process.stdout.write(tableOf(rows));
+  else logAnyway(Object.fromEntries(rows), `${PRODUCT} serves at ${report.address}`);
+}
+
+function rowsOf(report: Report, { metricsAt, workers }: { metricsAt?: string; workers?: number }): Row[] {
+  const { address, data, limits, proxies, anonymousAccess, newAdminKey } = report;
+  return [
+    ['Explore', address],
+    ['GraphQL', `${address}/graphql`, 'a browser gets Sandbox'],
+    ['REST', `${address}/pets`],
+    ['Docs', `${address}/docs`],
+    ['Metrics', metricsAt],
+    ['Data', data],
+    ['Limits', limits],
+    ['Workers', workers],
+    ['Proxies', proxies, 'their X-Forwarded-For is trusted'],
+    ['Access', `without a key: ${ACCESS[anonymousAccess]}`],
+    ['Admin key', newAdminKey, 'shown only once: keep it safe'],
+  ];
+}
+
+function tableOf(rows: readonly Row[]): string {
+  const lines = rows.map(([name, value, note]) => `  ${name.padEnd(10)} ${value}${note ? `   (${note})` : ''}`);
+  return ['', `  ${PRODUCT}`, ...lines, '', ''].join('\n');
+}

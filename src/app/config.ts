@@ -1,0 +1,147 @@
+import { resolve } from 'node:path';
+import type { AnonymousAccess } from '../access/caller';
+import { apiKey, flag, integer, oneOf, origins, postgres, proxies, redis, text } from './parsers';
+
+/** One environment variable: how it is read, and its default. */
+interface Setting<T> {
+  readonly default: T;
+  /** @throws Error that says what the value should be. */
+  parse(value: string): T;
+}
+
+function setting<T>(parse: (value: string) => T, fallback: T): Setting<T> {
+  return { parse, default: fallback };
+}
+
+const SETTINGS = {
+  /** Port to listen on; 0 takes a free one. */
+  PORT: setting(integer(0, 65535), 4000),
+  /** Address to listen on. */
+  HOST: setting(text, '127.0.0.1'),
+  /** Worker processes. More than one require DATABASE_URL and REDIS_URL, and METRICS_PORT for metrics. */
+  WEB_CONCURRENCY: setting(integer(1, 256), 1),
+  /** `postgresql://` URL; without it the embedded PostgreSQL in DATA_DIR is used. */
+  DATABASE_URL: setting<string | undefined>(postgres, undefined),
+  /** Maximum number of connections to PostgreSQL for requests, per worker; one more is for `/readyz`. */
+  DATABASE_POOL_SIZE: setting(integer(1, 1000), 10),
+  /** Maximum number of statements waiting for a connection; any more are refused at once. */
+  DATABASE_QUEUE: setting(integer(1, 100_000), 1000),
+  /** Directory of the embedded PostgreSQL, for its owner alone. */
+  DATA_DIR: setting((value) => resolve(text(value)), resolve('data')),
+  /** `redis://`, `redis+sentinel://` or `redis+cluster://` URL, with TLS `rediss…`; all instances that use it share rate limits and live events. */
+  REDIS_URL: setting<string | undefined>(redis, undefined),
+  /** What callers without a key may do. Default: `read`; on the embedded database bound to loopback `write`, for local requests. */
+  ANONYMOUS_ACCESS: setting<AnonymousAccess | undefined>(oneOf('none', 'read', 'write'), undefined),
+  /** An admin key to add if it does not exist; without one the first start creates one and shows it once. */
+  ADMIN_API_KEY: setting<string | undefined>(apiKey, undefined),
+  /** Proxies whose X-Forwarded-For is trusted: addresses and CIDRs, comma-separated, or a number of hops. */
+  TRUST_PROXY: setting<string[] | number | undefined>(proxies, undefined),
+  /** Refused requests within one window before the caller is banned. */
+  BAN_AFTER: setting(integer(1, 1_000_000), 20),
+  /** Length of the first ban of a day; each further ban lasts twice as long as the one before. */
+  BAN_SECONDS: setting(integer(1, 86_400), 60),
+  /** Maximum length of a ban. */
+  BAN_MAX_SECONDS: setting(integer(1, 604_800), 3600),
+  /** Maximum number of live operations, and of WebSocket connections, per caller and process. */
+  MAX_SUBSCRIPTIONS_PER_CALLER: setting(integer(1, 1_000_000), 100),
+  /** Time limit of a request; after it the response is 503, and its PostgreSQL statements are cancelled. */
+  REQUEST_TIMEOUT_MS: setting(integer(100, 600_000), 10_000),
+  /** Maximum size of a response to an operation, and of an event of a subscription, in bytes. */
+  MAX_RESPONSE_BYTES: setting(integer(10_000, 100_000_000), 5_000_000),
+  /** Maximum number of tokens in a document. */
+  GRAPHQL_MAX_TOKENS: setting(integer(100, 100_000), 5000),
+  /** Maximum nesting of selections, values and types. */
+  GRAPHQL_MAX_DEPTH: setting(integer(5, 100), 20),
+  /** Maximum number of fields in an operation, fragments spread. */
+  GRAPHQL_MAX_FIELDS: setting(integer(10, 100_000), 2000),
+  /** Maximum number of root fields in an operation. */
+  GRAPHQL_MAX_ROOT_FIELDS: setting(integer(1, 10_000), 100),
+  /** Maximum number of aliases in an operation, fragments spread. */
+  GRAPHQL_MAX_ALIASES: setting(integer(0, 10_000), 100),
+  /** Maximum number of fragments in a document. */
+  GRAPHQL_MAX_FRAGMENTS: setting(integer(0, 1000), 100),
+  /** Maximum number of times that one place of an operation may select the same field, fragments spread. */
+  GRAPHQL_MAX_REPEATS: setting(integer(1, 1000), 50),
+  /** Maximum number of directives in a document. */
+  GRAPHQL_MAX_DIRECTIVES: setting(integer(0, 10_000), 50),
+  /** Maximum number of directives on one field, fragment, operation or variable. */
+  GRAPHQL_MAX_DIRECTIVES_AT_ONCE: setting(integer(0, 100), 5),
+  /** Maximum number of errors reported for one document. */
+  GRAPHQL_MAX_ERRORS: setting(integer(1, 100), 20),
+  /** Maximum estimated cost of an operation: about the number of values in its response. */
+  GRAPHQL_MAX_COST: setting(integer(100, 10_000_000), 50_000),
+  /** Maximum estimated cost of one event of a subscription. Events are free, so each must be little work. */
+  GRAPHQL_MAX_EVENT_COST: setting(integer(10, 10_000_000), 250),
+  /** Apollo persisted query manifest: documents that are known from the start and served by id. */
+  TRUSTED_DOCUMENTS: setting<string | undefined>((value) => resolve(text(value)), undefined),
+  /** Whether only the documents of TRUSTED_DOCUMENTS may run. */
+  TRUSTED_DOCUMENTS_ONLY: setting(flag, false),
+  /** Whether the schema is a subgraph of Apollo Federation 2. */
+  SUBGRAPH: setting(flag, false),
+  /** Time limit for the head of a request to arrive; after it the response is 408. */
+  HEADERS_TIMEOUT_MS: setting(integer(100, 600_000), 10_000),
+  /** How long an idle connection is kept: longer than a load balancer in front keeps it. */
+  KEEP_ALIVE_TIMEOUT_MS: setting(integer(100, 600_000), 72_000),
+  /** Maximum number of open connections; any more are closed at once. */
+  MAX_CONNECTIONS: setting(integer(1, 1_000_000), 10_000),
+  /** Maximum number of requests per connection, which is closed with the last response. */
+  MAX_REQUESTS_PER_CONNECTION: setting(integer(1, 100_000_000), 10_000),
+  /** Maximum number of requests in progress; any more are refused at once. A quarter of it is one caller's share. */
+  MAX_REQUESTS_IN_PROGRESS: setting(integer(1, 1_000_000), 1000),
+  /** Event loop lag from which on requests are refused. */
+  MAX_EVENT_LOOP_LAG_MS: setting(integer(10, 60_000), 500),
+  /** How long to keep serving after SIGTERM with readiness off, so that load balancers notice before connections are refused. */
+  SHUTDOWN_DELAY_MS: setting(integer(0, 600_000), 500),
+  /** Separate port for /metrics, open to anyone who reaches it; without it /metrics is on PORT and needs an admin key. */
+  METRICS_PORT: setting<number | undefined>(integer(0, 65535), undefined),
+  /** Origins that browsers may call from, comma-separated; without it any origin, without credentials. */
+  CORS_ORIGINS: setting<string[] | undefined>(origins, undefined),
+  /** Least severe level that is logged. */
+  LOG_LEVEL: setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'),
+  /** `npm start` sets production. */
+  NODE_ENV: setting(oneOf('production', 'development', 'test'), 'development'),
+};
+
+/** The names of all settings. */
+export const SETTING_NAMES: readonly string[] = Object.keys(SETTINGS);
+
+type Settings = typeof SETTINGS;
+
+/** The configuration, by the names of the environment. */
+export type Config = { readonly [name in keyof Settings]: ReturnType<Settings[name]['parse']> };
+
+/** A variable whose value cannot be used. Its message is one line that names it. */
+export class ConfigError extends Error {}
+
+/**
+ * Reads the configuration. An empty variable counts as absent.
+ * @throws ConfigError for the first variable that is wrong or missing.
+ */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const config: Record<string, unknown> = {};
+  for (const [name, { parse, default: fallback }] of Object.entries(SETTINGS)) {
+    const value = environment[name];
+    if (value === undefined || value === '') {
+      config[name] = fallback;
+      continue;
+    }
+    try {
+      config[name] = parse(value);
+    } catch (error) {
+      throw new ConfigError(`${name} ${(error as Error).message}`);
+    }
+  }
+  refuseUnfit(config as Config);
+  return config as Config;
+}
+
+/** Workers share neither the embedded database nor what is counted in memory. */
+function refuseUnfit(config: Config): void {
+  if (config.METRICS_PORT && config.METRICS_PORT === config.PORT)
+    throw new ConfigError(`METRICS_PORT must be another port than PORT, which is ${config.PORT}`);
+  if (config.TRUSTED_DOCUMENTS_ONLY && !config.TRUSTED_DOCUMENTS)
+    throw new ConfigError('TRUSTED_DOCUMENTS must be set when TRUSTED_DOCUMENTS_ONLY is true');
+  if (config.WEB_CONCURRENCY === 1) return;
+  const missing = (['DATABASE_URL', 'REDIS_URL'] as const).find((name) => !config[name]);
+  if (missing) throw new ConfigError(`${missing} must be set when WEB_CONCURRENCY is more than 1`);
+}

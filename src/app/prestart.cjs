@@ -1,0 +1,34 @@
+// Runs before anything is compiled or loaded, also on versions of Node that could not parse the rest: nothing new in here.
+
+const needed = require('../../package.json').engines.node.replace('>=', '');
+const running = process.versions.node;
+
+/** Whether a version comes before another. */
+function isBefore(version, other) {
+  const [numbers, others] = [version, other].map((each) => each.split('.').map(Number));
+  const differing = others.findIndex((number, index) => number !== numbers[index]);
+  return differing !== -1 && numbers[differing] < others[differing];
+}
+
+if (isBefore(running, needed)) {
+  process.stderr.write(
+    `petstore-gateway: Node ${running} is too old: ${needed} or later is needed (https://nodejs.org).\n`,
+  );
+  process.exit(1);
+}
+
+const { spawnSync } = require('node:child_process');
+const { existsSync } = require('node:fs');
+const { join } = require('node:path');
+
+const at = (path) => join(__dirname, '..', '..', path);
+
+if (!existsSync(at('dist/main.js'))) process.stdout.write('Compiling: the first start takes a while …\n');
+// Installing generates it, but not with `--ignore-scripts`.
+if (!existsSync(at('src/database/generated/client.ts'))) {
+  const { status } = spawnSync(process.execPath, [at('prisma/generate.mjs')], { stdio: 'inherit' });
+  if (status !== 0) {
+    process.stderr.write('petstore-gateway: the Prisma client could not be generated: node prisma/generate.mjs\n');
+    process.exit(1);
+  }
+}

@@ -1,0 +1,80 @@
+import { openDatabase } from '../database/open';
+import type { Metrics } from '../http/metrics';
+import { serveMetrics } from '../http/metrics-server';
+import type { Store } from '../rate-limit/store';
+import { parseRedisAddress, placeOfRedis } from '../redis/redis-address';
+import { createApp } from './app';
+import { announce, type Report } from './banner';
+import type { Config } from './config';
+import { stopOnSignals } from './ending';
+
+/** One process that does everything. */
+export async function serveAlone(config: Config): Promise<void> {
+  const service = await openService(config);
+  stopOnSignals(async () => {
+    await service.closePort();
+    await service.finish();
+  });
+  const metricsAt = await serveMetrics(service.metrics, config.METRICS_PORT, config.HOST);
+  announce(await service.listen(), { metricsAt });
+}
+
+/** The gateway in this process, over its database. */
+export interface Service {
+  readonly metrics: Metrics;
+  listen(): Promise<Report>;
+  /** Turns readiness off and, `delayMs` later, stops accepting connections. */
+  closePort(delayMs?: number, turn?: () => Promise<void>): Promise<void>;
+  /** Answers what has been accepted, and closes everything. */
+  finish(): Promise<void>;
+}
+
+/** Opens the database and composes the application. */
+export async function openService(config: Config): Promise<Service> {
+  const database = await openDatabase({
+    url: config.DATABASE_URL,
+    directory: config.DATA_DIR,
+    poolSize: config.DATABASE_POOL_SIZE,
+    queue: config.DATABASE_QUEUE,
+    requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+  });
+  const { server, anonymousAccess, limits, firstAdminKey, metrics, drain } = await createApp(config, database);
+  return {
+    metrics,
+    listen: async () => {
+      const address = await server.listen({ port: config.PORT, host: config.HOST }).catch(cannotListen);
+      return {
+        address,
+        data: database.description,
+        limits: describeLimits(config, limits.state),
+        proxies: describeProxies(config),
+        anonymousAccess,
+        newAdminKey: await firstAdminKey(),
+      };
+    },
+    closePort: (delayMs = config.SHUTDOWN_DELAY_MS, turn) => drain.closePort(delayMs, turn),
+    finish: async () => {
+      await drain.finish();
+      await database.close();
+    },
+  };
+}
+
+function describeLimits({ REDIS_URL }: Config, state: Store['state']): string {
+  if (REDIS_URL === undefined) return 'in memory';
+  const redis = `Redis at ${placeOfRedis(parseRedisAddress(REDIS_URL))}`;
+  return state === 'redis' ? redis : `in memory, while ${redis} cannot be reached`;
+}
+
+function describeProxies({ TRUST_PROXY: trusted }: Config): string | undefined {
+  return typeof trusted === 'number' ? `${trusted} ${trusted === 1 ? 'hop' : 'hops'}` : trusted?.join(', ');
+}
+
+function cannotListen(error: NodeJS.ErrnoException & { port?: number }): never {
+  const { message, code, port } = error;
+  if (code === 'EADDRINUSE')
+    throw new Error(
+      `port ${port} is taken by another process. Stop that, or choose another port: PORT=${Number(port) + 1} npm start`,
+    );
+  throw new Error(`cannot listen on HOST and PORT: ${message}`);
+}

@@ -1,0 +1,105 @@
+import { type Client, type ClientBase, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { currentUnit } from '../bounded-adapter';
+import { Deadline, type Work } from '../deadline';
+import { notOpened } from '../failures';
+import { FairQueue, type Leave } from '../fair-queue';
+import { setUp } from './database-server';
+import { hold, noteReadOnly } from './held-connection';
+
+export interface PoolBounds {
+  /** Maximum number of connections. */
+  readonly poolSize: number;
+  /** Maximum number of statements and transactions waiting for a connection; further ones are rejected immediately. */
+  readonly queue: number;
+  /** How long to wait for a new connection, in milliseconds. */
+  readonly connectMs: number;
+  /** Time limit of a request, in milliseconds. */
+  readonly requestTimeoutMs: number;
+}
+
+type Callback = (error: Error | undefined, client: PoolClient | undefined, done: () => void) => void;
+
+/**
+ * A pool whose connections are checked out on behalf of a piece of work, fairly among callers. When its deadline ends,
+ * work that waits is dropped, and what runs is cancelled on the server. The connection is given back only when the fate
+ * of its statement is known, or the server is silent, so that the server never has more connections than the pool.
+ */
+export class BoundedPool extends Pool {
+  private readonly queue: FairQueue;
+
+  /**
+   * @param settings the SQL that is run first on a new connection.
+   * @param requestCancel asks the server to cancel what runs on a connection.
+   */
+  constructor(
+    config: Omit<PoolConfig, 'Client'> & { readonly Client: typeof Client },
+    settings: string,
+    private readonly bounds: PoolBounds,
+    private readonly requestCancel: (client: ClientBase) => void,
+  ) {
+    const { poolSize, connectMs } = bounds;
+    super({
+      ...config,
+      // The pool's own time limit would take a timer whenever an idle connection is taken.
+      Client: class extends config.Client {
+        constructor(given?: ClientConfig) {
+          super({ ...given, connectionTimeoutMillis: connectMs });
+        }
+      },
+      max: poolSize,
+      onConnect: async (client) => {
+        await setUp(client, settings, connectMs);
+        noteReadOnly(client);
+      },
+    });
+    this.queue = new FairQueue(poolSize, bounds.queue);
+    // The pool replaces an idle connection that breaks; it reports that, too, with an event.
+    this.on('error', () => undefined);
+  }
+
+  /** Number of statements and transactions that wait for a connection. */
+  get waiting(): number {
+    return this.queue.waiting;
+  }
+
+  /** As {@link take}, on behalf of the current work, or of the service: so Prisma's adapter takes connections. */
+  override connect(): Promise<PoolClient>;
+  override connect(callback: Callback): void;
+  override connect(callback?: Callback): Promise<PoolClient> | undefined {
+    const taken = this.take(currentUnit() ?? { caller: '', deadline: new Deadline(this.bounds.requestTimeoutMs) });
+    if (!callback) return taken;
+    taken.then(
+      (client) => callback(undefined, client, client.release),
+      (error) => callback(error, undefined, () => undefined),
+    );
+    return undefined;
+  }
+
+  /**
+   * Takes a connection.
+   * @throws Ended if the work's deadline ends first; Error `53300` (too many connections) when the queue is full.
+   */
+  take(work: Work): Promise<PoolClient> {
+    const { deadline } = work;
+    return new Promise((resolve, reject) => {
+      const enter = (leave: Leave) => {
+        // An idle connection is had within this turn of the event loop, unless others were here before.
+        const stop = this.idleCount > this.waitingCount ? undefined : deadline.onEnd(() => reject(deadline.reason));
+        super.connect((error, client) => {
+          stop?.();
+          if (!client) {
+            leave();
+            return reject(notOpened(error));
+          }
+          hold(client, deadline, this.requestCancel, leave);
+          if (!deadline.reason) return resolve(client);
+          client.release();
+          reject(deadline.reason);
+        });
+      };
+      const entered = this.queue.enter(work);
+      if (entered instanceof Promise) entered.then(enter, reject);
+      else enter(entered);
+    });
+  }
+}

@@ -1,0 +1,123 @@
+import { type Pool, TypeOverrides } from 'pg';
+import type { Unit } from '../bounded-adapter';
+import type { PoolLoad } from '../database';
+import type { Work } from '../deadline';
+import type { Command, Engine } from '../engine';
+import { retrying } from '../retries';
+import { settled } from '../settled';
+import { UNNAMED } from '../statement';
+import { BoundedPool, type PoolBounds } from './bounded-pool';
+import { requestCancel } from './cancel-request';
+import { openProbe, settingsFor } from './connection-settings';
+import type { Server } from './database-server';
+import { runPrepared } from './prepared-query';
+import { SharedConnections } from './shared-connections';
+
+/** Maximum number of connections shared by short reads, and their maximum share of all connections. */
+const MAX_SHARED = 2;
+const SHARE = 0.2;
+
+/** Maximum time limit of a read on a shared connection, in milliseconds, and its share of a request's time limit. */
+const MAX_READ_MS = 1_000;
+const READ_SHARE = 0.1;
+
+/** How much longer than the gateway the server waits before it ends what the gateway should have ended. */
+const SLACK_MS = 1_000;
+
+/** One row, whose column `yes` says whether the server takes writes. */
+const TAKES_WRITES = "select current_setting('transaction_read_only') = 'off' as yes";
+
+const INT8 = 20;
+const DATE = 1082;
+
+const types = new TypeOverrides();
+types.setTypeParser(INT8, BigInt);
+// In UTC, as Prisma and PGlite read it; node-postgres uses the process's time zone.
+types.setTypeParser(DATE, (text) => new Date(text));
+
+/**
+ * The connections to one server: those checked out one at a time, those shared by short reads, which together are as many
+ * as `poolSize` says, and one more, to ask whether the server responds.
+ */
+export class Connections implements Engine {
+  readonly pool: BoundedPool;
+  private readonly probe: Pool;
+  private readonly shared: SharedConnections;
+
+  constructor(
+    private readonly server: Server,
+    bounds: PoolBounds,
+  ) {
+    const { poolSize, connectMs, requestTimeoutMs } = bounds;
+    // Short reads that share a connection need a time limit for its session.
+    const sharedSize = server.isPooled ? 0 : Math.min(MAX_SHARED, Math.floor(poolSize * SHARE));
+    const readMs = Math.min(MAX_READ_MS, Math.ceil(requestTimeoutMs * READ_SHARE));
+    this.probe = openProbe(server);
+    this.pool = new BoundedPool(
+      { Client: server.Client, types, idleTimeoutMillis: 30_000 },
+      settingsFor(server, requestTimeoutMs + SLACK_MS),
+      { ...bounds, poolSize: poolSize - sharedSize },
+      (client) => requestCancel(server, client),
+    );
+    const config = { types, connectionTimeoutMillis: connectMs };
+    this.shared = new SharedConnections(server, config, { size: sharedSize, readMs });
+  }
+
+  get load(): PoolLoad {
+    const { totalCount, idleCount, waiting } = this.pool;
+    const { total, idle } = this.shared.load;
+    return { total: totalCount + total, idle: idleCount + idle, waiting };
+  }
+
+  run<Row>(work: Work, command: Command<Row>): Promise<Row[]> {
+    const { deadline } = work;
+    const { statement, kind } = command;
+    const values = command.values.map(exactDate);
+    if (kind === 'short-read') {
+      const { reason } = deadline;
+      if (reason) return Promise.reject(reason);
+      const rows = this.shared.query<Row>(statement, values);
+      if (rows) return rows;
+    }
+    const kept = this.server.isPooled ? { name: UNNAMED, text: statement.text } : statement;
+    return retrying(deadline, () => this.runAlone(work, { ...command, statement: kept }, values));
+  }
+
+  perform<T>(unit: Unit, run: () => Promise<T>): Promise<T> {
+    return settled(run(), unit.deadline, () => unit.isCommitting === true);
+  }
+
+  /** False on a standby, and where transactions are read-only by default. Rejects if the server does not respond. */
+  async canWrite(): Promise<boolean> {
+    const client = await this.probe.connect();
+    let canWrite = false;
+    try {
+      const { rows } = await client.query<{ yes: boolean }>(TAKES_WRITES);
+      canWrite = rows[0]?.yes === true;
+    } finally {
+      // After a failover a new connection may lead to the server that takes writes.
+      client.release(!canWrite);
+    }
+    return canWrite;
+  }
+
+  async close(): Promise<void> {
+    await this.shared.close();
+    await this.pool.end();
+    await this.probe.end();
+  }
+
+  /** Runs it on a connection of its own. */
+  private async runAlone<Row>(work: Work, command: Command<Row>, values: unknown[]): Promise<Row[]> {
+    const { statement, kind, written } = command;
+    const client = await this.pool.take(work);
+    const running = runPrepared<Row>(client, statement, values, (isSpent) => client.release(isSpent));
+    if (written) running.then(written, () => undefined);
+    return await settled(running, work.deadline, () => kind === 'write');
+  }
+}
+
+/** node-postgres serialises dates in the process's time zone with offsets rounded to minutes: inexact before 1900. */
+function exactDate(value: unknown): unknown {
+  return value instanceof Date ? value.toISOString() : value;
+}

@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClientBase, PoolClient } from 'pg';
+import type { Deadline } from '../deadline';
+import type { Leave } from '../fair-queue';
+import { connectionOf } from './database-server';
+
+/** How long the server may take to cancel a statement before it is asked again, and to close a connection, in milliseconds. */
+const PATIENCE_MS = 1_000;
+const ATTEMPTS = 2;
+
+/** PostgreSQL documentation, appendix A: read_only_sql_transaction. */
+const READ_ONLY = '25006';
+
+/** The connections on which a write has failed because the server is read-only. */
+const readOnly = new WeakSet<ClientBase>();
+
+/** Lets {@link hold} replace a new connection once a write fails on it because the server is read-only. */
+export function noteReadOnly(client: ClientBase): void {
+  connectionOf(client).on('errorMessage', ({ code }: { code?: string }) => {
+    if (code === READ_ONLY) readOnly.add(client);
+  });
+}
+
+/**
+ * Cancels what runs on a connection that was checked out, when the deadline ends. The connection is then closed when it is
+ * released, since a request on its way would cancel what runs there next, and is lost if the server ignores the requests.
+ * @param leave called when the connection is released; if it was cancelled, once it is closed, so that the server never
+ * has more connections than the pool.
+ */
+export function hold(
+  client: PoolClient,
+  deadline: Deadline,
+  requestCancel: (client: ClientBase) => void,
+  leave: Leave,
+): void {
+  const { release } = client;
+  let isCancelled = false;
+  let isReleased = false;
+  const cancel = async () => {
+    isCancelled = true;
+    for (let attempt = 0; attempt < ATTEMPTS && !isReleased; attempt++) {
+      requestCancel(client);
+      await sleep(PATIENCE_MS, undefined, { ref: false });
+    }
+    if (!isReleased) connectionOf(client).stream.destroy();
+  };
+  const stop = deadline.onEnd(() => void cancel());
+  client.release = (error) => {
+    stop();
+    isReleased = true;
+    release(error || isCancelled || readOnly.has(client));
+    const { stream } = connectionOf(client);
+    if (!isCancelled || stream.closed) return leave();
+    stream.once('close', leave);
+    setTimeout(() => stream.destroy(), PATIENCE_MS).unref();
+  };
+}

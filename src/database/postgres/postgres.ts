@@ -1,0 +1,39 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import type { Database } from '../database';
+import { reasonOf } from '../failures';
+import { migrate, migrationsOn } from '../migrations';
+import { PrismaDatabase } from '../prisma-database';
+import type { PoolBounds } from './bounded-pool';
+import { Connections } from './connections';
+import { Server } from './database-server';
+
+const CONNECT_SHARE = 0.5;
+const MAX_CONNECT_MS = 5_000;
+
+/**
+ * Connects to a PostgreSQL server, and applies pending migrations. Prisma and the prepared statements share its connections.
+ * @throws Error with a one-line message that says where, without the password in `url`.
+ */
+export async function openPostgres(url: string, bounds: Omit<PoolBounds, 'connectMs'>): Promise<Database> {
+  const { requestTimeoutMs } = bounds;
+  const server = new Server(url);
+  const description = `PostgreSQL at ${server.place}`;
+  const connectMs = Math.min(MAX_CONNECT_MS, Math.ceil(requestTimeoutMs * CONNECT_SHARE));
+  try {
+    await migrateAt(server);
+    const connections = new Connections(server, { ...bounds, connectMs });
+    return new PrismaDatabase(connections, new PrismaPg(connections.pool), description, requestTimeoutMs);
+  } catch (error) {
+    throw new Error(`${description} cannot be opened: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** Runs the migrations on their own connection, outside the pool. */
+async function migrateAt(server: Server): Promise<void> {
+  const client = await server.connect(MAX_CONNECT_MS);
+  try {
+    await migrate(migrationsOn(client));
+  } finally {
+    await client.end();
+  }
+}

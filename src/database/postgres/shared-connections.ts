@@ -1,0 +1,94 @@
+import type { ClientConfig } from 'pg';
+import type { Statement } from '../database';
+import { failureOf } from '../failures';
+import { settingsFor } from './connection-settings';
+import type { Server } from './database-server';
+import { SharedConnection } from './shared-connection';
+
+/** A lost connection is replaced by the first read after this time, in milliseconds. */
+const RECONNECT_MS = 1_000;
+/** How much longer than the server the gateway waits for a read before it takes the connection for lost, in milliseconds. */
+const SILENCE_MS = 1_000;
+/** For how long a statement that was too slow takes connections of its own, in milliseconds. */
+const APART_MS = 10_000;
+
+export interface SharedConnectionsOptions {
+  readonly size: number;
+  /** How long a read may take here, in milliseconds, before the server cancels it. */
+  readonly readMs: number;
+}
+
+/**
+ * Connections that many short reads share: node-postgres sends each without waiting for the results of those before it
+ * (its `pipeline` option), and each still succeeds or fails alone. For a process that serves thousands of small
+ * requests, the socket write costs more than everything else it does for a read.
+ *
+ * Nothing depends on these connections: if none is ready, or all have enough or something slow to do, {@link query}
+ * declines, and the read takes a connection of its own. What is slow nevertheless, such as a read of a locked table, is
+ * cancelled by the server, and fails; what waits behind it then runs. A read whose operation has ended is not cancelled,
+ * since a cancellation names the connection and not the read: it is over soon.
+ */
+export class SharedConnections {
+  private readonly connections = new Set<SharedConnection>();
+  /** When a connection may be opened again. */
+  private reopensAt = 0;
+  private isClosed = false;
+  /** The statements that were too slow, and until when they are kept apart: their table may be locked. */
+  private readonly apart = new Map<string, number>();
+
+  constructor(
+    private readonly server: Server,
+    private readonly config: ClientConfig,
+    private readonly options: SharedConnectionsOptions,
+  ) {}
+
+  /** The number of connections, and of those with no outstanding reads. */
+  get load(): { total: number; idle: number } {
+    const idle = [...this.connections].filter(({ isOpen, waiting }) => isOpen && waiting === 0);
+    return { total: this.connections.size, idle: idle.length };
+  }
+
+  /** Returns the rows of a short read; `undefined` if it should take a connection of its own. */
+  query<Row>(statement: Statement, values: unknown[]): Promise<Row[]> | undefined {
+    const now = performance.now();
+    if (this.apart.size && (this.apart.get(statement.name) ?? 0) > now) return undefined;
+    if (this.connections.size < this.options.size && now >= this.reopensAt && !this.isClosed) this.open();
+    const rows = this.least(now)?.query<Row>(statement, values, now);
+    return rows?.catch((error: unknown) => {
+      if (failureOf(error) === 'timeout') this.keepApart(statement.name);
+      throw error;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await Promise.all([...this.connections].map((connection) => connection.close()));
+  }
+
+  private keepApart(name: string): void {
+    const now = performance.now();
+    for (const [each, until] of this.apart) if (until <= now) this.apart.delete(each);
+    this.apart.set(name, now + APART_MS);
+  }
+
+  /** The connection that is about to send others, otherwise the one with the fewest outstanding reads. */
+  private least(now: number): SharedConnection | undefined {
+    let least: SharedConnection | undefined;
+    for (const connection of this.connections) {
+      if (!connection.isReady(now)) continue;
+      if (connection.isGathering) return connection;
+      if (!least || connection.waiting < least.waiting) least = connection;
+    }
+    return least;
+  }
+
+  private open(): void {
+    const { readMs } = this.options;
+    const client = new this.server.Client({ ...this.config, pipeline: true });
+    const connection = new SharedConnection(client, settingsFor(this.server, readMs), readMs + SILENCE_MS, () => {
+      this.connections.delete(connection);
+      this.reopensAt = performance.now() + RECONNECT_MS;
+    });
+    this.connections.add(connection);
+  }
+}

@@ -1,0 +1,59 @@
+import type { Session, Statement } from '../database';
+import { statementFor } from '../statement';
+
+/** The rows of a statement have more bytes than they may. */
+export class TooManyBytes extends Error {}
+
+/** The SQL of what is read. */
+export interface Read {
+  /** `with …`, or nothing. */
+  readonly prefix: string;
+  /** Selects the rows in the order in which they are read. */
+  readonly rows: string;
+  /** Whether it reads few rows by an index: other statements may wait for it. */
+  readonly isShort: boolean;
+  readonly isPlannedByValues: boolean;
+  /** The statement, if it is known. */
+  readonly statement?: Statement;
+}
+
+/**
+ * Reads rows. If they could have more bytes than the work's statements may return, the database counts them, and sends no
+ * row after the one with which they are too many: the process never holds them. Most statements cannot, and count nothing.
+ * @param most how many bytes the rows could have, if all their texts were as long as they may be.
+ * @throws TooManyBytes
+ */
+export function boundedRows<Row>(
+  session: Session,
+  read: Read,
+  values: readonly unknown[],
+  most: number,
+): Promise<Row[]> {
+  const { mostBytes = Infinity } = session.work;
+  if (most > mostBytes) return countedRows(session, read, values, mostBytes);
+  return session.query<Row>(
+    read.statement ?? statementFor(read.prefix + read.rows, read.isPlannedByValues),
+    values,
+    read.isShort,
+  );
+}
+
+async function countedRows<Row>(
+  session: Session,
+  read: Read,
+  values: readonly unknown[],
+  mostBytes: number,
+): Promise<Row[]> {
+  const counted = `select * from (
+select read.*, sum(octet_length(read::text)) over (rows unbounded preceding) as "$bytes", octet_length(read::text) as "$own"
+from (${read.rows}) as read) as read where "$bytes" - "$own" <= ${mostBytes}`;
+  const statement = statementFor(read.prefix + counted, read.isPlannedByValues);
+  const found = await session.query<Row & { $bytes?: bigint; $own?: number }>(statement, values, false);
+  if ((found.at(-1)?.$bytes ?? 0) > mostBytes)
+    throw new TooManyBytes(`a statement's rows have over ${mostBytes} bytes`);
+  for (const row of found) {
+    delete row.$bytes;
+    delete row.$own;
+  }
+  return found;
+}

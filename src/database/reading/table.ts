@@ -1,0 +1,138 @@
+/** A column, as the model has it (`prisma/columns.mjs`). */
+export interface Column {
+  /** `pets.category_id` */
+  readonly sql: string;
+  /** `id`: a bigint. `enum`: text that needs no escaping in JSON. `other`: read only as a column, by its field. */
+  readonly kind: 'id' | 'text' | 'enum' | 'integer' | 'boolean' | 'timestamp' | 'date' | 'other';
+  /** Its SQL type. */
+  readonly type: string;
+  readonly isNullable: boolean;
+}
+
+/**
+ * What a list can be filtered by.
+ * - `ids`: has one of these ids.
+ * - `equal`: the column has one of these values.
+ * - `name`: contains this text, whatever its case; if it has fewer than three characters, begins with it. There is a
+ *   trigram index on what follows its first character, under the database's collation. `order`: the order by this column.
+ * - `atMost`: the integer is not larger. `order`: the order by this column.
+ * - `joined`: the column of a joined table has one of these values: few, since each is a parameter.
+ * - `condition`: any other SQL on the column, in which `?` stands for the value. No index need serve it.
+ *
+ * A table has at most one `name` or `atMost`: a page is read by the ranges of one order.
+ */
+export type Filter =
+  | { readonly kind: 'ids' }
+  | { readonly kind: 'equal' | 'joined'; readonly column: Column }
+  | { readonly kind: 'name' | 'atMost'; readonly column: Column; readonly order: string }
+  | { readonly kind: 'condition'; readonly column: Column; readonly sql: string };
+
+/** How a table is read: the only place that defines its relations, orders and filters. */
+export interface Table<Row> {
+  readonly name: string;
+  /** SQL that joins the tables of columns that are not its own: ` join pets on …`; each row has one row in them. */
+  readonly joins?: string;
+  readonly idField: string;
+  /** By the field of a row that each is. */
+  readonly columns: Readonly<Record<string, Column>>;
+  /** What rows that are read as JSON have besides: text that follows from columns, by the field that it is. */
+  readonly computed?: Readonly<Record<string, Column>>;
+  readonly relations: Readonly<Record<string, Relation>>;
+  readonly orders: Readonly<Record<string, SortOrder<Row>>>;
+  /** By name. Those with one value, in this order, and then the keys of each order must be the columns of an index. */
+  readonly filters: Readonly<Record<string, Filter>>;
+  idOf(row: Row): bigint;
+}
+
+/** A relation to at most one row of another table, by that row's id. */
+export interface Relation {
+  /** The field with the related row's id. */
+  readonly field: string;
+  /** How it is joined; `included`: the table's `joins` already have it. A left join may find no row. */
+  readonly join: 'inner' | 'left' | 'included';
+  table(): Table<object>;
+}
+
+/** A sort order of a table: the expression it sorts by, and a row's key as text for a cursor. */
+export interface SortOrder<Row> {
+  readonly expression: string;
+  readonly column: Column;
+  /** The field it sorts by; it is read with the page. */
+  readonly field: string;
+  keyOf(row: Row): string;
+}
+
+/** Sort orders by the fields of these names. Of nullable columns only times can be sorted by: no value comes last. */
+export function sortOrders<Row>(
+  columns: Readonly<Record<string, Column>>,
+  fields: Readonly<Record<string, keyof Row & string>>,
+): Readonly<Record<string, SortOrder<Row>>> {
+  const orders = Object.entries(fields).map(([name, field]) => [name, sortOrder<Row>(columns, field)] as const);
+  return Object.fromEntries(orders);
+}
+
+function sortOrder<Row>(columns: Readonly<Record<string, Column>>, field: keyof Row & string): SortOrder<Row> {
+  const column = columns[field];
+  const isTime = column?.kind === 'timestamp' || column?.kind === 'date';
+  if (!column || column.kind === 'other' || (column.isNullable && !isTime))
+    throw new Error(`${field} cannot be sorted by`);
+  const expression = column.isNullable ? `coalesce(${column.sql}, 'infinity')` : column.sql;
+  return { expression, column, field, keyOf: (row) => keyOf(row[field]) };
+}
+
+function keyOf(value: unknown): string {
+  if (value === null) return 'infinity';
+  return value instanceof Date ? value.toISOString() : String(value);
+}
+
+/** Texts have up to 2,000 code points, each of up to four bytes, or six as an escape in JSON. */
+const MOST_TEXT = 12_000;
+const MOST_OTHER = 64;
+
+/** How many bytes a value of a column may have. */
+export function mostBytesOf({ kind }: Column): number {
+  return kind === 'text' ? MOST_TEXT : MOST_OTHER;
+}
+
+/** The cast of a parameter to a column's type; drivers know no arrays of enumerations. */
+export function castTo({ kind, type }: Column, suffix: '' | '[]' = ''): string {
+  return kind === 'enum' ? `::text${suffix}::${type}${suffix}` : `::${type}${suffix}`;
+}
+
+export function orderOf<Row>(table: Table<Row>, name: string): SortOrder<Row> {
+  const order = table.orders[name];
+  if (!order) throw new Error(`${table.name} has no order ${name}`);
+  return order;
+}
+
+/** The name of the order by id. */
+export function idOrderOf<Row>({ name, orders, idField }: Table<Row>): string {
+  const order = Object.keys(orders).find((each) => orders[each]?.field === idField);
+  if (!order) throw new Error(`${name} has no order by ${idField}`);
+  return order;
+}
+
+/** The identifier of a row that is unique across types, as `petstore/node-id.ts` has it: base64url of `Pet:7`. */
+export function nodeIdOf(type: string, { sql }: Column): Readonly<Record<'nodeId', Column>> {
+  const text = `rtrim(encode(convert_to('${type}:' || ${sql}, 'UTF8'), 'base64'), '=')`;
+  return { nodeId: { sql: text, kind: 'enum', type: 'text', isNullable: false } };
+}
+
+/** The SQL of a field's column. */
+export function columnOf<Row>(table: Table<Row>, field: string): string {
+  const column = table.columns[field];
+  if (!column) throw new Error(`${table.name} has no column ${field}`);
+  return column.sql;
+}
+
+/** The SQL that joins a table with these relations. */
+export function joinsOf<Row>(table: Table<Row>, relations: Iterable<string>): string {
+  const joins = Array.from(relations, (name) => {
+    const relation = table.relations[name];
+    if (!relation || relation.join === 'included') return '';
+    const { field, join } = relation;
+    const other = relation.table();
+    return ` ${join} join ${other.name} on ${columnOf(other, other.idField)} = ${columnOf(table, field)}`;
+  });
+  return (table.joins ?? '') + joins.join('');
+}

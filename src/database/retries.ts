@@ -1,0 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Deadline } from './deadline';
+import { failureOf } from './failures';
+
+const ATTEMPTS = 4;
+
+/** Runs `work`, and again after a deadlock or a serialization failure: PostgreSQL has then rolled it back. */
+export async function retrying<T>(deadline: Deadline, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === ATTEMPTS || failureOf(error) !== 'transient') throw error;
+      await sleep(Math.random() * 20 * attempt);
+      deadline.check();
+    }
+  }
+}

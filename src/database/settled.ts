@@ -1,0 +1,48 @@
+import { type Deadline, Ended, OutcomeUnknown, UNWANTED } from './deadline';
+import { failureOf } from './failures';
+
+/** How long, after its deadline, the server may take to say what became of a statement, in milliseconds. */
+const GRACE_MS = 500;
+
+/**
+ * The result of what the server is asked to cancel at the deadline.
+ * @param isSent whether, by now, something was sent that is a commit, or commits by itself.
+ * @throws Ended, OutcomeUnknown, otherwise what it failed with.
+ */
+export function settled<T>(running: Promise<T>, deadline: Deadline, isSent: () => boolean): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = deadline.onEnd(() => {
+      setTimeout(() => reject(isSent() ? unconfirmed() : deadline.reason), GRACE_MS).unref();
+    });
+    running.then(
+      (result) => {
+        stop();
+        const { reason } = deadline;
+        // A commit that is cancelled while it waits for a standby succeeds without it. If the client has left, nobody is told.
+        if (reason && reason !== UNWANTED && isSent()) reject(unconfirmed());
+        else resolve(result);
+      },
+      (error: unknown) => {
+        stop();
+        reject(reported(error, deadline, isSent()));
+      },
+    );
+  });
+}
+
+/** What is reported of something that failed with this error. @param isSent see {@link settled}. */
+export function reported(error: unknown, deadline: Deadline, isSent: boolean): unknown {
+  const failure = failureOf(error);
+  if (isSent && failure === 'unavailable') return unconfirmed(error);
+  const isCut = failure === 'unavailable' || failure === 'timeout' || isCausedByEnd(error);
+  return isCut && deadline.reason ? deadline.reason : error;
+}
+
+/** Whether work was refused because of its deadline; Prisma may wrap the reason. */
+function isCausedByEnd(error: unknown): boolean {
+  return error instanceof Ended || (error instanceof Error && error.cause instanceof Ended);
+}
+
+function unconfirmed(cause?: unknown): OutcomeUnknown {
+  return new OutcomeUnknown('The commit was sent, and not confirmed.', { cause });
+}

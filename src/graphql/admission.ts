@@ -1,0 +1,58 @@
+import type { Caller } from '../access/caller';
+import type { Scope } from '../database/generated/client';
+import { badInput } from '../errors/domain-error';
+import { ProblemError } from '../errors/problem';
+import { variableErrors } from '../errors/variable-errors';
+import { isTooExpensive } from '../rate-limit/rules';
+import type { Plan } from './compile';
+import type { OperationRequest, Variables } from './context';
+import { type CostLimits, refuseCost } from './cost-limits';
+import type { Operation } from './operation';
+import { type Answering, type Outcome, refusal } from './outcome';
+import type { Values } from './run';
+
+/** An operation that its caller may run. */
+export interface Admitted extends Answering {
+  readonly operation: Operation;
+  readonly plan: Plan;
+  readonly variables: Values;
+}
+
+/** What the caller may run, or the response that refuses it. Its access is checked before its variables. */
+export function admit(
+  operation: Operation,
+  sent: Variables,
+  request: OperationRequest,
+  costs: CostLimits,
+): Outcome | Admitted {
+  const { notice } = operation;
+  const variables = request.api.coerces ? sent : operation.coerce(sent);
+  const plan = operation.plan(variables);
+  const denied = plan && (deny(plan, request) ?? (variables && refuseCost(operation, plan, variables, costs)));
+  if (denied) return refusal(denied, { request, notice });
+  if (variables && plan) return { request, notice, operation, plan, variables };
+  const details = variableErrors(operation, sent);
+  return refusal(badInput(...details), { request, notice });
+}
+
+/** Why this caller may not run a plan; `undefined` if it may. */
+function deny({ scopes, cost }: Plan, { caller }: OperationRequest): ProblemError | undefined {
+  for (const scope of scopes) {
+    const refused = refuseScope(caller, scope);
+    if (refused) return refused;
+  }
+  if (!isTooExpensive(cost, caller.quota)) return undefined;
+  const { perMinute, perDay } = caller.quota;
+  const most = perDay < perMinute ? `${perDay} requests a day` : `${perMinute} requests a minute`;
+  const message = `The operation has ${cost} counted root fields, more than the ${most} of this plan.`;
+  return new ProblemError('OPERATION_TOO_COMPLEX', message);
+}
+
+/** Why this caller may not run an operation that requires `scope`; `undefined` if it may. */
+export function refuseScope({ scopes, apiKey }: Caller, scope: Scope | undefined): ProblemError | undefined {
+  if (scope === undefined || scopes.has(scope)) return undefined;
+  const needed = `needs an API key with the scope ${scope}`;
+  return apiKey
+    ? new ProblemError('FORBIDDEN', `This operation ${needed}; this key does not have it.`)
+    : new ProblemError('UNAUTHENTICATED', `This operation ${needed}.`);
+}

@@ -1,0 +1,71 @@
+import { type ClassType, Field, Int, ObjectType } from 'type-graphql';
+import { ApiKey } from '../access/api-key';
+import { MOST_COUNTED } from '../database/reading/count';
+import { Category } from '../petstore/category';
+import { CountRelation } from '../petstore/enum-types';
+import { InventoryItem } from '../petstore/inventory-item';
+import { Order } from '../petstore/order';
+import { Pet } from '../petstore/pet';
+import type { Connection } from './connection';
+import { WEIGHTS, Weighs } from './cost-directives';
+import { nullable } from './nullable';
+
+@ObjectType({ simpleResolvers: true, description: "A page's position in its list." })
+export class PageInfo {
+  @Field(() => Boolean, { description: 'Whether there are items after this page.' })
+  hasNextPage!: boolean;
+
+  @Field(() => Boolean, { description: 'Whether there are items before this page.' })
+  hasPreviousPage!: boolean;
+
+  @Field(() => String, nullable('The cursor of the first edge, for `before`.'))
+  startCursor!: string | null;
+
+  @Field(() => String, nullable('The cursor of the last edge, for `after`.'))
+  endCursor!: string | null;
+}
+
+/** A connection type with its edge type (GraphQL Cursor Connections Specification), `nodes` and a count. */
+function connectionOf<Node extends object>(NodeType: ClassType<Node>, name: string, plural: string) {
+  @ObjectType(`${name}Edge`, { simpleResolvers: true, description: `An item of a page of ${plural}, with its cursor.` })
+  class Edge {
+    @Field(() => NodeType, { description: 'The item itself.' })
+    node!: Node;
+
+    @Field(() => String, {
+      description: 'An opaque cursor for `after` and `before`, valid for this list and order.',
+    })
+    cursor!: string;
+  }
+
+  @ObjectType(`${name}Connection`, { simpleResolvers: true, description: `A page of ${plural}.` })
+  class ConnectionType implements Pick<Connection<Node>, 'totalCount' | 'totalCountRelation'> {
+    @Field(() => [Edge], { description: 'The items of the page, with cursors.' })
+    edges!: Edge[];
+
+    @Field(() => [NodeType], { description: 'The items of the page, without cursors.' })
+    nodes!: Node[];
+
+    @Field(() => PageInfo, { description: 'What is needed to request the next and previous pages.' })
+    pageInfo!: PageInfo;
+
+    @Weighs(WEIGHTS.count)
+    @Field(() => Int, {
+      description: `The number of items on all pages, up to ${MOST_COUNTED}. Counted only when requested.`,
+    })
+    totalCount!: () => Promise<number>;
+
+    @Weighs(WEIGHTS.count)
+    @Field(() => CountRelation, {
+      description: 'Whether `totalCount` is the number of items, or there are more. Counted with it, once.',
+    })
+    totalCountRelation!: () => Promise<keyof typeof CountRelation>;
+  }
+  return ConnectionType;
+}
+
+export const PetConnection = connectionOf(Pet, 'Pet', 'pets');
+export const CategoryConnection = connectionOf(Category, 'Category', 'categories');
+export const OrderConnection = connectionOf(Order, 'Order', 'orders');
+export const InventoryItemConnection = connectionOf(InventoryItem, 'InventoryItem', 'inventory entries');
+export const ApiKeyConnection = connectionOf(ApiKey, 'ApiKey', 'API keys');

@@ -1,0 +1,157 @@
+import type { Session } from '../database/database';
+import { countRows, countRowsByParent, NOTHING, type Total } from '../database/reading/count';
+import type { Filters } from '../database/reading/criteria';
+import type { PageQuery } from '../database/reading/page-statement';
+import { type Page, selectPage, selectPages } from '../database/reading/select-page';
+import type { Selection } from '../database/reading/selection';
+import { orderOf, type Table } from '../database/reading/table';
+import { Checks } from '../errors/checks';
+import { NAME_FILTER, PAGE_SIZE } from '../errors/input-rules';
+import type { Serialized } from '../petstore/rows';
+import { decodeCursor, encodeCursor } from './cursor';
+
+export const DEFAULT_PAGE = 20;
+export const MAX_PAGE = PAGE_SIZE.maximum;
+
+/** The slice of a list (GraphQL Cursor Connections Specification, section 4) and its order. */
+export interface PageArgs {
+  readonly first?: number | null;
+  readonly after?: string | null;
+  readonly last?: number | null;
+  readonly before?: string | null;
+  readonly order: string;
+  readonly descending: boolean;
+}
+
+/** A page of a list as a Relay connection, with `nodes` for clients that need no cursors. */
+export class Connection<Row> {
+  private counted?: Promise<Total>;
+
+  /**
+   * @param countAll counts the rows of the whole list: on demand, once.
+   * @param list all rows as JSON, if nothing else is selected; `rows` are then only the first and the last.
+   */
+  constructor(
+    private readonly rows: readonly Row[],
+    private readonly cursorOf: (row: Row) => string,
+    private readonly more: { readonly next: boolean; readonly previous: boolean },
+    private readonly countAll: () => Promise<Total>,
+    private readonly list?: Serialized,
+  ) {}
+
+  /** The number of rows in the whole list, as far as they are counted. */
+  async totalCount(): Promise<number> {
+    return (await this.total()).count;
+  }
+
+  async totalCountRelation(): Promise<'EQUAL' | 'AT_LEAST'> {
+    return (await this.total()).isExact ? 'EQUAL' : 'AT_LEAST';
+  }
+
+  private total(): Promise<Total> {
+    this.counted ??= this.countAll();
+    return this.counted;
+  }
+
+  get nodes(): readonly Row[] | Serialized {
+    return this.list ?? this.rows;
+  }
+
+  get edges(): { node: Row; cursor: string }[] {
+    return this.rows.map((node) => ({ node, cursor: this.cursorOf(node) }));
+  }
+
+  get pageInfo() {
+    const first = this.rows[0];
+    const last = this.rows.at(-1);
+    return {
+      hasNextPage: this.more.next,
+      hasPreviousPage: this.more.previous,
+      startCursor: first === undefined ? null : this.cursorOf(first),
+      endCursor: last === undefined ? null : this.cursorOf(last),
+    };
+  }
+}
+
+/** What a list is filtered by: values by the names of the table's filters. */
+type Filter = object | null | undefined;
+
+/**
+ * Reads a page of a table.
+ * @throws DomainError `BAD_USER_INPUT` for arguments out of bounds, cursors of other lists, and names that cannot be
+ * searched for.
+ */
+export async function connect<Row>(
+  session: Session,
+  table: Table<Row>,
+  args: PageArgs,
+  filter: Filter,
+  selection?: Selection,
+): Promise<Connection<Row>> {
+  const query = pageQuery(table, args, filter);
+  const page = await selectPage(session, table, query, selection);
+  return connection(table, query, page, () => countRows(session, table, query.filters));
+}
+
+/** Reads the same page for each of many parents in one statement; the totals in another, once one of them is requested. */
+export async function connectAll<Row>(
+  session: Session,
+  table: Table<Row>,
+  column: string,
+  parents: readonly bigint[],
+  args: PageArgs,
+  filter: Filter,
+  selection?: Selection,
+): Promise<Map<bigint, Connection<Row>>> {
+  const query = pageQuery(table, args, filter);
+  let counts: Promise<Map<bigint, Total>> | undefined;
+  const countOf = (parent: bigint) => async () => {
+    counts ??= countRowsByParent(session, table, column, parents, query.filters);
+    return (await counts).get(parent) ?? NOTHING;
+  };
+  const pages = await selectPages(session, table, column, parents, query, selection);
+  return new Map([...pages].map(([parent, page]) => [parent, connection(table, query, page, countOf(parent))]));
+}
+
+function pageQuery<Row>(table: Table<Row>, args: PageArgs, filter: Filter): PageQuery {
+  const filters: Filters = { ...filter };
+  const { first, last, order, descending } = args;
+  const list = listName(table, order, descending);
+  const { kind } = orderOf(table, order).column;
+  const checks = new Checks();
+  checks.value('filter.name', NAME_FILTER, filters.name);
+  const bound = (path: 'after' | 'before') => {
+    const cursor = args[path];
+    if (cursor === undefined || cursor === null) return undefined;
+    const decoded = decodeCursor(list, kind, cursor);
+    if (!decoded) checks.fail(path, 'is not a cursor of this list in this order');
+    return decoded;
+  };
+  checks.value('first', PAGE_SIZE, first);
+  checks.value('last', PAGE_SIZE, last);
+  if (first != null && last != null) checks.fail('last', 'must not be given together with first');
+  const after = bound('after');
+  const before = bound('before');
+  checks.done();
+  const limit = first ?? last ?? DEFAULT_PAGE;
+  return { after, before, filters, order, descending, limit, backward: last != null };
+}
+
+function connection<Row>(
+  table: Table<Row>,
+  { order, descending, backward, before, after }: PageQuery,
+  { rows, isMore, list }: Page<Row>,
+  countAll: () => Promise<Total>,
+): Connection<Row> {
+  const name = listName(table, order, descending);
+  const { keyOf } = orderOf(table, order);
+  const cursorOf = (row: Row) => encodeCursor(name, { key: keyOf(row), id: String(table.idOf(row)) });
+  const more = backward
+    ? { next: before !== undefined, previous: isMore }
+    : { next: isMore, previous: after !== undefined };
+  return new Connection(rows, cursorOf, more, countAll, list);
+}
+
+function listName<Row>(table: Table<Row>, order: string, descending: boolean): string {
+  return `${table.name} ${order}${descending ? ' desc' : ''}`;
+}

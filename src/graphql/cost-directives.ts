@@ -1,0 +1,96 @@
+import {
+  buildSchema,
+  type GraphQLArgument,
+  type GraphQLDirective,
+  type GraphQLField,
+  type GraphQLInputField,
+  getDirectiveValues,
+  Kind,
+} from 'graphql';
+import { Directive } from 'type-graphql';
+import { DEFAULT_PAGE } from './connection';
+
+type Field = GraphQLField<unknown, unknown>;
+
+/**
+ * What the elements of the schema cost that are not one value each: multiples of what it costs to read a value, write it
+ * as JSON and send it, on average. docs/bounds.md explains them to clients.
+ */
+export const WEIGHTS = {
+  /** A text of up to 2,000 characters. */
+  text: 10,
+  /** A statement, or its part for one parent. */
+  connection: 20,
+  filter: 10,
+  /** Looking for a text within texts. */
+  search: 1000,
+  /** Counting up to 10,000 rows. */
+  count: 250,
+};
+
+/** Marks a connection field with the arguments that set its page size, for the cost estimate. */
+export const Paged =
+  (...slicingArguments: string[]): MethodDecorator =>
+  (prototype, name, descriptor) => {
+    Weighs(WEIGHTS.connection)(prototype, name, descriptor);
+    Directive(
+      `@listSize(assumedSize: ${DEFAULT_PAGE}, slicingArguments: ${JSON.stringify(slicingArguments)}, ` +
+        'sizedFields: ["edges", "nodes"], requireOneSlicingArgument: false)',
+    )(prototype, name, descriptor);
+  };
+
+/** Marks a field that costs as much as `weight` others, or an argument or an input field that adds to its field's cost. */
+export const Weighs = (weight: number) => Directive(`@cost(weight: "${weight}")`);
+
+/**
+ * Marks a list that is as long as an argument says, or as the list in it.
+ * @param otherwise the argument's default.
+ */
+export const Sized = (argument: string, otherwise?: number) => {
+  const assumed = otherwise === undefined ? '' : `assumedSize: ${otherwise}, `;
+  return Directive(`@listSize(${assumed}slicingArguments: ["${argument}"], requireOneSlicingArgument: false)`);
+};
+
+/** Marks a list that is never longer than `most`. */
+export const AtMost = (most: number) => Directive(`@listSize(assumedSize: ${most}, requireOneSlicingArgument: false)`);
+
+/** From IBM's GraphQL Cost Directives Specification: only what this schema needs. */
+const definitions = buildSchema(`
+  "What an element adds to the estimated cost of an operation, where it is selected or given. Without it a field adds 1, and an argument or an input field nothing."
+  directive @cost("How much: a number." weight: String!) on FIELD_DEFINITION | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
+
+  "How long a list may be, for estimating an operation's cost."
+  directive @listSize(
+    "The length if no argument sets it."
+    assumedSize: Int
+    "The arguments that set the length: a number, or a list of that length."
+    slicingArguments: [String!]
+    "The fields of the connection that have this length."
+    sizedFields: [String!]
+    "Whether one of the slicing arguments is required."
+    requireOneSlicingArgument: Boolean = true
+  ) on FIELD_DEFINITION
+`);
+const COST = definitions.getDirective('cost') as GraphQLDirective;
+const LIST_SIZE = definitions.getDirective('listSize') as GraphQLDirective;
+
+export const COST_DIRECTIVES = [COST, LIST_SIZE];
+
+export interface ListSize {
+  readonly assumedSize?: number;
+  readonly slicingArguments?: readonly string[];
+  /** The lists that it is about, in the object that the field returns; without them the field is the list. */
+  readonly sizedFields?: readonly string[];
+}
+
+/** The `@listSize` of a field, if it has one. */
+export function listSizeOf({ astNode }: Field): ListSize | undefined {
+  return astNode ? (getDirectiveValues(LIST_SIZE, astNode) as ListSize | undefined) : undefined;
+}
+
+/** The weight that `@cost` gives an element, or `otherwise`. */
+export function weightOf({ astNode }: Field | GraphQLInputField | GraphQLArgument, otherwise: number): number {
+  const directive = astNode?.directives?.find(({ name }) => name.value === COST.name);
+  const weight = directive?.arguments?.[0]?.value;
+  return weight?.kind === Kind.STRING ? Number(weight.value) : otherwise;
+}

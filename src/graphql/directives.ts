@@ -1,0 +1,80 @@
+import {
+  buildSchema,
+  DirectiveLocation,
+  GraphQLDirective,
+  type GraphQLField,
+  GraphQLNonNull,
+  GraphQLSchema,
+  isEnumType,
+  Kind,
+} from 'graphql';
+import { Directive } from 'type-graphql';
+import type { Scope } from '../database/generated/enums';
+import { COST_DIRECTIVES } from './cost-directives';
+import { ERRORS_DIRECTIVE } from './errors-directive';
+
+/** Marks a root field that counts as one request against the caller's plan. */
+export const Counted = () => Directive('@rateLimit');
+
+/** Marks a root field that requires this scope. */
+export const Requires = (scope: Scope) => Directive(`@requiresScope(scope: ${scope})`);
+
+/** Marks an element that may still change (specification, section 9). */
+export const Stability = (level: 'EXPERIMENTAL' | 'BETA') => Directive(`@stability(level: ${level})`);
+
+/** Those that need no type of the schema. The places of the last two are those of @deprecated. */
+const definitions = buildSchema(`
+  "Counts as one request against the caller's plan. An operation is charged for all such fields at once."
+  directive @rateLimit on FIELD_DEFINITION
+
+  "Marks an element that may still change. Unmarked elements are stable."
+  directive @stability("How stable it is." level: StabilityLevel!)
+    on FIELD_DEFINITION | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION | ENUM_VALUE
+
+  "Accompanies @deprecated: since when, when it may be removed, and what replaces it."
+  directive @sunset(
+    "The date of deprecation, such as 2026-11-01."
+    since: String!
+    "The date from which it may be removed."
+    on: String
+    "The schema coordinate of its replacement, such as Pet.category."
+    replacement: String
+  ) on FIELD_DEFINITION | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION | ENUM_VALUE
+
+  "How stable an element is."
+  enum StabilityLevel {
+    "May change or be removed at any time."
+    EXPERIMENTAL
+    "Nearly stable; may still change after notice."
+    BETA
+  }
+`);
+
+/** Adds the definitions of the directives that the fields use. Returns a new schema. */
+export function defineDirectives(schema: GraphQLSchema): GraphQLSchema {
+  const scope = schema.getType('Scope');
+  if (!isEnumType(scope)) throw new Error('The schema has no enum Scope');
+  const requiresScope = new GraphQLDirective({
+    name: 'requiresScope',
+    description: 'The scope that the caller must have. WRITE includes READ; ADMIN includes both.',
+    locations: [DirectiveLocation.FIELD_DEFINITION],
+    args: { scope: { type: new GraphQLNonNull(scope), description: 'The minimum scope.' } },
+  });
+  // The definitions begin with their own directives, and end with those that GraphQL specifies.
+  const directives = [...definitions.getDirectives(), requiresScope, ERRORS_DIRECTIVE, ...COST_DIRECTIVES];
+  return new GraphQLSchema({ ...schema.toConfig(), directives });
+}
+
+type Field = GraphQLField<unknown, unknown>;
+
+/** Whether a field counts against the caller's plan. */
+export function isCounted({ astNode }: Field): boolean {
+  return astNode?.directives?.some(({ name }) => name.value === 'rateLimit') ?? false;
+}
+
+/** The scope that a field requires; `undefined` if it requires none. */
+export function requiredScope({ astNode }: Partial<Pick<Field, 'astNode'>>): Scope | undefined {
+  const directive = astNode?.directives?.find(({ name }) => name.value === 'requiresScope');
+  const value = directive?.arguments?.[0]?.value;
+  return value?.kind === Kind.ENUM ? (value.value as Scope) : undefined;
+}

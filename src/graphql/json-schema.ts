@@ -1,0 +1,39 @@
+import type { GraphQLNamedType } from 'graphql';
+import { Extensions } from 'type-graphql';
+import type { Rules as RulesOf } from '../errors/input-rules';
+import type { Element } from '../errors/rule-errors';
+
+/** What the OpenAPI document says of a field beyond its type and its rule. */
+export interface FieldKeywords {
+  readonly example?: unknown;
+  readonly enum?: string[];
+  readonly format?: 'date';
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+}
+
+/** What the OpenAPI document says of a type beyond its fields. */
+export interface TypeKeywords {
+  readonly example?: Readonly<Record<string, unknown>>;
+  /** The required fields of a payload, where the specification asks for fewer than are always there. */
+  readonly required?: readonly string[];
+}
+
+/** Describes a type or a field in keywords of JSON Schema. */
+export const JsonSchema = (keywords: FieldKeywords | TypeKeywords) => Extensions({ jsonSchema: keywords });
+
+/** Gives the fields of a type the domain's rules for them. */
+export function Rules<Name extends string>(rules: RulesOf<Record<Name, unknown>>) {
+  return ({ prototype }: abstract new () => { [field in Name]?: unknown }): void => {
+    for (const [field, rule] of Object.entries(rules)) Extensions({ rule })(prototype, field);
+  };
+}
+
+export function keywordsOfField({ extensions }: Element): FieldKeywords {
+  return (extensions.jsonSchema as FieldKeywords | undefined) ?? {};
+}
+
+export function keywordsOfType({ extensions }: GraphQLNamedType): TypeKeywords {
+  return (extensions.jsonSchema as TypeKeywords | undefined) ?? {};
+}

@@ -1,0 +1,52 @@
+import { memoize1 } from '@graphql-tools/utils';
+import DataLoader from 'dataloader';
+import type { Selection } from '../database/reading/selection';
+import { ProblemError } from '../errors/problem';
+
+/** Fetches the values of many keys at once; keys without a value are absent from the map. */
+export type Batch<Value, Key = bigint> = (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;
+
+/**
+ * The loaders of one operation: one for each place that selects a relation, since all rows at a place need the same
+ * arguments and columns. So a place costs one statement, however many rows it has.
+ */
+export class Loaders {
+  private readonly byPlace = new Map<Selection, DataLoader<unknown, unknown>>();
+
+  /** @param cache whether values are kept. One that a root field of a mutation has read would be stale in the next. */
+  constructor(private readonly cache = false) {}
+
+  /**
+   * Loads the value of `key`, batched with the others of its place.
+   * @param place what the place selects: each has its own.
+   * @param required what to call the value in the error if it must exist.
+   * @throws ProblemError `NOT_FOUND` if there is none and it is required.
+   */
+  load<Value, Key = bigint>(
+    place: Selection,
+    key: Key,
+    batch: Batch<Value, Key>,
+    required?: string,
+  ): Promise<Value | undefined> {
+    let loader = this.byPlace.get(place);
+    if (!loader) {
+      loader = new DataLoader(
+        async (keys) => {
+          const values = await batch([...new Set(keys as Key[])]);
+          return keys.map((each) => values.get(each as Key) ?? (required ? missing(required) : undefined));
+        },
+        { cache: this.cache },
+      );
+      this.byPlace.set(place, loader);
+    }
+    return loader.load(key) as Promise<Value | undefined>;
+  }
+}
+
+/** The loaders that all subscribers to an event share: it reads each related row once. */
+export const loadersFor = memoize1((_event: object) => new Loaders(true));
+
+/** Foreign keys hold, so the value existed when the row that refers to it was read. */
+function missing(name: string): ProblemError {
+  return new ProblemError('NOT_FOUND', `The ${name} has been deleted in the meantime.`);
+}

@@ -1,0 +1,119 @@
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLSchema,
+  getOperationAST,
+  getVariableValues,
+  Kind,
+  type OperationDefinitionNode,
+  visit,
+} from 'graphql';
+import { compile, type Plan, type Source } from './compile';
+import type { Variables } from './context';
+import { type Notice, noticeFor } from './notice';
+import type { Values } from './run';
+
+/** Maximum number of plans of one operation. */
+const MAX_PLANS = 16;
+
+/** One operation of a validated document, with everything that can be computed before it runs. */
+export class Operation implements Source {
+  readonly name: string | undefined;
+  /** Its kind and root field, a bounded set of values: `query pets`, `mutation (several)`. */
+  readonly label: string;
+  /** What it reports about the deprecated and unstable elements that it names. */
+  readonly notice: Notice | undefined;
+  /** The variables that `@skip` and `@include` depend on. */
+  private readonly conditions: readonly string[];
+  private readonly plans = new Map<string, Plan>();
+  readonly fragments: Record<string, FragmentDefinitionNode> = {};
+
+  constructor(
+    readonly schema: GraphQLSchema,
+    readonly document: DocumentNode,
+    readonly node: OperationDefinitionNode,
+  ) {
+    this.name = node.name?.value;
+    this.label = `${node.operation} ${rootFieldOf(node)}`;
+    for (const definition of document.definitions) {
+      if (definition.kind === Kind.FRAGMENT_DEFINITION) this.fragments[definition.name.value] = definition;
+    }
+    this.conditions = conditionsOf(document);
+    this.notice = noticeFor(schema, document, node);
+  }
+
+  get kind(): OperationDefinitionNode['operation'] {
+    return this.node.operation;
+  }
+
+  /** The coerced variables (GraphQL, section 6.1.2); `undefined` if they do not fit. */
+  coerce(variables: Variables): Values | undefined {
+    const definitions = this.node.variableDefinitions ?? [];
+    return definitions.length ? getVariableValues(this.schema, definitions, variables, { maxErrors: 1 }).coerced : {};
+  }
+
+  /**
+   * The plan for these variables: an operation is compiled once for each combination of its conditions.
+   * @param coerced `undefined` if they do not fit; there may then be no plan.
+   */
+  plan(coerced: Values | undefined): Plan | undefined {
+    if (!coerced && this.conditions.length) return undefined;
+    let key = '';
+    for (const name of this.conditions) key += coerced?.[name] ? 1 : 0;
+    let plan = this.plans.get(key);
+    if (!plan) {
+      plan = compile(this, coerced ?? {});
+      if (this.plans.size === MAX_PLANS) this.plans.clear();
+      this.plans.set(key, plan);
+    }
+    return plan;
+  }
+}
+
+/** A cache of operations, which keeps them as long as their document is referenced. */
+export class Operations {
+  private readonly known = new WeakMap<DocumentNode, Map<string | undefined, Operation>>();
+
+  constructor(private readonly schema: GraphQLSchema) {}
+
+  /** The operation with this name, or the only one; `undefined` if there is none or the choice is ambiguous. */
+  find(document: DocumentNode, operationName: string | null | undefined): Operation | undefined {
+    let operations = this.known.get(document);
+    if (!operations) {
+      operations = new Map();
+      this.known.set(document, operations);
+    }
+    const name = operationName ?? undefined;
+    const known = operations.get(name);
+    if (known) return known;
+    const node = getOperationAST(document, name);
+    if (!node) return undefined;
+    const operation = new Operation(this.schema, document, node);
+    operations.set(name, operation);
+    return operation;
+  }
+}
+
+/** The schema field that a validated operation selects, under any alias; `(several)` if there is more than one. */
+function rootFieldOf({ selectionSet }: OperationDefinitionNode): string {
+  const fields = selectionSet.selections.map((each) => (each.kind === 'Field' ? each.name.value : undefined));
+  const [first] = fields;
+  return first !== undefined && fields.every((field) => field === first) ? first : '(several)';
+}
+
+/** How many plans an operation of a document can have at once. */
+export function mostPlans(document: DocumentNode): number {
+  return Math.min(MAX_PLANS, 2 ** conditionsOf(document).length);
+}
+
+/** The names of the variables that `@skip` and `@include` depend on. */
+function conditionsOf(document: DocumentNode): readonly string[] {
+  const names = new Set<string>();
+  visit(document, {
+    Directive: ({ name, arguments: [argument] = [] }) => {
+      const isCondition = name.value === 'skip' || name.value === 'include';
+      if (isCondition && argument?.value.kind === Kind.VARIABLE) names.add(argument.value.name.value);
+    },
+  });
+  return [...names];
+}

@@ -1,0 +1,115 @@
+import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
+import { type Problem, ProblemError, problemOf } from '../errors/problem';
+import type { LimitStatus } from '../rate-limit/limit-status';
+import type { OperationRequest, Variables } from './context';
+import { type Estimate, estimateAt } from './estimate';
+import { sizeOf } from './json-text';
+import type { Notice } from './notice';
+
+/** The response to one operation. `status` is the HTTP status: 200 if it was executed, else that of the first error. */
+export interface Outcome {
+  readonly status: number;
+  readonly body: FormattedExecutionResult;
+  /** What it reports about deprecated and unstable elements that the operation uses. */
+  readonly notice?: Notice;
+  /** For an operation with an idempotency key: whether this is a stored response. */
+  readonly replayed?: boolean;
+}
+
+/** What the responses to one operation have in common. */
+export interface Answering {
+  readonly request: OperationRequest;
+  readonly notice?: Notice;
+}
+
+type Body = { -readonly [member in keyof FormattedExecutionResult]: FormattedExecutionResult[member] };
+
+/** What an operation costs: how many requests it counts as, and the estimate of the values that it takes. */
+interface Costs {
+  readonly plan: { readonly cost: number; readonly size: Estimate };
+  readonly variables: Variables;
+}
+
+/** The response to an executed operation. */
+export function answer(result: ExecutionResult, answering: Answering & Costs): Outcome {
+  const body = eventOf(result, answering);
+  const { status: limitStatus } = answering.request.meter;
+  if (limitStatus) body.extensions = { cost: costOf(answering, limitStatus), ...body.extensions };
+  return { status: 200, body, notice: answering.notice };
+}
+
+/** The body of one subscription event. It reports no cost: the subscription was charged when it started. */
+export function eventOf({ errors, data }: ExecutionResult, { request, notice }: Answering): Body {
+  const body: Body = errors ? { errors: errors.map((error) => present(error, request)), data } : { data };
+  if (notice?.extensions) body.extensions = notice.extensions;
+  return body;
+}
+
+/** The response to an operation that is refused as a whole: no data, and the error's own status. */
+export function refusal(error: unknown, { request, notice }: Answering): Outcome {
+  const problem = report(error, request);
+  return {
+    status: problem.status,
+    body: {
+      errors: [{ message: problem.message, extensions: extensionsOf(problem, request.requestId) }],
+      ...(notice?.extensions && { extensions: notice.extensions }),
+    },
+    notice,
+  };
+}
+
+/** At most how many bytes a response has around its data. */
+export const ENVELOPE = 1000;
+
+/** At most how many bytes an error has; its details repeat what its message says. */
+export function errorSize({ message, path }: GraphQLError): number {
+  return 300 + 2 * sizeOf(message) + sizeOf(path ?? []);
+}
+
+/** Why a response is refused. @param run the root fields of a mutation that have run. */
+export function tooLarge(
+  maxBytes: number,
+  errors: readonly GraphQLError[],
+  run: readonly { readonly key: string }[],
+): ProblemError {
+  const message = `The response would be larger than ${maxBytes} bytes. Ask for shorter pages or fewer fields.`;
+  const failed = new Set(errors.map(({ path = [] }) => path.length === 1 && path[0]));
+  const done = run.filter(({ key }) => !failed.has(key));
+  const details = done.map(({ key }) => ({ path: key, message: 'has run, and its changes remain' }));
+  return new ProblemError('OPERATION_TOO_COMPLEX', message, details.length ? details : undefined);
+}
+
+/** The response to a document that may not run, with the status of its first error. */
+export function refuseDocument(faults: readonly GraphQLError[], request: OperationRequest): Outcome {
+  const errors = faults.map((fault) => present(fault, request));
+  return { status: Number(errors[0]?.extensions?.status), body: { errors } };
+}
+
+/** The `extensions` of a GraphQL error. */
+export function extensionsOf({ code, status, details }: Problem, requestId?: string) {
+  return { code, status, ...(details && { details }), ...(requestId && { requestId }) };
+}
+
+/** What the operation cost, and what remains in each window. */
+function costOf({ plan, variables }: Costs, { windows: [minute, day] }: LimitStatus) {
+  const estimated = Math.round(estimateAt(plan.size, variables));
+  return { operation: plan.cost, estimated, remaining: { minute: minute.remaining, day: day.remaining } };
+}
+
+function present(error: GraphQLError, request: OperationRequest): GraphQLFormattedError {
+  const problem = report(error, request);
+  const { locations, path } = error;
+  return {
+    message: problem.message,
+    ...(locations && { locations }),
+    ...(path && { path }),
+    extensions: extensionsOf(problem, request.requestId),
+  };
+}
+
+function report(error: unknown, { observer }: OperationRequest): Problem {
+  const { internal, ...problem } = problemOf(error);
+  if (internal) observer.onInternalError(error);
+  observer.onProblem(problem);
+  return problem;
+}

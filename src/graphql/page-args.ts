@@ -1,0 +1,99 @@
+import { ArgsType, type ClassType, Field, InputType, Int } from 'type-graphql';
+import { PAGE_SIZE } from '../errors/input-rules';
+import {
+  CategorySortField,
+  InventorySortField,
+  OrderSortField,
+  PetSortField,
+  SortDirection,
+} from '../petstore/enum-types';
+import { CategoryFilter, InventoryFilter, OrderFilter, PetFilter } from '../petstore/filters';
+import { DEFAULT_PAGE, type PageArgs as Page } from './connection';
+import { WEIGHTS, Weighs } from './cost-directives';
+import { Rules } from './json-schema';
+import { nullable } from './nullable';
+
+@Rules({ first: PAGE_SIZE, last: PAGE_SIZE })
+@ArgsType()
+export class PageArgs {
+  @Field(
+    () => Int,
+    nullable(
+      `Page size from the start of the list, 1 to ${PAGE_SIZE.maximum}. Without \`first\` and \`last\`, ${DEFAULT_PAGE}.`,
+    ),
+  )
+  first?: number | null;
+
+  @Field(() => String, nullable('Only items after this cursor.'))
+  after?: string | null;
+
+  @Field(() => Int, nullable(`Page size from the end of the list, 1 to ${PAGE_SIZE.maximum}.`))
+  last?: number | null;
+
+  @Field(() => String, nullable('Only items before this cursor.'))
+  before?: string | null;
+}
+
+/** The input type of a list's sort order. @param fallback the default field. */
+function orderByOf<Name extends string>(
+  name: string,
+  plural: string,
+  fields: { readonly [field in Name]: field },
+  fallback: Name,
+) {
+  @InputType(name, { description: `The sort order of a list of ${plural}.` })
+  class OrderBy {
+    @Field(() => fields, { defaultValue: fallback, description: `What to sort the ${plural} by.` })
+    field!: Name;
+
+    @Field(() => SortDirection, { defaultValue: SortDirection.ASC, description: 'In which direction to sort.' })
+    direction!: keyof typeof SortDirection;
+  }
+  return OrderBy;
+}
+
+/** The arguments of a list. @param plural what it lists. @param order how it is sorted by default. */
+function pageArgsOf<Filter extends object, OrderBy extends object>(
+  FilterType: ClassType<Filter>,
+  OrderByType: ClassType<OrderBy>,
+  plural: string,
+  order = 'by id',
+) {
+  @ArgsType()
+  class ListArgs extends PageArgs {
+    @Weighs(WEIGHTS.filter)
+    @Field(() => FilterType, nullable(`Which ${plural} to list; all by default.`))
+    filter?: Filter | null;
+
+    @Field(() => OrderByType, nullable(`How the ${plural} are sorted; ${order} by default.`))
+    orderBy?: OrderBy | null;
+  }
+  return ListArgs;
+}
+
+const PetSort = orderByOf('PetSort', 'pets', PetSortField, 'ID');
+const CategorySort = orderByOf('CategorySort', 'categories', CategorySortField, 'ID');
+const OrderSort = orderByOf('OrderSort', 'orders', OrderSortField, 'ID');
+const InventorySort = orderByOf('InventorySort', 'inventory entries', InventorySortField, 'PET_ID');
+
+export const PetPageArgs = pageArgsOf(PetFilter, PetSort, 'pets');
+export type PetPageArgs = InstanceType<typeof PetPageArgs>;
+export const CategoryPageArgs = pageArgsOf(CategoryFilter, CategorySort, 'categories');
+export type CategoryPageArgs = InstanceType<typeof CategoryPageArgs>;
+export const OrderPageArgs = pageArgsOf(OrderFilter, OrderSort, 'orders');
+export type OrderPageArgs = InstanceType<typeof OrderPageArgs>;
+export const InventoryPageArgs = pageArgsOf(InventoryFilter, InventorySort, 'inventory entries', 'by pet id');
+export type InventoryPageArgs = InstanceType<typeof InventoryPageArgs>;
+
+/** The page that the arguments of a connection field request. @param order the default sort order. */
+export function pageOf(args: PageArgs & { orderBy?: { field: string; direction: string } | null }, order = 'ID'): Page {
+  const { first, after, last, before, orderBy } = args;
+  return {
+    first,
+    after,
+    last,
+    before,
+    order: orderBy?.field ?? order,
+    descending: orderBy?.direction === SortDirection.DESC,
+  };
+}

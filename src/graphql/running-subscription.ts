@@ -1,0 +1,78 @@
+import type { FormattedExecutionResult } from 'graphql';
+import { ProblemError } from '../errors/problem';
+import { TooSlow } from '../events/feed';
+import type { Notice } from './notice';
+import { type Answering, refusal } from './outcome';
+import type { Computation } from './shared-results';
+
+type Answer = IteratorResult<FormattedExecutionResult, undefined>;
+
+const OVER: Answer = { value: undefined, done: true };
+
+/**
+ * The events of a running subscription. If anything but the subscriber ends it, the last event is an error that
+ * says why.
+ */
+export class RunningSubscription implements AsyncIterableIterator<FormattedExecutionResult> {
+  private isOver = false;
+  private lastWord: unknown;
+  /** The answer that is being made. */
+  private coming: Computation<FormattedExecutionResult> | undefined;
+
+  constructor(
+    private readonly events: AsyncIterator<object>,
+    private readonly answerTo: (event: object) => Computation<FormattedExecutionResult>,
+    private readonly answering: Answering,
+    /** Called exactly once, however it ends. */
+    private readonly onOver: (ended: RunningSubscription) => void,
+  ) {}
+
+  get notice(): Notice | undefined {
+    return this.answering.notice;
+  }
+
+  /** Ends it. @param problem the reason, reported to the subscriber. */
+  end(problem: unknown): void {
+    if (this.isOver) return;
+    this.lastWord = problem;
+    void this.events.return?.();
+  }
+
+  async next(): Promise<Answer> {
+    if (this.isOver) return OVER;
+    try {
+      const { value, done } = await this.events.next();
+      if (!done) {
+        this.coming = this.answerTo(value);
+        return { value: await this.coming.result, done: false };
+      }
+    } catch (error) {
+      this.lastWord ??= error instanceof TooSlow ? tooSlow() : error;
+    }
+    this.finish();
+    return this.lastWord === undefined ? OVER : { value: refusal(this.lastWord, this.answering).body, done: false };
+  }
+
+  async return(): Promise<Answer> {
+    this.finish();
+    this.coming?.end();
+    this.coming = undefined;
+    await this.events.return?.();
+    return OVER;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  private finish(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.onOver(this);
+  }
+}
+
+function tooSlow(): ProblemError {
+  const message = 'Events arrived faster than they were read. Subscribe again and reload the data.';
+  return new ProblemError('SERVICE_UNAVAILABLE', message);
+}

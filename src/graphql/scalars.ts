@@ -1,0 +1,111 @@
+import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
+import { GraphQLDateTime } from 'graphql-scalars';
+import { Arg } from 'type-graphql';
+import { KEY_ID_FORM, KEY_ID_RULE } from '../access/secret';
+import { badInput } from '../errors/domain-error';
+import { integerRule, MAX_INT64 } from '../errors/input-rules';
+import { NodeId } from '../petstore/node-id';
+
+const DECIMAL = /^[1-9][0-9]{0,18}$/;
+
+/** An identifier as an argument has it. */
+export type AnyId = bigint | KeyId | NodeId;
+
+/**
+ * Identifiers, replacing GraphQL's built-in `ID`: accepts `1` and `"1"`, returns a string, since JSON numbers
+ * are not exact beyond 2^53. Internally an int64 identifier is a `bigint`; the id of an API key, which is not
+ * an integer, is a {@link KeyId}, and a `nodeId` a {@link NodeId}.
+ */
+export const Id = new GraphQLScalarType<AnyId, string>({
+  name: 'ID',
+  description:
+    'An identifier, returned as a string: an integer from 1 to 9223372036854775807. API keys have key ids instead, and a `nodeId` is opaque.',
+  serialize: (value) => String(value),
+  parseValue: parseId,
+  parseLiteral: literal((node) =>
+    node.kind === Kind.STRING || node.kind === Kind.INT ? parseId(node.value) : refuse(INT64),
+  ),
+});
+
+/** The argument that names an object by its id. @param what the kind of object: `pet`. */
+export const IdOf = (what: string, name = 'id') => Arg(name, () => Id, { description: `The ${what}'s id.` });
+
+/** The id of an API key, as an argument: only {@link keyIdOf} accepts it. */
+export class KeyId {
+  constructor(readonly text: string) {}
+}
+
+export const INT64_RULE = integerRule(1, MAX_INT64);
+const INT64 = `ID ${INT64_RULE}`;
+
+function parseId(value: unknown): AnyId {
+  // A JSON number beyond 2^53 has already been rounded, so it may not be the one that was sent.
+  const isExact = typeof value === 'bigint' || Number.isSafeInteger(value);
+  const text = isExact ? String(value) : value;
+  if (typeof text === 'string') {
+    if (DECIMAL.test(text)) {
+      const id = BigInt(text);
+      if (id <= MAX_INT64) return id;
+    }
+    if (KEY_ID_FORM.test(text)) return new KeyId(text);
+    return NodeId.parse(text) ?? refuse(`${INT64}, for an API key ${KEY_ID_RULE}, or a nodeId where one is taken`);
+  }
+  return refuse(INT64);
+}
+
+/** The key id in an argument. Key ids that consist only of digits arrive as integers. */
+export function keyIdOf(value: AnyId): string {
+  const text = value instanceof KeyId ? value.text : String(value);
+  if (KEY_ID_FORM.test(text)) return text;
+  throw badInput({ path: 'id', message: `must be ${KEY_ID_RULE}` });
+}
+
+/** Rejects identifiers that are not integers, at any depth, in the arguments of fields that do not take them. */
+export function refuseOtherIds(value: unknown): void {
+  if (value instanceof KeyId || value instanceof NodeId) refuse(INT64);
+  if (typeof value === 'object' && value !== null && !(value instanceof Date))
+    Object.values(value).forEach(refuseOtherIds);
+}
+
+/** In place of {@link refuseOtherIds}, for arguments that take other ids. */
+export function acceptOtherIds(): void {}
+
+/** RFC 3339 date-times with an offset, in the years 1 to 9999; returned in UTC with milliseconds. */
+export const DateTime = new GraphQLScalarType<Date, string>({
+  name: 'DateTime',
+  description:
+    'An RFC 3339 date-time with an offset, such as `2026-11-21T09:30:00+01:00`. Returned in UTC with milliseconds.',
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339#section-5.6',
+  serialize: (value) => (value as Date).toISOString(),
+  parseValue: (value) => (value instanceof Date ? value : bounded(parseDate(() => GraphQLDateTime.parseValue(value)))),
+  parseLiteral: literal((node) => bounded(parseDate(() => GraphQLDateTime.parseLiteral(node, {})))),
+});
+
+function parseDate(parse: () => unknown): Date {
+  try {
+    return parse() as Date;
+  } catch {
+    return refuse('DateTime must be a real date-time of RFC 3339 with an offset, such as 2026-11-21T09:30:00Z');
+  }
+}
+
+function bounded(date: Date): Date {
+  const year = date.getUTCFullYear();
+  return year >= 1 && year <= 9999 ? date : refuse('DateTime must be in the years 1 to 9999');
+}
+
+/** A `parseLiteral` whose errors carry the location of the rejected literal. */
+function literal<T>(read: (node: ValueNode) => T): (node: ValueNode) => T {
+  return (node) => {
+    try {
+      return read(node);
+    } catch (error) {
+      const { message, extensions } = error as GraphQLError;
+      throw new GraphQLError(message, { nodes: node, extensions });
+    }
+  };
+}
+
+function refuse(message: string): never {
+  throw new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
+}

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ErrorCode } from '../errors/error-codes';
+import { helpLink } from '../errors/help';
+import { errorBody, ProblemError } from '../errors/problem';
+import { subjectOfAddress } from '../rate-limit/client-address';
+import { refusalOf } from '../rate-limit/limit-problem';
+import { Meter } from '../rate-limit/meter';
+import { PLANS } from '../rate-limit/plans';
+import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';
+import type { Store } from '../rate-limit/store';
+import { PROTECTIVE_HEADERS, VARY } from './common-headers';
+import type { RequestsInProgress } from './requests-in-progress';
+
+const CODES: Readonly<Record<string, [ErrorCode, string]>> = {
+  HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request took too long to arrive.'],
+};
+
+/**
+ * Responds to what Node's HTTP parser rejects, which never reaches Fastify: writes the usual error and headers by hand, and
+ * counts the request against its caller, or the client's address if its head is broken. The rest of a request that is
+ * answered already gets no answer of its own.
+ */
+export function refuseBrokenHttp(limits: Store, requests: RequestsInProgress, now: () => number) {
+  return async (error: NodeJS.ErrnoException, socket: Socket): Promise<void> => {
+    const request = requests.arrivingOn(socket);
+    const isAnswered = request && !request.slot.reply;
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswered) {
+      socket.destroy();
+      return;
+    }
+    const address = { id: subjectOfAddress(socket.remoteAddress ?? ''), quota: PLANS.FREE };
+    const limitStatus = await (request?.meter ?? new Meter(limits, address)).take(1);
+    const [code, message] = CODES[error.code ?? ''] ?? ['BAD_REQUEST', 'The request is not valid HTTP.'];
+    write(socket, refusalOf(limitStatus) ?? new ProblemError(code, message), rateLimitHeaders(limitStatus, now()));
+  };
+}
+
+function write(socket: Socket, problem: ProblemError, headers: Record<string, string>): void {
+  const requestId = randomUUID();
+  const body = JSON.stringify(errorBody(problem, requestId));
+  const fields = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-Id': requestId,
+    Link: helpLink(problem.code),
+    ...Object.fromEntries(PROTECTIVE_HEADERS),
+    Vary: VARY,
+    ...headers,
+    Connection: 'close',
+  };
+  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`, ...head, '', body].join('\r\n'));
+}

@@ -1,0 +1,130 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isErrorCode } from '../errors/error-codes';
+import { helpLink } from '../errors/help';
+import { problemOfStatus } from '../rate-limit/limit-problem';
+import type { LimitStatus } from '../rate-limit/limit-status';
+import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';
+import { errorAnswer } from './error-handling';
+import type { RequestsInProgress } from './requests-in-progress';
+
+/**
+ * Keep browsers from treating a response as anything but data, and caches from storing it for another caller (OWASP REST
+ * Security Cheat Sheet, "Security Headers"). A header that a route sets itself takes precedence.
+ */
+export const PROTECTIVE_HEADERS: readonly (readonly [name: string, value: string])[] = [
+  ['x-content-type-options', 'nosniff'],
+  ['x-frame-options', 'DENY'],
+  ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
+  ['referrer-policy', 'no-referrer'],
+  ['cache-control', 'no-store'],
+];
+/** Request headers that a response depends on besides its URL. */
+export const VARY = 'Accept, Authorization, Origin, X-API-Key';
+/** `Retry-After` in seconds for a 503, and for a GraphQL response that contains one. */
+const RETRY_AFTER = '5';
+/** RFC 6750, section 3: the error only where a token was presented. */
+const CHALLENGE = 'Bearer realm="petstore"';
+const INVALID_TOKEN = `${CHALLENGE}, error="invalid_token"`;
+/** Headers that describe the original content; removed when a refusal replaces it. */
+const CONTENT_HEADERS = ['content-length', 'content-encoding', 'etag', 'last-modified', 'cache-control'];
+/** The codes in a body. A quotation mark within a text is escaped, so what callers sent cannot look like one. */
+const CODES = /"code":"(\w+)"/g;
+
+export interface Completion {
+  /** Milliseconds of the Unix epoch. */
+  readonly now: () => number;
+  /** Whether connections close with their responses. */
+  readonly requests: Pick<RequestsInProgress, 'isClosing'>;
+}
+
+/**
+ * Adds to every response the headers that all of them carry: request id, rate limits, protective headers. `onSend` is the
+ * one hook that every response passes, including errors, preflights and pages. Requests not counted by then are counted
+ * here, except server errors; a caller with no quota left gets its 429 in place of the response.
+ */
+export function completeResponses(app: FastifyInstance, { now, requests }: Completion): void {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    reply.header('x-request-id', request.id);
+    if (requests.isClosing) reply.header('connection', 'close');
+    const known = request.meter.status;
+    if (known) return done(null, complete(reply, payload, known));
+    const counted = count(request, reply);
+    if (!(counted instanceof Promise)) return done(null, refuseOr(request, reply, payload, counted));
+    counted.then((limitStatus) => {
+      // If the request timed out and was answered meanwhile, that response stands.
+      if (reply.raw.headersSent) discard(payload);
+      else done(null, refuseOr(request, reply, payload, limitStatus));
+    }, done);
+  });
+
+  function refuseOr(request: FastifyRequest, reply: FastifyReply, payload: unknown, limitStatus: LimitStatus): unknown {
+    const refusal = problemOfStatus(limitStatus);
+    if (!refusal || request.routeOptions.config.metering === 'unmetered') {
+      return complete(reply, payload, limitStatus);
+    }
+    discard(payload);
+    for (const name of CONTENT_HEADERS) reply.removeHeader(name);
+    const { status, type, body } = errorAnswer(request, refusal);
+    reply.code(status).type(type);
+    return complete(reply, JSON.stringify(body), limitStatus);
+  }
+
+  function complete(reply: FastifyReply, payload: unknown, limitStatus: LimitStatus): unknown {
+    reply.headers(rateLimitHeaders(limitStatus, now()));
+    // Probes are answered, and so are pages and preflights during a ban.
+    if (limitStatus.verdict !== 'allowed' && reply.statusCode < 400) reply.removeHeader('retry-after');
+    protect(reply);
+    const isUnavailable = reply.statusCode === 503 || reply.request.observation?.worst?.status === 503;
+    if (isUnavailable && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);
+    if (reply.statusCode >= 400) linkToHelp(reply, payload);
+    if (reply.statusCode === 401) reply.header('www-authenticate', challengeOf(reply.request));
+    return payload;
+  }
+}
+
+function count(request: FastifyRequest, reply: FastifyReply): LimitStatus | Promise<LimitStatus> {
+  const { meter, method, routeOptions } = request;
+  const { metering } = routeOptions.config;
+  if (metering === 'unmetered' || reply.statusCode >= 500 || request.isShed) return meter.peek();
+  const isFree = metering === 'free' || method === 'OPTIONS' || isPage(reply);
+  return isFree ? meter.take(0, 'page') : meter.take(1);
+}
+
+function challengeOf({ keyProblem }: FastifyRequest): string {
+  return keyProblem === undefined ? CHALLENGE : INVALID_TOKEN;
+}
+
+/** Closes the file of a response that will not be sent. */
+function discard(payload: unknown): void {
+  if (payload instanceof Readable) payload.destroy();
+}
+
+function isPage(reply: FastifyReply): boolean {
+  return reply.statusCode === 200 && String(reply.getHeader('content-type')).startsWith('text/html');
+}
+
+function protect(reply: FastifyReply): void {
+  // Pages have policies of their own.
+  if (!String(reply.getHeader('content-type')).startsWith('text/html')) {
+    for (const [name, value] of PROTECTIVE_HEADERS) if (!reply.hasHeader(name)) reply.header(name, value);
+  }
+  // A publicly cacheable response is the same for every caller.
+  if (!String(reply.getHeader('cache-control')).startsWith('public')) {
+    // CORS has put `Origin` first.
+    const more = String(reply.getHeader('vary') ?? '').replace(/^Origin(, )?/, '');
+    reply.header('vary', more ? `${VARY}, ${more}` : VARY);
+  }
+}
+
+/**
+ * Links a refusal to the description of its code, beside other links that the response has: of `Error` objects, and of
+ * GraphQL where all errors have the same code.
+ */
+function linkToHelp(reply: FastifyReply, payload: unknown): void {
+  if (typeof payload !== 'string') return;
+  const [code, ...others] = new Set(Array.from(payload.matchAll(CODES), ([, found]) => found));
+  if (!isErrorCode(code) || others.length) return;
+  const given = reply.getHeader('link');
+  reply.header('link', given ? `${given}, ${helpLink(code)}` : helpLink(code));
+}

@@ -1,0 +1,52 @@
+import type { FormattedExecutionResult } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import Negotiator from 'negotiator';
+import type { ErrorCode } from '../errors/error-codes';
+import { JSON_TYPE } from '../rest/representation';
+
+const RESPONSE_TYPE = 'application/graphql-response+json; charset=utf-8';
+const MAX_KNOWN = 100;
+
+/** Errors in a document or its variables. */
+const DOCUMENT_ERRORS: readonly unknown[] = [
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'BAD_USER_INPUT',
+] satisfies ErrorCode[];
+
+/** Whether the client prefers HTML to everything else that `/graphql` offers, as a browser opening a page does. */
+export function prefersPage(accept: string | undefined): boolean {
+  return accept !== undefined && preferred(accept, [JSON_TYPE, RESPONSE_TYPE, 'text/html']) === 'text/html';
+}
+
+/** Results by `Accept`: a client sends the same one with every request, and there are few different clients. */
+const known = new LRUCache<string, { readonly type: string | undefined }>({ max: MAX_KNOWN });
+
+/**
+ * The media type of a GraphQL response for this `Accept` (GraphQL over HTTP, section 6.4), chosen as Apollo does;
+ * `undefined` if none is acceptable.
+ */
+export function responseType(accept: string | undefined): string | undefined {
+  if (accept === undefined) return JSON_TYPE;
+  const before = known.get(accept);
+  if (before) return before.type;
+  const type = preferred(accept, [JSON_TYPE, RESPONSE_TYPE]);
+  known.set(accept, { type });
+  return type;
+}
+
+/**
+ * The response status for this `Accept`. A client that reads only `application/json` attributes any status but 200 to an
+ * intermediary, and does not read the body as GraphQL: errors in its document are reported with 200 (GraphQL over HTTP,
+ * section 6.4.1). Everyone else gets the status of the error.
+ * @param body as an object or as JSON text.
+ */
+export function statusFor(accept: string | undefined, status: number, body: FormattedExecutionResult | string): number {
+  if (status !== 400 || accept === undefined || preferred(accept, [RESPONSE_TYPE])) return status;
+  const { errors } = typeof body === 'string' ? (JSON.parse(body) as FormattedExecutionResult) : body;
+  return errors?.every(({ extensions }) => DOCUMENT_ERRORS.includes(extensions?.code)) ? 200 : status;
+}
+
+function preferred(accept: string, types: string[]): string | undefined {
+  return new Negotiator({ headers: { accept } }).mediaType(types);
+}

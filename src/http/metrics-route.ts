@@ -1,0 +1,34 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Registry } from 'prom-client';
+import { ProblemError } from '../errors/problem';
+import type { Exposition } from './metrics';
+import { METRICS_PATH } from './metrics-server';
+import { readRoute } from './other-methods';
+
+/** `/metrics` on the main port: needs a key with the scope ADMIN. */
+export async function metricsRoute(app: FastifyInstance, { metrics }: { metrics: Exposition }): Promise<void> {
+  readRoute(app, METRICS_PATH, {
+    config: { metering: 'unmetered', operation: 'metrics' },
+    onRequest: (request, _reply, done) => done(accessProblem(request)),
+    handler: async (_request, reply) =>
+      reply
+        .header('content-type', Registry.PROMETHEUS_CONTENT_TYPE)
+        .header('cache-control', 'no-store')
+        .send(await metrics.text()),
+  });
+}
+
+/** Stands in for the metrics of a worker, which are those of a part of the requests. */
+export const OF_WORKERS: Exposition = {
+  text: async () => {
+    throw new ProblemError('NOT_FOUND', 'With WEB_CONCURRENCY above 1, metrics are served on METRICS_PORT only.');
+  },
+};
+
+function accessProblem({ caller, keyProblem }: FastifyRequest): Error | undefined {
+  if (keyProblem !== undefined) return keyProblem as Error;
+  if (caller.scopes.has('ADMIN')) return undefined;
+  return caller.apiKey
+    ? new ProblemError('FORBIDDEN', 'Metrics need an API key with the scope ADMIN; this key does not have it.')
+    : new ProblemError('UNAUTHENTICATED', 'Metrics need an API key with the scope ADMIN.');
+}

@@ -1,0 +1,35 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, isIPv6 } from 'node:net';
+import { Registry } from 'prom-client';
+import type { Exposition } from './metrics';
+
+export const METRICS_PATH = '/metrics';
+
+/** A separate server for `/metrics`, for a port that only monitoring can reach. */
+export function metricsServer(metrics: Exposition): Server {
+  return createServer((request, response) => {
+    const isRight = request.url?.split('?', 1)[0] === METRICS_PATH && /^(GET|HEAD)$/.test(request.method ?? '');
+    if (!isRight) return response.writeHead(404).end();
+    metrics.text().then(
+      (text) => response.writeHead(200, { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+}
+
+/** Serves metrics on a separate port, if one is set. @returns its URL. */
+export async function serveMetrics(
+  metrics: Exposition,
+  port: number | undefined,
+  host: string,
+): Promise<string | undefined> {
+  if (port === undefined) return undefined;
+  const server = metricsServer(metrics).listen(port, host);
+  await once(server, 'listening');
+  return metricsUrl(host, (server.address() as AddressInfo).port);
+}
+
+export function metricsUrl(host: string, port: number): string {
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}${METRICS_PATH}`;
+}

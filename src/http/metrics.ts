@@ -1,0 +1,84 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { METRICS, type Observed } from '../app/metric-table';
+import { ERROR_CODES, ERRORS } from '../errors/error-codes';
+import type { Told } from '../errors/problem';
+import { register } from './metric';
+import type { Interface } from './request-observation';
+
+/** Metrics for Prometheus: of this process, or of all processes that serve together. */
+export interface Exposition {
+  text(): Promise<string>;
+}
+
+/** The worst error that a request was answered with. */
+export interface ObservedError extends Told {
+  readonly interface: Interface;
+}
+
+const INTERFACES: readonly Interface[] = ['graphql', 'rest', 'other'];
+
+/** Seconds. */
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Durations are recorded in batches of this size: one by one, each would take several times as long. */
+const AT_ONCE = 256;
+
+/**
+ * The metrics of this process. No label has a value that a client chooses. A request costs one observation; everything
+ * else is read on collection.
+ */
+export class Metrics implements Exposition {
+  private readonly registry = new Registry();
+  private readonly durations = new Histogram({
+    name: 'petstore_request_duration_seconds',
+    help: 'Request duration in seconds, by operation (operationId, or GraphQL root field) and class of HTTP status, or worst error of GraphQL.',
+    labelNames: ['operation', 'status'],
+    buckets: BUCKETS,
+    registers: [this.registry],
+    collect: () => this.record(),
+  });
+  private readonly errors = new Counter({
+    name: 'petstore_errors_total',
+    help: 'Requests answered with errors, by the code of the worst and by interface.',
+    labelNames: ['code', 'interface'],
+    registers: [this.registry],
+  });
+  private waiting: { readonly operation: string; readonly status: number; readonly ms: number }[] = [];
+  private hasProcessMetrics = false;
+
+  constructor(observed: Observed) {
+    register(METRICS, observed, this.registry);
+    // An alert sees only an increase, so also from none to the first.
+    for (const code of ERROR_CODES.filter((each) => ERRORS[each].status >= 500))
+      for (const each of INTERFACES) this.errors.inc({ code, interface: each }, 0);
+  }
+
+  text(): Promise<string> {
+    return this.collect().metrics();
+  }
+
+  /** Adds Node's own metrics, which have a cost, with the first call. */
+  collect(): Registry {
+    if (!this.hasProcessMetrics) collectDefaultMetrics({ register: this.registry });
+    this.hasProcessMetrics = true;
+    return this.registry;
+  }
+
+  observeError({ code, interface: by }: ObservedError): void {
+    this.errors.inc({ code, interface: by });
+  }
+
+  /**
+   * @param status of HTTP, or of the worst error of a GraphQL operation, which may be answered with 200.
+   * @param ms time from the head of the request to the end of its response.
+   */
+  observe(operation: string, status: number, ms: number): void {
+    if (this.waiting.push({ operation, status, ms }) === AT_ONCE) this.record();
+  }
+
+  private record(): void {
+    for (const { operation, status, ms } of this.waiting)
+      this.durations.observe({ operation, status: `${Math.floor(status / 100)}xx` }, ms / 1000);
+    this.waiting = [];
+  }
+}

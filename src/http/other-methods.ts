@@ -1,0 +1,50 @@
+import { METHODS } from 'node:http';
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import { ProblemError } from '../errors/problem';
+import { PATCH_TYPES } from './json-body';
+
+/**
+ * Answers the methods that a path's operations do not: OPTIONS with the allowed methods (RFC 9110, section 9.3.7), all
+ * others with 405.
+ * @param url the path in Fastify's syntax.
+ */
+export function answerOtherMethods(app: FastifyInstance, url: string, methods: readonly string[]): void {
+  const allowed = [...methods, 'OPTIONS'];
+  const allow = allowed.join(', ');
+  const patch = methods.includes('PATCH') ? { 'accept-patch': PATCH_TYPES.join(', ') } : undefined;
+  app.route({
+    method: 'OPTIONS',
+    url,
+    // The CORS plugin passes preflights on to here after setting its headers, and does not refuse a plain OPTIONS.
+    config: { metering: 'free', cors: { preflightContinue: true, strictPreflight: false } },
+    handler: (_request, reply) =>
+      reply
+        .code(204)
+        .headers({ allow, ...patch })
+        .send(),
+  });
+  app.route({
+    method: app.supportedMethods.filter((method) => !allowed.includes(method)),
+    url,
+    // Before the body is read: its type and size do not matter.
+    onRequest: (request, reply) => {
+      reply.header('allow', allow);
+      throw new ProblemError('METHOD_NOT_ALLOWED', `${request.method} is not allowed here. Allowed: ${allow}.`);
+    },
+    handler: () => undefined,
+  });
+}
+
+const READS = ['GET', 'HEAD'];
+
+/** A path that can only be read. @param url as for {@link answerOtherMethods}. */
+export function readRoute(app: FastifyInstance, url: string, options: Omit<RouteOptions, 'method' | 'url'>): void {
+  app.route({ method: READS, url, ...options });
+  answerOtherMethods(app, url, READS);
+}
+
+/** Lets Fastify route methods that only Node knows, so that they are not treated as unknown paths. */
+export function routeEveryMethod(app: FastifyInstance): void {
+  const known = new Set<string>(app.supportedMethods);
+  for (const method of METHODS) if (!known.has(method) && method !== 'CONNECT') app.addHttpMethod(method);
+}

@@ -1,0 +1,85 @@
+import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { Selection } from '../../database/reading/selection';
+import { CategoryConnection, PetConnection } from '../../graphql/connection-types';
+import type { Context } from '../../graphql/context';
+import { Paged } from '../../graphql/cost-directives';
+import { Counted, Requires } from '../../graphql/directives';
+import { Errors } from '../../graphql/errors-directive';
+import { nullable } from '../../graphql/nullable';
+import { CategoryPageArgs, PetPageArgs, pageOf } from '../../graphql/page-args';
+import { IdOf } from '../../graphql/scalars';
+import { Selected } from '../../graphql/selected';
+import { Category } from '../category';
+import { CategoryUpdate, Input, NewCategory } from '../payloads';
+import type { PetService } from '../pets/pet-service';
+import type { CategoryRow } from '../rows';
+import type { CategoryService } from './category-service';
+
+@Resolver(() => Category)
+export class CategoryResolver {
+  constructor(
+    private readonly categories: CategoryService,
+    private readonly petService: PetService,
+  ) {}
+
+  @Counted()
+  @Requires('READ')
+  @Query(() => Category, nullable('The category with this id; null if there is none.'))
+  async category(@IdOf('category') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
+    return (await this.categories.find(session, [id], selection)).get(id);
+  }
+
+  @Counted()
+  @Requires('READ')
+  @Paged('first', 'last')
+  @Errors('BAD_USER_INPUT')
+  @Query(() => CategoryConnection, { name: 'categories', description: 'Categories, one page at a time.' })
+  list(
+    @Args(() => CategoryPageArgs) args: CategoryPageArgs,
+    @Ctx() { session }: Context,
+    @Selected() selection: Selection,
+  ) {
+    return this.categories.list(session, args.filter, pageOf(args), selection);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Errors('BAD_USER_INPUT')
+  @Mutation(() => Category, nullable('Adds a category.'))
+  createCategory(@Input(NewCategory, 'The category to create.') input: NewCategory, @Ctx() { session }: Context) {
+    return this.categories.create(session, input);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Errors('BAD_USER_INPUT', 'NOT_FOUND')
+  @Mutation(() => Category, nullable('Updates the given fields of a category; the others keep their values.'))
+  updateCategory(
+    @IdOf('category') id: bigint,
+    @Input(CategoryUpdate) input: CategoryUpdate,
+    @Ctx() { session, request }: Context,
+  ) {
+    return this.categories.update(session, id, input, request.precondition);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Errors('NOT_FOUND', 'CATEGORY_NOT_EMPTY')
+  @Mutation(() => Category, nullable('Deletes a category that has no pets. Returns the deleted category.'))
+  deleteCategory(@IdOf('category') id: bigint, @Ctx() { session, request }: Context) {
+    return this.categories.delete(session, id, request.precondition);
+  }
+
+  @Paged('first', 'last')
+  @FieldResolver(() => PetConnection, { description: 'The pets in this category, one page at a time.' })
+  pets(
+    @Root() category: CategoryRow,
+    @Args(() => PetPageArgs) args: PetPageArgs,
+    @Ctx() { loaders, session }: Context,
+    @Selected() selection: Selection,
+  ) {
+    return loaders.load(selection, category.id, (ids) =>
+      this.petService.listByCategory(session, ids, args.filter, pageOf(args), selection),
+    );
+  }
+}

@@ -1,0 +1,75 @@
+import type { Session, Transaction } from '../../database/database';
+import { lockRow } from '../../database/raw-queries';
+import { selectByIds } from '../../database/reading/select';
+import type { Selection } from '../../database/reading/selection';
+import { checkInput } from '../../errors/checks';
+import { DomainError, notFound, type Precondition, refusing, requireUnchanged } from '../../errors/domain-error';
+import { DESCRIPTION, NAME, NOT_NULL, type Rules } from '../../errors/input-rules';
+import { type Connection, connect, type PageArgs } from '../../graphql/connection';
+import type { CategoryRow } from '../rows';
+import { CATEGORIES } from '../tables';
+
+export interface NewCategory {
+  name: string;
+  description?: string | null;
+}
+
+export type CategoryUpdate = { [field in keyof NewCategory]?: NewCategory[field] | null };
+
+export const NEW_CATEGORY: Rules<NewCategory> = { name: NAME, description: DESCRIPTION };
+export const CATEGORY_UPDATE = { ...NEW_CATEGORY, name: { ...NAME, ...NOT_NULL } } satisfies Rules<CategoryUpdate>;
+
+export interface CategoryFilter {
+  ids?: bigint[] | null;
+  name?: string | null;
+}
+
+/** Categories: the kinds of pets. */
+export class CategoryService {
+  /** Finds the categories of `ids`, by id. */
+  find(session: Session, ids: readonly bigint[], selection?: Selection): Promise<Map<bigint, CategoryRow>> {
+    return selectByIds(session, CATEGORIES, ids, selection);
+  }
+
+  async list(
+    session: Session,
+    filter: CategoryFilter | null | undefined,
+    page: PageArgs,
+    selection?: Selection,
+  ): Promise<Connection<CategoryRow>> {
+    return connect(session, CATEGORIES, page, filter, selection);
+  }
+
+  /** @throws DomainError `BAD_USER_INPUT`. */
+  async create(session: Session, input: NewCategory): Promise<CategoryRow> {
+    const data = checkInput(NEW_CATEGORY, input);
+    return session.transaction(({ prisma }) => prisma.category.create({ data }));
+  }
+
+  /** @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`. */
+  async update(session: Session, id: bigint, input: CategoryUpdate, precondition?: Precondition): Promise<CategoryRow> {
+    const data = checkInput(CATEGORY_UPDATE, input);
+    return session.transaction(async (tx) => {
+      await lockCategory(tx, id, precondition);
+      return tx.prisma.category.update({ where: { id }, data });
+    });
+  }
+
+  /** @throws DomainError `NOT_FOUND`, `PRECONDITION_FAILED`, `CATEGORY_NOT_EMPTY`. */
+  async delete(session: Session, id: bigint, precondition?: Precondition): Promise<CategoryRow> {
+    const write = session.transaction(async (tx) => {
+      await lockCategory(tx, id, precondition);
+      return tx.prisma.category.delete({ where: { id } });
+    });
+    return refusing(write, {
+      'foreign-key': () =>
+        new DomainError('CATEGORY_NOT_EMPTY', `Category ${id} still has pets; move or delete them first.`),
+    });
+  }
+}
+
+/** Keeps others from changing a category until the transaction ends. */
+async function lockCategory(tx: Transaction, id: bigint, precondition: Precondition | undefined): Promise<void> {
+  if (!(await lockRow(tx, 'category', id))) throw notFound('Category', id);
+  await requireUnchanged(precondition, `Category ${id}`, () => tx.prisma.category.findUnique({ where: { id } }));
+}

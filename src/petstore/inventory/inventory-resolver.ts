@@ -1,0 +1,76 @@
+import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { Selection } from '../../database/reading/selection';
+import { InventoryItemConnection } from '../../graphql/connection-types';
+import type { Context } from '../../graphql/context';
+import { Paged } from '../../graphql/cost-directives';
+import { Counted, Requires, Stability } from '../../graphql/directives';
+import { Errors } from '../../graphql/errors-directive';
+import { nullable } from '../../graphql/nullable';
+import { InventoryPageArgs, pageOf } from '../../graphql/page-args';
+import { IdOf } from '../../graphql/scalars';
+import { Selected } from '../../graphql/selected';
+import { InventoryItem } from '../inventory-item';
+import { Input, InventoryUpdate } from '../payloads';
+import { Pet } from '../pet';
+import type { PetService } from '../pets/pet-service';
+import type { InventoryRow } from '../rows';
+import type { InventoryService } from './inventory-service';
+
+@Resolver(() => InventoryItem)
+export class InventoryResolver {
+  constructor(
+    private readonly stock: InventoryService,
+    private readonly pets: PetService,
+  ) {}
+
+  @Counted()
+  @Requires('READ')
+  @Query(() => InventoryItem, nullable("A pet's stock; null if it is not tracked."))
+  async inventoryItem(
+    @IdOf('pet', 'petId') petId: bigint,
+    @Ctx() { session }: Context,
+    @Selected() selection: Selection,
+  ) {
+    return (await this.stock.find(session, [petId], selection)).get(petId);
+  }
+
+  @Counted()
+  @Requires('READ')
+  @Paged('first', 'last')
+  @Errors('BAD_USER_INPUT')
+  @Query(() => InventoryItemConnection, { description: 'Inventory entries, one page at a time.' })
+  inventory(
+    @Args(() => InventoryPageArgs) args: InventoryPageArgs,
+    @Ctx() { session }: Context,
+    @Selected() selection: Selection,
+  ) {
+    return this.stock.list(session, args.filter, pageOf(args, 'PET_ID'), selection);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Errors('BAD_USER_INPUT', 'NOT_FOUND')
+  @Mutation(() => InventoryItem, nullable("Sets a pet's stock, which is tracked from then on."))
+  setInventory(
+    @IdOf('pet', 'petId') petId: bigint,
+    @Input(InventoryUpdate, 'The new stock.') input: InventoryUpdate,
+    @Ctx() { session, request }: Context,
+  ) {
+    return this.stock.set(session, petId, input, request.precondition);
+  }
+
+  @Stability('BETA')
+  @Counted()
+  @Requires('WRITE')
+  @Errors('NOT_FOUND')
+  @Mutation(() => InventoryItem, nullable("Stops tracking a pet's stock. Returns the deleted entry."))
+  removeInventory(@IdOf('pet', 'petId') petId: bigint, @Ctx() { session, request }: Context) {
+    return this.stock.remove(session, petId, request.precondition);
+  }
+
+  @FieldResolver(() => Pet, { description: 'The pet that the entry tracks.' })
+  pet(@Root() item: InventoryRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
+    if (item.pet) return item.pet;
+    return loaders.load(selection, item.petId, (ids) => this.pets.find(session, ids, selection), 'pet');
+  }
+}

@@ -1,0 +1,115 @@
+import type { Session, Transaction } from '../../database/database';
+import type { Inventory } from '../../database/generated/client';
+import type { PetStatus } from '../../database/generated/enums';
+import { lockRow } from '../../database/raw-queries';
+import { selectByIds } from '../../database/reading/select';
+import type { Selection } from '../../database/reading/selection';
+import { checkInput } from '../../errors/checks';
+import { DomainError, notFound, type Precondition, refusing, requireUnchanged } from '../../errors/domain-error';
+import { COUNT, type Rules } from '../../errors/input-rules';
+import { type Connection, connect, type PageArgs } from '../../graphql/connection';
+import type { InventoryRow } from '../rows';
+import { INVENTORY } from '../tables';
+
+export interface InventoryUpdate {
+  quantity: number;
+}
+
+export const INVENTORY_UPDATE: Rules<InventoryUpdate> = { quantity: COUNT };
+
+export interface InventoryFilter {
+  petIds?: bigint[] | null;
+  statuses?: PetStatus[] | null;
+  maxQuantity?: number | null;
+}
+
+/** Stock of pets. A pet has an inventory entry once its stock has been set. */
+export class InventoryService {
+  /** Finds the inventory entries of `petIds`, by pet. */
+  find(session: Session, petIds: readonly bigint[], selection?: Selection): Promise<Map<bigint, InventoryRow>> {
+    return selectByIds(session, INVENTORY, petIds, selection);
+  }
+
+  async list(
+    session: Session,
+    filter: InventoryFilter | null | undefined,
+    page: PageArgs,
+    selection?: Selection,
+  ): Promise<Connection<InventoryRow>> {
+    return connect(session, INVENTORY, page, filter, selection);
+  }
+
+  /**
+   * Sets the stock of a pet; without a precondition whatever it was, if any.
+   * @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND` (the pet), `PRECONDITION_FAILED`.
+   */
+  async set(
+    session: Session,
+    petId: bigint,
+    input: InventoryUpdate,
+    precondition?: Precondition,
+  ): Promise<InventoryRow> {
+    const { quantity } = checkInput(INVENTORY_UPDATE, input);
+    const write = session.transaction(async (tx) => {
+      const data = { petId, quantity };
+      if (precondition) {
+        const isThere = await lockRow(tx, 'inventory', petId);
+        await requireUnchanged(precondition, itemOf(petId), () => (isThere ? findItem(tx, petId) : noItem(tx, petId)));
+      }
+      const isNew = await setOrCreate(tx, data);
+      const { status } = await tx.prisma.pet.findUniqueOrThrow({ where: { id: petId } });
+      tx.changed({ topic: 'inventory', kind: isNew ? 'CREATED' : 'UPDATED', id: petId });
+      return { ...data, status };
+    });
+    return refusing(write, { 'foreign-key': () => notFound('Pet', petId) });
+  }
+
+  /**
+   * Stops tracking the stock of a pet.
+   * @throws DomainError `NOT_FOUND` if it was not tracked, `PRECONDITION_FAILED`.
+   */
+  async remove(session: Session, petId: bigint, precondition?: Precondition): Promise<InventoryRow> {
+    return session.transaction(async (tx) => {
+      if (!(await lockRow(tx, 'inventory', petId)))
+        throw new DomainError('NOT_FOUND', `Pet ${petId} has no inventory entry.`);
+      await requireUnchanged(precondition, itemOf(petId), () => findItem(tx, petId));
+      const removed = await tx.prisma.inventory.delete({
+        where: { petId },
+        include: { pet: { include: { category: true } } },
+      });
+      const before = { ...removed, status: removed.pet.status };
+      tx.changed({ topic: 'inventory', kind: 'DELETED', id: petId, before });
+      return before;
+    });
+  }
+}
+
+/** What a refusal calls the inventory entry. */
+function itemOf(petId: bigint): string {
+  return `The stock of pet ${petId}`;
+}
+
+async function findItem({ prisma }: Transaction, petId: bigint): Promise<InventoryRow> {
+  const { pet, ...item } = await prisma.inventory.findUniqueOrThrow({ where: { petId }, include: { pet: true } });
+  return { ...item, status: pet.status };
+}
+
+/** @throws DomainError `NOT_FOUND` if there is not even the pet. */
+async function noItem({ prisma }: Transaction, petId: bigint): Promise<null> {
+  if (!(await prisma.pet.findUnique({ where: { id: petId } }))) throw notFound('Pet', petId);
+  return null;
+}
+
+/**
+ * Tries both until one of them succeeds: others may create or delete the entry at the same moment.
+ * @returns whether the entry is new. An upsert would not tell.
+ */
+async function setOrCreate({ prisma: { inventory } }: Transaction, data: Inventory): Promise<boolean> {
+  const { petId, quantity } = data;
+  for (;;) {
+    const updated = await inventory.updateMany({ where: { petId }, data: { quantity } });
+    if (updated.count) return false;
+    const created = await inventory.createMany({ data, skipDuplicates: true });
+    if (created.count) return true;
+  }
+}

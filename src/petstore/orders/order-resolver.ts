@@ -1,0 +1,87 @@
+import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { Selection } from '../../database/reading/selection';
+import { OrderConnection } from '../../graphql/connection-types';
+import type { Context } from '../../graphql/context';
+import { Paged } from '../../graphql/cost-directives';
+import { Counted, Requires } from '../../graphql/directives';
+import { Errors } from '../../graphql/errors-directive';
+import { nullable } from '../../graphql/nullable';
+import { OrderPageArgs, pageOf } from '../../graphql/page-args';
+import { IdOf } from '../../graphql/scalars';
+import { Selected } from '../../graphql/selected';
+import { Order } from '../order';
+import { Input, NewOrder, OrderUpdate } from '../payloads';
+import { Pet } from '../pet';
+import type { PetService } from '../pets/pet-service';
+import type { OrderRow } from '../rows';
+import type { OrderService } from './order-service';
+
+@Resolver(() => Order)
+export class OrderResolver {
+  constructor(
+    private readonly orders: OrderService,
+    private readonly pets: PetService,
+  ) {}
+
+  @Counted()
+  @Requires('READ')
+  @Query(() => Order, nullable('The order with this id; null if there is none.'))
+  async order(@IdOf('order') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
+    return (await this.orders.find(session, [id], selection)).get(id);
+  }
+
+  @Counted()
+  @Requires('READ')
+  @Paged('first', 'last')
+  @Errors('BAD_USER_INPUT')
+  @Query(() => OrderConnection, { name: 'orders', description: 'Orders, one page at a time.' })
+  list(@Args(() => OrderPageArgs) args: OrderPageArgs, @Ctx() { session }: Context, @Selected() selection: Selection) {
+    return this.orders.list(session, args.filter, pageOf(args), selection);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Errors('BAD_USER_INPUT', 'INSUFFICIENT_STOCK', 'UNKNOWN_REFERENCE')
+  @Mutation(
+    () => Order,
+    nullable(
+      'Places an order. If the stock of its pet is tracked, the units are taken from it at once, or the order is refused with `INSUFFICIENT_STOCK`.',
+    ),
+  )
+  placeOrder(@Input(NewOrder, 'The order to place.') input: NewOrder, @Ctx() { session }: Context) {
+    return this.orders.place(session, input);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'INSUFFICIENT_STOCK', 'ORDER_COMPLETE', 'UNKNOWN_REFERENCE')
+  @Mutation(
+    () => Order,
+    nullable(
+      'Updates the given fields of an order; the others keep their values. Reserved stock follows the pet and quantity, which cannot change once the order is complete.',
+    ),
+  )
+  updateOrder(@IdOf('order') id: bigint, @Input(OrderUpdate) input: OrderUpdate, @Ctx() { session, request }: Context) {
+    return this.orders.update(session, id, input, request.precondition);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Errors('NOT_FOUND')
+  @Mutation(
+    () => Order,
+    nullable(
+      'Deletes an order; its reserved stock is released unless the order is complete. Returns the deleted order.',
+    ),
+  )
+  cancelOrder(@IdOf('order') id: bigint, @Ctx() { session, request }: Context) {
+    return this.orders.cancel(session, id, request.precondition);
+  }
+
+  @FieldResolver(() => Pet, nullable('The pet in the order.'))
+  pet(@Root() order: OrderRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
+    if (order.pet !== undefined) return order.pet;
+    if (order.petId === null) return null;
+    return loaders.load(selection, order.petId, (ids) => this.pets.find(session, ids, selection));
+  }
+}

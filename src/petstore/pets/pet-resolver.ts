@@ -1,0 +1,96 @@
+import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { Selection } from '../../database/reading/selection';
+import { OrderConnection, PetConnection } from '../../graphql/connection-types';
+import type { Context } from '../../graphql/context';
+import { Paged } from '../../graphql/cost-directives';
+import { Counted, Requires } from '../../graphql/directives';
+import { Errors } from '../../graphql/errors-directive';
+import { nullable } from '../../graphql/nullable';
+import { OrderPageArgs, PetPageArgs, pageOf } from '../../graphql/page-args';
+import { IdOf } from '../../graphql/scalars';
+import { Selected } from '../../graphql/selected';
+import type { CategoryService } from '../categories/category-service';
+import { Category } from '../category';
+import type { InventoryService } from '../inventory/inventory-service';
+import { InventoryItem } from '../inventory-item';
+import type { OrderService } from '../orders/order-service';
+import { Input, NewPet, PetUpdate } from '../payloads';
+import { Pet } from '../pet';
+import type { PetRow } from '../rows';
+import type { PetService } from './pet-service';
+
+@Resolver(() => Pet)
+export class PetResolver {
+  constructor(
+    private readonly pets: PetService,
+    private readonly categories: CategoryService,
+    private readonly orderService: OrderService,
+    private readonly stock: InventoryService,
+  ) {}
+
+  @Counted()
+  @Requires('READ')
+  @Query(() => Pet, nullable('The pet with this id; null if there is none.'))
+  async pet(@IdOf('pet') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
+    return (await this.pets.find(session, [id], selection)).get(id);
+  }
+
+  @Counted()
+  @Requires('READ')
+  @Paged('first', 'last')
+  @Errors('BAD_USER_INPUT')
+  @Query(() => PetConnection, { name: 'pets', description: 'Pets, one page at a time.' })
+  list(@Args(() => PetPageArgs) args: PetPageArgs, @Ctx() { session }: Context, @Selected() selection: Selection) {
+    return this.pets.list(session, args.filter, pageOf(args), selection);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Errors('BAD_USER_INPUT', 'UNKNOWN_REFERENCE')
+  @Mutation(() => Pet, nullable('Adds a pet to the store.'))
+  createPet(@Input(NewPet, 'The pet to create.') input: NewPet, @Ctx() { session }: Context) {
+    return this.pets.create(session, input);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'UNKNOWN_REFERENCE')
+  @Mutation(() => Pet, nullable('Updates the given fields of a pet; the others keep their values.'))
+  updatePet(@IdOf('pet') id: bigint, @Input(PetUpdate) input: PetUpdate, @Ctx() { session, request }: Context) {
+    return this.pets.update(session, id, input, request.precondition);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Errors('NOT_FOUND', 'PET_HAS_ORDERS')
+  @Mutation(() => Pet, nullable('Deletes a pet that has no orders, and its inventory entry. Returns the deleted pet.'))
+  deletePet(@IdOf('pet') id: bigint, @Ctx() { session, request }: Context) {
+    return this.pets.delete(session, id, request.precondition);
+  }
+
+  @FieldResolver(() => Category, { description: 'The category that the pet belongs to.' })
+  category(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
+    if (pet.category) return pet.category;
+    const find = (ids: readonly bigint[]) => this.categories.find(session, ids, selection);
+    return loaders.load(selection, pet.categoryId, find, 'category');
+  }
+
+  @FieldResolver(() => InventoryItem, nullable('Its stock; null if it is not tracked.'))
+  inventory(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
+    if (pet.inventory !== undefined) return pet.inventory;
+    return loaders.load(selection, pet.id, (ids) => this.stock.find(session, ids, selection));
+  }
+
+  @Paged('first', 'last')
+  @FieldResolver(() => OrderConnection, { description: 'Orders for this pet, one page at a time.' })
+  orders(
+    @Root() pet: PetRow,
+    @Args(() => OrderPageArgs) args: OrderPageArgs,
+    @Ctx() { loaders, session }: Context,
+    @Selected() selection: Selection,
+  ) {
+    return loaders.load(selection, pet.id, (ids) =>
+      this.orderService.listByPet(session, ids, args.filter, pageOf(args), selection),
+    );
+  }
+}

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+
+/** Always in `src`, also for the build in `dist`: nothing there is compiled. */
+const PUBLIC = join(__dirname, '..', '..', 'src', 'portal', 'public');
+/** Packages as they are shipped for browsers, copied by `prisma/generate.mjs`. */
+const VENDOR = join(__dirname, '..', '..', 'src', 'portal', 'vendor');
+/** The pictures of the guides. */
+const PICTURES = join(__dirname, '..', '..', 'docs', 'images');
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.graphql': 'application/graphql; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+};
+
+/** A file as it is served. */
+export interface Asset {
+  readonly type: string;
+  readonly body: Buffer;
+  /** Only what must be revalidated has one: other files have the hash in their path. */
+  readonly etag?: string;
+  /** The gzipped body: computed on first use, then cached. */
+  gzipped(): Promise<Buffer>;
+}
+
+/**
+ * The files of the pages, read once. All but the pages themselves are under a path that contains a hash of their content:
+ * browsers may cache them for good, and another version has another path.
+ */
+export class Assets {
+  private readonly files = new Map<string, Asset>();
+  /** `/assets/3f9a…`, without a trailing slash. */
+  readonly path: string;
+
+  /** @throws Error if a file is missing. */
+  constructor() {
+    for (const name of readdirSync(PUBLIC)) this.files.set(name, read(join(PUBLIC, name)));
+    for (const name of readdirSync(VENDOR)) this.files.set(`vendor/${name}`, read(join(VENDOR, name)));
+    for (const name of readdirSync(PICTURES)) this.files.set(`images/${name}`, read(join(PICTURES, name)));
+    const hash = createHash('sha256');
+    for (const [name, { body }] of this.files) hash.update(name).update(body);
+    this.path = `/assets/${hash.digest('hex').slice(0, 16)}`;
+  }
+
+  /** The asset of this name, such as `vendor/react.js`; `undefined` if there is none. */
+  find(name: string): Asset | undefined {
+    return this.files.get(name);
+  }
+
+  /** A page with the links that all pages have, and those to the current assets. @throws Error if there is none of this name. */
+  page(name: string): string {
+    return this.text(name).replace('<!-- site -->', this.text('site.html').trim()).replaceAll('/assets', this.path);
+  }
+
+  private text(name: string): string {
+    const file = this.files.get(name);
+    if (!file) throw new Error(`public/${name} is missing`);
+    return file.body.toString();
+  }
+}
+
+function read(file: string): Asset {
+  return assetOf(TYPES[extname(file)] ?? 'application/octet-stream', readFileSync(file));
+}
+
+export function assetOf(type: string, body: Buffer, etag?: string): Asset {
+  let gzipped: Promise<Buffer> | undefined;
+  return { type, body, etag, gzipped: () => (gzipped ??= promisify(gzip)(body)) };
+}

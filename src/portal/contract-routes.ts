@@ -1,0 +1,37 @@
+import type { FastifyInstance } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import { stringify as exactJson } from 'lossless-json';
+import type { OpenAPIV3 } from 'openapi-types';
+import { printed } from '../graphql/printed-schema';
+import { readRoute } from '../http/other-methods';
+import { asYaml } from '../rest/openapi/openapi-document';
+import { etagOf, JSON_TYPE } from '../rest/representation';
+import { type Asset, assetOf } from './assets';
+import { sendAsset } from './send-asset';
+
+/** RFC 9512. */
+const YAML_TYPE = 'application/yaml; charset=utf-8';
+const SDL_TYPE = 'application/graphql; charset=utf-8';
+
+/** The OpenAPI document, and the GraphQL schema with its directives, which introspection does not show. */
+export function contractRoutes(app: FastifyInstance, document: OpenAPIV3.Document, schema: GraphQLSchema): void {
+  textRoute(app, '/openapi.json', JSON_TYPE, () => exactJson(document, null, 2) ?? '');
+  textRoute(app, '/openapi.yaml', YAML_TYPE, () => asYaml(document));
+  textRoute(app, '/schema.graphql', SDL_TYPE, () => printed(schema));
+}
+
+/** @param write called when the text is first asked for. */
+function textRoute(app: FastifyInstance, url: string, type: string, write: () => string): void {
+  const make = () => {
+    const text = write();
+    return assetOf(type, Buffer.from(text), etagOf(text));
+  };
+  let asset: Asset | undefined;
+  readRoute(app, url, {
+    config: { metering: 'free', operation: 'docs' },
+    handler: (_request, reply) => {
+      asset ??= make();
+      return sendAsset(reply, asset, 'private, no-cache');
+    },
+  });
+}

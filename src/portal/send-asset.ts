@@ -1,0 +1,33 @@
+import type { FastifyReply } from 'fastify';
+import Negotiator from 'negotiator';
+import { isKnown } from '../rest/representation';
+import type { Asset } from './assets';
+
+/** Sends a file, compressed if the client takes that; 304 if it has it already, 404 if there is none. */
+export async function sendAsset(
+  reply: FastifyReply,
+  asset: Asset | undefined,
+  cacheControl: string,
+): Promise<FastifyReply> {
+  const { raw, headers } = reply.request;
+  if (!asset) {
+    reply.callNotFound();
+    return reply;
+  }
+  reply.headers({
+    'cache-control': cacheControl,
+    'cross-origin-resource-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+  });
+  const vary = reply.getHeader('vary');
+  reply.header('vary', vary ? `${vary}, accept-encoding` : 'accept-encoding');
+  const takesGzip = new Negotiator(raw).encoding(['gzip', 'identity']) === 'gzip';
+  if (asset.etag) {
+    // A strong tag is that of one encoding (RFC 9110, section 8.8.3.3).
+    const etag = takesGzip ? asset.etag.replace(/"$/, '-gzip"') : asset.etag;
+    reply.header('etag', etag);
+    if (isKnown(etag, headers['if-none-match'])) return reply.code(304).send();
+  }
+  if (takesGzip) reply.header('content-encoding', 'gzip');
+  return reply.type(asset.type).send(takesGzip ? await asset.gzipped() : asset.body);
+}

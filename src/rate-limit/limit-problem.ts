@@ -1,0 +1,26 @@
+import { type Problem, ProblemError } from '../errors/problem';
+import type { LimitStatus } from './limit-status';
+
+/** The error for a request that its caller's status rejects; `undefined` if it may proceed. */
+export function refusalOf(limitStatus: LimitStatus): ProblemError | undefined {
+  const problem = problemOfStatus(limitStatus);
+  return problem && new ProblemError(problem.code, problem.message);
+}
+
+/** The same without an `Error` object: under a flood it is needed thousands of times a second. */
+export function problemOfStatus(limitStatus: LimitStatus): Problem | undefined {
+  const { verdict, inForce, retryAfterMs = 0, bannedUntil = 0 } = limitStatus;
+  if (verdict !== 'banned' && verdict !== 'limited') return undefined;
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
+  const retry = `Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`;
+  if (verdict === 'limited')
+    return { code: 'RATE_LIMITED', status: 429, message: `${EXCEEDED[inForce.name](inForce.limit)} ${retry}` };
+  const message = `Banned until ${new Date(bannedUntil).toISOString()} after too many rejected requests. ${retry}`;
+  return { code: 'KEY_BANNED', status: 429, message };
+}
+
+const EXCEEDED = {
+  minute: (limit: number) => `This plan allows ${limit} requests per minute.`,
+  day: (limit: number) => `This plan allows ${limit} requests per day.`,
+  uncounted: (limit: number) => `Requests that use no quota are limited to ${limit} per minute.`,
+};

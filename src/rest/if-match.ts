@@ -1,0 +1,37 @@
+import { badInput, type Precondition } from '../errors/domain-error';
+import type { PreparedOperation } from './prepared-operation';
+import { etagOf } from './representation';
+
+/**
+ * What an `If-Match` makes a change depend on (RFC 9110, section 13.1.1: strong comparison, so a weak tag never matches);
+ * `undefined` without one.
+ * @throws DomainError `BAD_USER_INPUT`.
+ */
+export function preconditionOf(ifMatch: string | undefined, { writeRow }: PreparedOperation): Precondition | undefined {
+  if (ifMatch === undefined) return undefined;
+  if (ifMatch.trim() === '*') return (current) => current !== null;
+  const tags = strongTags(ifMatch);
+  return (current) => current !== null && tags.has(etagOf(writeRow(current)));
+}
+
+/** An entity tag and what separates it from the next; empty elements are ignored (RFC 9110, section 5.6.1). */
+const ELEMENT = /[ \t]*(?:(W\/)?("[!#-~\x80-\xff]*"))?[ \t]*(?:,|$)/y;
+
+function strongTags(list: string): ReadonlySet<string> {
+  const strong = new Set<string>();
+  let isEmpty = true;
+  for (let at = 0; at < list.length; ) {
+    ELEMENT.lastIndex = at;
+    const [element, weak, tag] = ELEMENT.exec(list) ?? [];
+    if (!element) throw malformed();
+    if (tag) isEmpty = false;
+    if (tag && !weak) strong.add(tag);
+    at += element.length;
+  }
+  if (isEmpty) throw malformed();
+  return strong;
+}
+
+function malformed() {
+  return badInput({ path: 'If-Match', message: 'must be * or a list of ETags, each in double quotes' });
+}

@@ -1,0 +1,111 @@
+import type { FastifyRequest } from 'fastify';
+import { coerceInputValue, type GraphQLInputType } from 'graphql';
+import { isLosslessNumber } from 'lossless-json';
+import { badInput, type ErrorDetail } from '../errors/domain-error';
+import { faultsOf } from '../errors/input-rules';
+import { typeErrors } from '../errors/variable-errors';
+import type { Variables } from '../graphql/context';
+import type { Body } from './body-shape';
+import type { Input } from './inputs';
+import type { PreparedOperation } from './prepared-operation';
+
+/** A request whose path, query string and body are parsed. A repeated parameter is an array. */
+export type RestRequest = FastifyRequest<{
+  Params: Readonly<Record<string, string>>;
+  Querystring: Readonly<Record<string, string | string[]>>;
+}>;
+
+/** Maximum number of errors listed for one request. */
+const MAX_DETAILS = 100;
+
+/**
+ * Builds the variables of an operation's document from a request, each coerced to its type.
+ * @throws DomainError `BAD_USER_INPUT` that names everything that does not fit.
+ */
+export function variablesOf({ inputs, body }: PreparedOperation, request: RestRequest): Variables {
+  const reading = new Reading();
+  for (const [name, input] of inputs.path) reading.take(input, request.params[name]);
+  readQuery(reading, inputs.query, request.query);
+  if (body) {
+    reading.variables.input = { ...body.defaults };
+    if (isObject(request.body)) readBody(reading, inputs.body, body, request.body, request.params);
+    else reading.refuse('body', 'must be a JSON object');
+  }
+  if (reading.details.length) throw badInput(...reading.details.slice(0, MAX_DETAILS));
+  return reading.variables;
+}
+
+/** The variables read from a request so far, and the errors found. */
+class Reading {
+  readonly variables: Record<string, unknown> = {};
+  readonly details: ErrorDetail[] = [];
+
+  take({ name, type, rule, target: [argument, field], read, mustBe }: Input, raw: unknown): void {
+    const given = read(raw);
+    const value = coerced(type, given);
+    if (value === undefined) for (const { path } of typeErrors(type, given, name)) this.refuse(path, mustBe);
+    else for (const message of faultsOf(rule, given)) this.refuse(name, message);
+    if (field === undefined) this.variables[argument] = value;
+    else this.objectOf(argument)[field] = value;
+  }
+
+  private objectOf(argument: string): Record<string, unknown> {
+    this.variables[argument] ??= {};
+    return this.variables[argument] as Record<string, unknown>;
+  }
+
+  refuse(path: string, message: string): void {
+    this.details.push({ path, message });
+  }
+}
+
+/** The value as its type has it; `undefined` if it does not fit. */
+function coerced(type: GraphQLInputType, value: unknown): unknown {
+  try {
+    return coerceInputValue(value, type);
+  } catch {
+    return undefined;
+  }
+}
+
+function readQuery(reading: Reading, inputs: ReadonlyMap<string, Input>, query: RestRequest['query']): void {
+  for (const [name, raw] of Object.entries(query)) {
+    const input = inputs.get(name);
+    if (!input) reading.refuse(name, 'is not a parameter of this operation');
+    else if (Array.isArray(raw) && !input.repeatable) reading.refuse(name, 'must not be repeated');
+    else reading.take(input, raw);
+  }
+}
+
+function readBody(
+  reading: Reading,
+  inputs: ReadonlyMap<string, Input>,
+  { type, identity, isPatch }: Body,
+  given: object,
+  path: RestRequest['params'],
+): void {
+  for (const [name, raw] of Object.entries(given)) {
+    const input = inputs.get(name);
+    if (name === identity.field) readIdentity(reading, identity, raw, path);
+    else if (!input) reading.refuse(name, `is not a field of ${type.name}`);
+    else if (raw === null && input.required) reading.refuse(name, 'must not be null');
+    else if (raw !== null || isPatch) reading.take(input, raw);
+  }
+  for (const { name, required } of inputs.values())
+    if (required && !Object.hasOwn(given, name)) reading.refuse(name, 'is required');
+}
+
+function readIdentity(
+  reading: Reading,
+  { field, parameter }: Body['identity'],
+  raw: unknown,
+  path: RestRequest['params'],
+): void {
+  if (!parameter) return;
+  const isEqual = (typeof raw === 'number' || isLosslessNumber(raw)) && String(raw) === path[parameter];
+  if (!isEqual) reading.refuse(field, `must be omitted or equal to ${parameter} in the path`);
+}
+
+function isObject(body: unknown): body is object {
+  return typeof body === 'object' && body !== null && !Array.isArray(body) && !isLosslessNumber(body);
+}

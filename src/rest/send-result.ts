@@ -1,0 +1,79 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FormattedExecutionResult } from 'graphql';
+import { badInput } from '../errors/domain-error';
+import { type Problem, ProblemError } from '../errors/problem';
+import type { PreparedOperation } from './prepared-operation';
+import { etagOf, isKnown, JSON_TYPE } from './representation';
+import type { RestRequest } from './request-variables';
+import { filler, pathParameters } from './rest-operation';
+
+interface Page {
+  readonly nodes: readonly unknown[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+}
+
+/**
+ * Sends the response to an operation that has run.
+ * @param body its outcome in GraphQL.
+ * @throws ProblemError, DomainError for its error, if any, with REST names; `NOT_FOUND` if it read nothing.
+ */
+export function answer(
+  operation: PreparedOperation,
+  body: FormattedExecutionResult,
+  request: RestRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const { ok, path, payload, write } = operation;
+  const result = resultOf(operation, body);
+  if (result === null || result === undefined) throw nothingThere(operation, request.params);
+  if (ok === 204) return reply.code(204).send();
+  if (operation.method === 'GET') {
+    if (!payload.isPage) return sendRead(request, reply, write(result));
+    const { nodes, pageInfo } = result as Page;
+    if (pageInfo.hasNextPage && pageInfo.endCursor !== null)
+      reply.header('link', nextLink(path, request.query, pageInfo.endCursor));
+    return sendRead(request, reply, write(nodes));
+  }
+  if (ok === 201) reply.header('location', `${path}/${(result as { id: string }).id}`);
+  const text = write(result);
+  return reply.code(ok).header('etag', etagOf(text)).header('content-type', JSON_TYPE).send(text);
+}
+
+function resultOf({ root, inner, errorPaths }: PreparedOperation, { errors, data }: FormattedExecutionResult): unknown {
+  const [error] = errors ?? [];
+  if (error) {
+    const { code, details, requestId } = error.extensions as unknown as Problem;
+    const renamed = details?.map(({ path, message }) => ({ path: errorPaths.get(path) ?? path, message }));
+    // The message of bad input is built from its details; others are kept.
+    if (renamed && code === 'BAD_USER_INPUT') throw badInput(...renamed);
+    throw new ProblemError(code, error.message, renamed, requestId);
+  }
+  const result = data?.[root];
+  return inner === undefined ? result : (result as Readonly<Record<string, unknown>> | null)?.[inner];
+}
+
+/** The error of a read that found nothing. */
+function nothingThere({ missing, payload, path: template }: PreparedOperation, path: RestRequest['params']) {
+  const [parameter] = pathParameters(template);
+  const message = missing ?? `${payload.type.name} {${parameter}} does not exist.`;
+  return new ProblemError('NOT_FOUND', filler(message)(path));
+}
+
+/** Responds to a read with its ETag, or with 304 if the client already has this body. */
+function sendRead(request: FastifyRequest, reply: FastifyReply, body: string): FastifyReply {
+  const etag = etagOf(body);
+  // Caches must revalidate before each use.
+  reply.header('etag', etag).header('cache-control', 'private, no-cache');
+  if (isKnown(etag, request.headers['if-none-match'])) return reply.code(304).send();
+  return reply.header('content-type', JSON_TYPE).send(body);
+}
+
+/** The `Link` to the page after `cursor` (RFC 8288), with all other parameters unchanged. */
+function nextLink(path: string, query: RestRequest['query'], cursor: string): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (name !== 'cursor') for (const each of [value].flat()) parameters.append(name, each);
+  }
+  parameters.append('cursor', cursor);
+  return `<${path}?${parameters}>; rel="next"`;
+}
