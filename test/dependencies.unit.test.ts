@@ -24,13 +24,12 @@ const { dependencies, devDependencies, overrides, scripts, allowScripts }: Manif
 const BENCH: Manifest = JSON.parse(read('bench/package.json'));
 const DECLARED = { ...dependencies, ...devDependencies };
 
-/** Used without being imported: commands in scripts, imports of the generated client, a peer of Apollo Client. */
+/** Used without being imported: commands in scripts, imports of the generated client. */
 const COMMANDS: Record<string, string> = {
   '@biomejs/biome': 'biome',
-  'tsc-watch': 'tsc-watch',
   jest: 'jest',
 };
-const UNSEEN = ['@prisma/client', 'rxjs'];
+const UNSEEN = ['@prisma/client'];
 
 /** Every source, script and test with its imports (except the file that only Relay's compiler reads). */
 const FILES = ['src', 'test', 'bench', 'prisma', 'docs']

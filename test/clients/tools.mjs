@@ -4,10 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { codegen } from '@graphql-codegen/core';
 import * as typedDocumentNode from '@graphql-codegen/typed-document-node';
 import * as typescriptOperations from '@graphql-codegen/typescript-operations';
-import { parse } from 'graphql';
+import { buildSchema, parse } from 'graphql';
 import openapiTS, { astToString } from 'openapi-typescript';
 
 const [directory] = process.argv.slice(2);
@@ -17,14 +16,15 @@ const program = (name) => createRequire(import.meta.url).resolve(name);
 
 /** Types and typed documents of the operations, as a frontend has them. */
 async function graphqlTypes() {
-  return codegen({
-    filename: 'graphql.ts',
-    schema: parse(read('schema.graphql')),
-    documents: [{ location: 'operations.graphql', document: parse(read('operations.graphql')) }],
-    config: { useTypeImports: true, scalars: { ID: 'string', DateTime: 'string' } },
-    plugins: [{ typescriptOperations: {} }, { typedDocumentNode: {} }],
-    pluginMap: { typescriptOperations, typedDocumentNode },
-  });
+  const schema = buildSchema(read('schema.graphql'));
+  const documents = [{ location: 'operations.graphql', document: parse(read('operations.graphql')) }];
+  const config = { useTypeImports: true, scalars: { ID: 'string', DateTime: 'string' } };
+  const info = { outputFile: 'graphql.ts' };
+  const outputs = [
+    await typescriptOperations.plugin(schema, documents, config, info),
+    await typedDocumentNode.plugin(schema, documents, config, info),
+  ];
+  return [...outputs.flatMap(({ prepend }) => prepend), ...outputs.map(({ content }) => content)].join('\n');
 }
 
 /** What Relay's compiler generates from relay-operations.js, and its output. */
