@@ -110,7 +110,7 @@ test.each([
   expect(
     Object.entries(declared)
       .flatMap(flat)
-      .filter(([, version]) => !/^(\d+\.\d+\.\d+(-[\w.]+)?|\$.+)$/.test(version)),
+      .filter(([, version]) => !/^((npm:\S+@)?\d+\.\d+\.\d+(-[\w.]+)?|\$.+)$/.test(version)),
   ).toEqual([]);
   expect(locked.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([]);
   // Users install from their own registry, verified by hash.
