@@ -100,6 +100,12 @@ test('CONTRIBUTING says what each dependency is for, and lists no others', () =>
   expect(named.sort()).toEqual(Object.keys(DECLARED).sort());
 });
 
+test('CONTRIBUTING says why each version is overridden', () => {
+  const [, table = ''] = /## Versions that are held back\n([\s\S]*?)\n## /.exec(read('CONTRIBUTING.md')) ?? [];
+  const overridden = Object.entries(overrides).flatMap((entry) => flat(entry).map(([name]) => name));
+  expect(overridden.filter((name) => !table.includes(`\`${name}\``))).toEqual([]);
+});
+
 test.each([
   ['the project', 'package-lock.json', { ...DECLARED, ...overrides }],
   ['the benchmark', 'bench/package-lock.json', { ...BENCH.dependencies, ...BENCH.devDependencies, ...BENCH.overrides }],
