@@ -1,23 +1,24 @@
 // Starts the built gateway under other versions of Node: `node .ci/smoke.mjs 22 24 26`. The binaries come from npm.
 import { strict as assert } from 'node:assert';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const PACKAGE = `node-${process.platform}-${process.arch}`;
 
 /** @returns the path of the binary; `undefined` where it cannot be had. */
-function install(version, directory) {
+async function install(version, directory) {
   const options = ['--prefix', directory, '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'];
   try {
-    execFileSync('npm', ['install', ...options, `${PACKAGE}@${version}`], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    await run('npm', ['install', ...options, `${PACKAGE}@${version}`]);
     return join(directory, 'node_modules', PACKAGE, 'bin', 'node');
   } catch {
     return undefined;
@@ -38,7 +39,7 @@ async function check(node, directory) {
   const ended = once(gateway, 'exit');
   try {
     const urlIn = () => /"GraphQL":"(http:[^"]+)\/graphql"/.exec(banner)?.[1];
-    for (let waited = 0; !urlIn() && waited < 30_000 && gateway.exitCode === null; waited += 50) await sleep(50);
+    for (let waited = 0; !urlIn() && waited < 60_000 && gateway.exitCode === null; waited += 50) await sleep(50);
     const url = urlIn();
     assert.ok(url, `It does not start: ${banner}`);
     const post = (path, body) =>
@@ -62,17 +63,20 @@ async function check(node, directory) {
   }
 }
 
-for (const version of process.argv.slice(2)) {
+async function checkVersion(version) {
   const directory = mkdtempSync(join(tmpdir(), 'petstore-smoke-'));
   try {
-    const node = install(version, directory);
+    const node = await install(version, directory);
     if (!node) {
       console.log(`!! Node ${version}: ${PACKAGE}@${version} cannot be had here; LEFT OUT`);
-      continue;
+      return;
     }
     await check(node, directory);
-    console.log(`Node ${execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()}: passed`);
+    const { stdout } = await run(node, ['--version']);
+    console.log(`Node ${stdout.trim()}: passed`);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
+
+await Promise.all(process.argv.slice(2).map(checkVersion));
