@@ -3,7 +3,7 @@ import { ADMIN_KEY } from '../helper/gateway';
 import { type Received, socketClient, streamClient } from '../helper/live';
 import { GatewayProcess } from '../helper/process';
 import { until } from '../helper/until';
-import { REDIS_URLS } from '../rate-limit/stores/stores';
+import { REDIS_URLS } from '../rate-limit/stores';
 
 const [REDIS_URL] = REDIS_URLS;
 const onServers = TEST_DATABASE_URL && REDIS_URL ? test : test.skip;

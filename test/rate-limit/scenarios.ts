@@ -1,7 +1,7 @@
 import type { Window } from '../../src/rate-limit/limit-status';
 import type { BanRules, RequestKind, Verdict } from '../../src/rate-limit/rules';
 
-/** A request to the store, after `wait` ms, repeated `times` times; every answer matches `is`. */
+/** After `wait` ms, a request sent `times` times in a row; every response matches `is`. */
 export interface Step {
   readonly wait?: number;
   readonly times?: number;
@@ -26,11 +26,6 @@ export interface Answer {
   readonly lifted: boolean;
 }
 
-export interface Scenario {
-  readonly name: string;
-  readonly steps: readonly Step[];
-}
-
 export const BANS: BanRules = { banAfter: 20, banSeconds: 60, banMaxSeconds: 3600 };
 
 const MINUTE = 60_000;
@@ -43,279 +38,175 @@ const useUpMinute: Step = { ask: 'counted', times: 60, is: allowed };
 const getBanned: Step = { ask: 'counted', times: 20, is: limited };
 
 /** The requirements, for a Free caller (60 a minute, 1000 a day) unless a step changes the plan. */
-export const SCENARIOS: readonly Scenario[] = [
-  {
-    name: 'an unknown caller has its full quota, for a whole window from now',
-    steps: [
-      { ask: 'peek', is: { ...allowed, minute: 60, day: 1000, minuteResetIn: MINUTE, dayResetIn: DAY } },
-      { ask: 'peek', wait: 5000, is: { inForce: 'minute', minuteResetIn: MINUTE, dayResetIn: DAY } },
-    ],
-  },
-  {
-    name: 'windows start at the first counted request and end a minute and a day later',
-    steps: [
-      { ask: 'counted', is: { minute: 59, day: 999, minuteResetIn: MINUTE, dayResetIn: DAY } },
-      {
-        ask: 'counted',
-        wait: 59_999,
-        is: { minute: 58, day: 998, minuteResetIn: 1, dayResetIn: DAY - 59_999 },
-      },
-      { ask: 'peek', wait: 1, is: { minute: 60, day: 998, minuteResetIn: MINUTE } },
-      { ask: 'counted', wait: 7, is: { minute: 59, day: 997, minuteResetIn: MINUTE } },
-      { ask: 'peek', wait: DAY - MINUTE - 8, is: { minute: 60, day: 997, dayResetIn: 1 } },
-      { ask: 'peek', wait: 1, is: { minute: 60, day: 1000, dayResetIn: DAY } },
-    ],
-  },
-  {
-    name: 'the 61st request in a minute is refused until the minute ends, and then passes',
-    steps: [
-      useUpMinute,
-      {
-        ask: 'counted',
-        wait: 10_000,
-        is: { ...limited, retryAfterMs: 50_000, inForce: 'minute', remaining: 0 },
-      },
-      { ask: 'counted', wait: 49_999, is: { ...limited, retryAfterMs: 1 } },
-      { ask: 'counted', wait: 1, is: { ...allowed, minute: 59, retryAfterMs: undefined } },
-    ],
-  },
-  {
-    name: 'a cost is taken in full or not at all',
-    steps: [
-      { ask: 'counted', cost: 58, is: { ...allowed, minute: 2, day: 942 } },
-      { ask: 'counted', cost: 3, is: { ...limited, minute: 2, day: 942, inForce: 'minute', remaining: 2 } },
-      { ask: 'counted', cost: 2, is: { ...allowed, minute: 0, day: 940 } },
-    ],
-  },
-  {
-    name: 'requests refused by the minute quota do not use up the day',
-    steps: [useUpMinute, { ask: 'counted', times: 19, is: { ...limited, day: 940 } }],
-  },
-  {
-    name: 'requests refused by the day quota do not use up the minute',
-    steps: [
-      { ask: 'counted', quota: [60, 70], cost: 60, is: allowed },
-      { ask: 'counted', wait: MINUTE, cost: 8, is: { ...allowed, minute: 52, day: 2, inForce: 'day' } },
-      {
-        ask: 'counted',
-        cost: 3,
-        times: 5,
-        is: { ...limited, minute: 52, day: 2, inForce: 'day', remaining: 2 },
-      },
-      { ask: 'counted', cost: 3, is: { ...limited, retryAfterMs: DAY - MINUTE } },
-    ],
-  },
-  {
-    name: 'if both windows refuse, the wait is the longer one',
-    steps: [
-      { ask: 'counted', quota: [60, 60], times: 60, is: allowed },
-      { ask: 'counted', is: { ...limited, inForce: 'day', retryAfterMs: DAY } },
-      { ask: 'counted', wait: DAY, is: allowed },
-    ],
-  },
-  {
-    name: 'the minute may be the longer one, if the day ends within it',
-    steps: [
-      { ask: 'counted', quota: [60, 61], is: allowed },
-      {
-        ask: 'counted',
-        wait: DAY - 10_000,
-        cost: 60,
-        is: { ...allowed, minute: 0, day: 0, inForce: 'minute' },
-      },
-      { ask: 'counted', is: { ...limited, inForce: 'minute', retryAfterMs: MINUTE } },
-      { ask: 'counted', wait: 10_000, is: { ...limited, inForce: 'minute', retryAfterMs: 50_000, day: 61 } },
-      { ask: 'counted', wait: 50_000, is: allowed },
-    ],
-  },
-  {
-    name: 'the window in force is the one with the fewest remaining, the minute if equal',
-    steps: [
-      { ask: 'peek', quota: [60, 59], is: { inForce: 'day', remaining: 59 } },
-      { ask: 'peek', quota: [60, 60], is: { inForce: 'minute', remaining: 60 } },
-    ],
-  },
-  {
-    name: 'a cost above a whole window is too expensive: nothing is taken, and no refusal counted',
-    steps: [
-      { ask: 'counted', cost: 61, times: 30, is: { verdict: 'too-expensive', minute: 60, day: 1000 } },
-      { ask: 'counted', cost: 60, is: { ...allowed, retryAfterMs: undefined } },
-      {
-        ask: 'counted',
-        quota: [60, 10],
-        cost: 11,
-        is: { verdict: 'too-expensive', retryAfterMs: undefined },
-      },
-    ],
-  },
-  {
-    name: 'free requests take nothing, and start no window',
-    steps: [
-      { ask: 'free', times: 100, is: { ...allowed, minute: 60, day: 1000 } },
-      { ask: 'peek', wait: 5000, is: { minuteResetIn: MINUTE, dayResetIn: DAY } },
-      useUpMinute,
-      { ask: 'free', is: { ...allowed, minute: 0, inForce: 'minute' } },
-    ],
-  },
-  {
-    name: 'free requests have a ceiling of ten times the minute limit, with its own wait',
-    steps: [
-      { ask: 'free', times: 600, is: allowed },
-      { ask: 'counted', wait: 20_000, cost: 59, is: allowed },
-      { ask: 'free', is: { ...limited, inForce: 'uncounted', remaining: 0, retryAfterMs: 40_000 } },
-      { ask: 'counted', is: { ...allowed, minute: 0 } },
-      { ask: 'free', is: { ...limited, inForce: 'uncounted', retryAfterMs: 40_000, minute: 0 } },
-      { ask: 'free', wait: 40_000, is: allowed },
-    ],
-  },
-  {
-    name: 'after 20 refusals the next request of any kind is banned, for 60 seconds from the 20th',
-    steps: [
-      useUpMinute,
-      {
-        ask: 'counted',
-        wait: 30_000,
-        times: 19,
-        is: { ...limited, retryAfterMs: 30_000, bannedIn: undefined },
-      },
-      { ask: 'counted', is: { ...limited, retryAfterMs: 60_000, bannedIn: 60_000 } },
-      { ask: 'counted', wait: 1000, is: { ...banned, retryAfterMs: 59_000, bannedIn: 59_000 } },
-      { ask: 'free', is: { ...banned, retryAfterMs: 59_000 } },
-      { ask: 'counted', cost: 1000, is: banned },
-      { ask: 'peek', is: { ...banned, bannedIn: 59_000 } },
-      { ask: 'counted', wait: 29_000, cost: 1000, is: { ...banned, retryAfterMs: 30_000, minute: 60 } },
-      { ask: 'counted', wait: 29_999, is: { ...banned, retryAfterMs: 1 } },
-      { ask: 'counted', wait: 1, is: { ...allowed, minute: 59, bannedIn: undefined } },
-    ],
-  },
-  {
-    name: 'a banned caller gets pages, within the ceiling of free requests',
-    steps: [
-      useUpMinute,
-      { ask: 'page', times: 590, is: { ...allowed, bannedIn: undefined } },
-      getBanned,
-      { ask: 'page', times: 10, is: { ...allowed, minute: 0, bannedIn: MINUTE, retryAfterMs: undefined } },
-      { ask: 'page', wait: 1000, times: 30, is: { ...banned, bannedIn: 59_000, retryAfterMs: 59_000 } },
-      { ask: 'counted', wait: 59_000, is: { ...allowed, bannedIn: undefined } },
-    ],
-  },
-  {
-    name: 'refused free requests lead to a ban too',
-    steps: [
-      { ask: 'free', times: 600, is: allowed },
-      { ask: 'free', times: 20, is: limited },
-      { ask: 'counted', is: { ...banned, minute: 60 } },
-    ],
-  },
-  {
-    name: 'the wait of a banned caller covers a window that is still used up',
-    steps: [
-      { ask: 'counted', quota: [60, 60], times: 60, is: allowed },
-      { ask: 'counted', times: 20, is: { ...limited, retryAfterMs: DAY } },
-      {
-        ask: 'counted',
-        wait: 10_000,
-        is: { ...banned, retryAfterMs: DAY - 10_000, bannedIn: 50_000, inForce: 'day' },
-      },
-      { ask: 'free', is: { ...banned, retryAfterMs: DAY - 10_000 } },
-    ],
-  },
-  {
-    name: 'requests during a ban neither prolong it nor count towards the next',
-    steps: [
-      useUpMinute,
-      getBanned,
-      { ask: 'counted', wait: 1000, times: 100, is: { ...banned, bannedIn: 59_000 } },
-      { ask: 'peek', wait: 59_000, is: { ...allowed, minute: 60, day: 940 } },
-      useUpMinute,
-      { ask: 'counted', times: 20, is: limited },
-    ],
-  },
-  {
-    name: 'each further ban within a day doubles, up to an hour',
-    steps: [
-      ...[60, 120, 240, 480, 960, 1920, 3600, 3600].flatMap<Step>((seconds) => [
-        { ...useUpMinute, quota: [60, 100_000] },
-        { ...getBanned, times: 19 },
-        { ask: 'counted', is: { ...limited, bannedIn: seconds * 1000 } },
-        { ask: 'peek', wait: seconds * 1000, is: allowed },
-      ]),
-      { ...useUpMinute, wait: DAY },
+export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
+  'a new caller has its full quota until its first counted request starts the windows': [
+    { ask: 'peek', is: { ...allowed, minute: 60, day: 1000, minuteResetIn: MINUTE, dayResetIn: DAY } },
+    { ask: 'peek', wait: 5000, is: { inForce: 'minute', minuteResetIn: MINUTE, dayResetIn: DAY } },
+  ],
+  'windows start at the first counted request and end a minute and a day later': [
+    { ask: 'counted', is: { minute: 59, day: 999, minuteResetIn: MINUTE, dayResetIn: DAY } },
+    { ask: 'counted', wait: 59_999, is: { minute: 58, day: 998, minuteResetIn: 1, dayResetIn: DAY - 59_999 } },
+    { ask: 'peek', wait: 1, is: { minute: 60, day: 998, minuteResetIn: MINUTE } },
+    { ask: 'counted', wait: 7, is: { minute: 59, day: 997, minuteResetIn: MINUTE } },
+    { ask: 'peek', wait: DAY - MINUTE - 8, is: { minute: 60, day: 997, dayResetIn: 1 } },
+    { ask: 'peek', wait: 1, is: { minute: 60, day: 1000, dayResetIn: DAY } },
+  ],
+  'the 61st request in a minute is rejected until the minute ends': [
+    useUpMinute,
+    { ask: 'counted', wait: 10_000, is: { ...limited, retryAfterMs: 50_000, inForce: 'minute', remaining: 0 } },
+    { ask: 'counted', wait: 49_999, is: { ...limited, retryAfterMs: 1 } },
+    { ask: 'counted', wait: 1, is: { ...allowed, minute: 59, retryAfterMs: undefined } },
+  ],
+  'a cost is taken in full or not at all': [
+    { ask: 'counted', cost: 58, is: { ...allowed, minute: 2, day: 942 } },
+    { ask: 'counted', cost: 3, is: { ...limited, minute: 2, day: 942, inForce: 'minute', remaining: 2 } },
+    { ask: 'counted', cost: 2, is: { ...allowed, minute: 0, day: 940 } },
+  ],
+  'requests rejected by the minute do not use up the day': [
+    useUpMinute,
+    { ask: 'counted', times: 19, is: { ...limited, day: 940 } },
+  ],
+  'requests rejected by the day do not use up the minute': [
+    { ask: 'counted', quota: [60, 70], cost: 60, is: allowed },
+    { ask: 'counted', wait: MINUTE, cost: 8, is: { ...allowed, minute: 52, day: 2, inForce: 'day' } },
+    { ask: 'counted', cost: 3, times: 5, is: { ...limited, minute: 52, day: 2, inForce: 'day', remaining: 2 } },
+    { ask: 'counted', cost: 3, is: { ...limited, retryAfterMs: DAY - MINUTE } },
+  ],
+  'if both windows reject a request, the wait is the longer one': [
+    { ask: 'counted', quota: [60, 60], times: 60, is: allowed },
+    { ask: 'counted', is: { ...limited, inForce: 'day', retryAfterMs: DAY } },
+    { ask: 'counted', wait: DAY, is: allowed },
+  ],
+  'the wait is that of the minute if the day ends earlier': [
+    { ask: 'counted', quota: [60, 61], is: allowed },
+    { ask: 'counted', wait: DAY - 10_000, cost: 60, is: { ...allowed, minute: 0, day: 0, inForce: 'minute' } },
+    { ask: 'counted', is: { ...limited, inForce: 'minute', retryAfterMs: MINUTE } },
+    { ask: 'counted', wait: 10_000, is: { ...limited, inForce: 'minute', retryAfterMs: 50_000, day: 61 } },
+    { ask: 'counted', wait: 50_000, is: allowed },
+  ],
+  'the window in force has the fewest requests remaining; the minute if equal': [
+    { ask: 'peek', quota: [60, 59], is: { inForce: 'day', remaining: 59 } },
+    { ask: 'peek', quota: [60, 60], is: { inForce: 'minute', remaining: 60 } },
+  ],
+  'a cost above a whole window is too expensive: it takes nothing and counts towards no ban': [
+    { ask: 'counted', cost: 61, times: 30, is: { verdict: 'too-expensive', minute: 60, day: 1000 } },
+    { ask: 'counted', cost: 60, is: { ...allowed, retryAfterMs: undefined } },
+    { ask: 'counted', quota: [60, 10], cost: 11, is: { verdict: 'too-expensive', retryAfterMs: undefined } },
+  ],
+  'free requests take nothing, and start no window': [
+    { ask: 'free', times: 100, is: { ...allowed, minute: 60, day: 1000 } },
+    { ask: 'peek', wait: 5000, is: { minuteResetIn: MINUTE, dayResetIn: DAY } },
+    useUpMinute,
+    { ask: 'free', is: { ...allowed, minute: 0, inForce: 'minute' } },
+  ],
+  'free requests have a ceiling of ten times the minute limit, with its own wait': [
+    { ask: 'free', times: 600, is: allowed },
+    { ask: 'counted', wait: 20_000, cost: 59, is: allowed },
+    { ask: 'free', is: { ...limited, inForce: 'uncounted', remaining: 0, retryAfterMs: 40_000 } },
+    { ask: 'counted', is: { ...allowed, minute: 0 } },
+    { ask: 'free', is: { ...limited, inForce: 'uncounted', retryAfterMs: 40_000, minute: 0 } },
+    { ask: 'free', wait: 40_000, is: allowed },
+  ],
+  'after 20 rejections any request is banned, for 60 seconds from the 20th': [
+    useUpMinute,
+    { ask: 'counted', wait: 30_000, times: 19, is: { ...limited, retryAfterMs: 30_000, bannedIn: undefined } },
+    { ask: 'counted', is: { ...limited, retryAfterMs: 60_000, bannedIn: 60_000 } },
+    { ask: 'counted', wait: 1000, is: { ...banned, retryAfterMs: 59_000, bannedIn: 59_000 } },
+    { ask: 'free', is: { ...banned, retryAfterMs: 59_000 } },
+    { ask: 'counted', cost: 1000, is: banned },
+    { ask: 'peek', is: { ...banned, bannedIn: 59_000 } },
+    { ask: 'counted', wait: 29_000, cost: 1000, is: { ...banned, retryAfterMs: 30_000, minute: 60 } },
+    { ask: 'counted', wait: 29_999, is: { ...banned, retryAfterMs: 1 } },
+    { ask: 'counted', wait: 1, is: { ...allowed, minute: 59, bannedIn: undefined } },
+  ],
+  'a banned caller still gets pages, up to the ceiling of free requests': [
+    useUpMinute,
+    { ask: 'page', times: 590, is: { ...allowed, bannedIn: undefined } },
+    getBanned,
+    { ask: 'page', times: 10, is: { ...allowed, minute: 0, bannedIn: MINUTE, retryAfterMs: undefined } },
+    { ask: 'page', wait: 1000, times: 30, is: { ...banned, bannedIn: 59_000, retryAfterMs: 59_000 } },
+    { ask: 'counted', wait: 59_000, is: { ...allowed, bannedIn: undefined } },
+  ],
+  'rejected free requests lead to a ban too': [
+    { ask: 'free', times: 600, is: allowed },
+    { ask: 'free', times: 20, is: limited },
+    { ask: 'counted', is: { ...banned, minute: 60 } },
+  ],
+  'the wait of a banned caller covers a window that is still used up': [
+    { ask: 'counted', quota: [60, 60], times: 60, is: allowed },
+    { ask: 'counted', times: 20, is: { ...limited, retryAfterMs: DAY } },
+    { ask: 'counted', wait: 10_000, is: { ...banned, retryAfterMs: DAY - 10_000, bannedIn: 50_000, inForce: 'day' } },
+    { ask: 'free', is: { ...banned, retryAfterMs: DAY - 10_000 } },
+  ],
+  'requests during a ban neither extend it nor count towards the next': [
+    useUpMinute,
+    getBanned,
+    { ask: 'counted', wait: 1000, times: 100, is: { ...banned, bannedIn: 59_000 } },
+    { ask: 'peek', wait: 59_000, is: { ...allowed, minute: 60, day: 940 } },
+    useUpMinute,
+    { ask: 'counted', times: 20, is: limited },
+  ],
+  'each further ban within a day lasts twice as long, up to an hour': [
+    ...[60, 120, 240, 480, 960, 1920, 3600, 3600].flatMap<Step>((seconds) => [
+      { ...useUpMinute, quota: [60, 100_000] },
       { ...getBanned, times: 19 },
-      { ask: 'counted', is: { ...limited, bannedIn: 60_000 } },
-    ],
-  },
-  {
-    name: 'a ban less than a day after the previous one doubles, one a day after it starts over',
-    steps: [
-      ...[DAY - 1, DAY - 1, DAY].flatMap<Step>((wait, i) => [
-        { ...useUpMinute, quota: [60, 100_000] },
-        { ...getBanned, times: 19 },
-        { ask: 'counted', is: { ...limited, bannedIn: 60_000 * 2 ** i } },
-        { ask: 'peek', wait, is: allowed },
-      ]),
-      useUpMinute,
+      { ask: 'counted', is: { ...limited, bannedIn: seconds * 1000 } },
+      { ask: 'peek', wait: seconds * 1000, is: allowed },
+    ]),
+    { ...useUpMinute, wait: DAY },
+    { ...getBanned, times: 19 },
+    { ask: 'counted', is: { ...limited, bannedIn: 60_000 } },
+  ],
+  'a ban less than a day after the previous one is longer; a ban a day later is not': [
+    ...[DAY - 1, DAY - 1, DAY].flatMap<Step>((wait, i) => [
+      { ...useUpMinute, quota: [60, 100_000] },
       { ...getBanned, times: 19 },
-      { ask: 'counted', is: { ...limited, bannedIn: 60_000 } },
-    ],
-  },
-  {
-    name: 'refusals are forgotten when the window that refused them ends',
-    steps: [
-      useUpMinute,
-      { ask: 'counted', times: 19, is: limited },
-      { ...useUpMinute, wait: MINUTE },
-      { ask: 'counted', times: 19, is: { ...limited, bannedIn: undefined } },
-      { ask: 'counted', is: { ...limited, bannedIn: 60_000 } },
-    ],
-  },
-  {
-    name: 'refusals by a used-up day are remembered until the day ends',
-    steps: [
-      { ask: 'counted', quota: [60, 60], times: 60, is: allowed },
-      { ask: 'counted', wait: 3_600_000, times: 10, is: limited },
-      { ask: 'counted', wait: 3_600_000, times: 10, is: limited },
-      { ask: 'counted', is: banned },
-    ],
-  },
-  {
-    name: 'refusals by the minute do not make those of the day forgotten sooner',
-    steps: [
-      { ask: 'counted', quota: [60, 61], cost: 60, is: allowed },
-      { ask: 'counted', wait: MINUTE, is: { ...allowed, minute: 59, day: 0 } },
-      { ask: 'counted', times: 10, is: { ...limited, inForce: 'day' } },
-      { ask: 'counted', quota: [1, 1000], is: { ...limited, inForce: 'minute' } },
-      { ask: 'counted', wait: MINUTE, quota: [60, 61], times: 8, is: { ...limited, bannedIn: undefined } },
-      { ask: 'counted', is: { ...limited, bannedIn: 60_000 } },
-    ],
-  },
-  {
-    name: 'lifting ends a ban at once; a second lifting has no effect; the next ban is still the second',
-    steps: [
-      { ask: 'lift', is: { lifted: false } },
-      useUpMinute,
-      getBanned,
-      { ask: 'lift', wait: 1000, is: { lifted: true } },
-      { ask: 'lift', is: { lifted: false } },
-      { ask: 'free', is: allowed },
-      { ask: 'counted', times: 19, is: { ...limited, retryAfterMs: 59_000 } },
-      { ask: 'counted', is: { ...limited, bannedIn: 120_000 } },
-      { ask: 'lift', wait: 120_000, is: { lifted: false } },
-    ],
-  },
-  {
-    name: 'a higher plan applies at once, and what was used stays used',
-    steps: [
-      useUpMinute,
-      { ask: 'counted', is: limited },
-      { ask: 'counted', quota: [300, 10_000], is: { ...allowed, minute: 239, day: 9939 } },
-    ],
-  },
-  {
-    name: 'a lower plan applies at once, and remaining is never below zero',
-    steps: [
-      { ask: 'counted', quota: [300, 10_000], cost: 200, is: { ...allowed, minute: 100 } },
-      { ask: 'counted', quota: [60, 100], is: { ...limited, minute: 0, day: 0, inForce: 'day' } },
-    ],
-  },
-];
+      { ask: 'counted', is: { ...limited, bannedIn: 60_000 * 2 ** i } },
+      { ask: 'peek', wait, is: allowed },
+    ]),
+    useUpMinute,
+    { ...getBanned, times: 19 },
+    { ask: 'counted', is: { ...limited, bannedIn: 60_000 } },
+  ],
+  'rejections are forgotten when the window that rejected them ends': [
+    useUpMinute,
+    { ask: 'counted', times: 19, is: limited },
+    { ...useUpMinute, wait: MINUTE },
+    { ask: 'counted', times: 19, is: { ...limited, bannedIn: undefined } },
+    { ask: 'counted', is: { ...limited, bannedIn: 60_000 } },
+  ],
+  'rejections by a used-up day are remembered until the day ends': [
+    { ask: 'counted', quota: [60, 60], times: 60, is: allowed },
+    { ask: 'counted', wait: 3_600_000, times: 10, is: limited },
+    { ask: 'counted', wait: 3_600_000, times: 10, is: limited },
+    { ask: 'counted', is: banned },
+  ],
+  'rejections by the minute do not shorten the memory of those by the day': [
+    { ask: 'counted', quota: [60, 61], cost: 60, is: allowed },
+    { ask: 'counted', wait: MINUTE, is: { ...allowed, minute: 59, day: 0 } },
+    { ask: 'counted', times: 10, is: { ...limited, inForce: 'day' } },
+    { ask: 'counted', quota: [1, 1000], is: { ...limited, inForce: 'minute' } },
+    { ask: 'counted', wait: MINUTE, quota: [60, 61], times: 8, is: { ...limited, bannedIn: undefined } },
+    { ask: 'counted', is: { ...limited, bannedIn: 60_000 } },
+  ],
+  'lifting ends a ban once and at once; the next ban is still the second': [
+    { ask: 'lift', is: { lifted: false } },
+    useUpMinute,
+    getBanned,
+    { ask: 'lift', wait: 1000, is: { lifted: true } },
+    { ask: 'lift', is: { lifted: false } },
+    { ask: 'free', is: allowed },
+    { ask: 'counted', times: 19, is: { ...limited, retryAfterMs: 59_000 } },
+    { ask: 'counted', is: { ...limited, bannedIn: 120_000 } },
+    { ask: 'lift', wait: 120_000, is: { lifted: false } },
+  ],
+  'a higher plan applies at once, and what was used stays used': [
+    useUpMinute,
+    { ask: 'counted', is: limited },
+    { ask: 'counted', quota: [300, 10_000], is: { ...allowed, minute: 239, day: 9939 } },
+  ],
+  'a lower plan applies at once, and remaining is never below zero': [
+    { ask: 'counted', quota: [300, 10_000], cost: 200, is: { ...allowed, minute: 100 } },
+    { ask: 'counted', quota: [60, 100], is: { ...limited, minute: 0, day: 0, inForce: 'day' } },
+  ],
+};

@@ -1,6 +1,6 @@
 import { type Gateway, startGateway } from '../../helper/gateway';
 import { toldBy } from '../../helper/standing';
-import { REDIS_URLS } from '../../rate-limit/stores/stores';
+import { REDIS_URLS } from '../../rate-limit/stores';
 
 let gateway: Gateway;
 beforeAll(async () => {

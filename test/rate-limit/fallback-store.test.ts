@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FallbackStore } from '../../src/rate-limit/fallback-store';
+import { PLANS } from '../../src/rate-limit/plans';
+import { RedisStore } from '../../src/rate-limit/redis-store';
+import type { SharedStore } from '../../src/rate-limit/store';
+import { connectRedis, faultOf } from '../../src/redis/redis-client';
+import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
+import { until } from '../helper/until';
+import { BANS } from './scenarios';
+import { memoryStore, RedisStub } from './stores';
+
+const subject = { id: 'caller', quota: PLANS.FREE };
+let store: FallbackStore;
+let changes: string[];
+
+function open(shared: SharedStore, share?: number): void {
+  changes = [];
+  const onState = (state: string, error?: unknown) =>
+    changes.push(error instanceof Error ? `${state}: ${error.message}` : state);
+  store = new FallbackStore(shared, memoryStore(), { retryMs: 40, onState, ...(share && { share }) });
+}
+afterEach(() => store.close());
+
+const take = async (cost = 1) => store.take(subject, cost, 'counted');
+const takeTimes = (times: number) => Promise.all(Array.from({ length: times }, () => take()));
+const countAllowed = async (times: number) =>
+  (await takeTimes(times)).filter(({ verdict }) => verdict === 'allowed').length;
+const limits = async () => (await store.peek(subject)).windows.map(({ limit }) => limit);
+const isUsingRedis = async () => store.state === 'redis';
+
+describe('a Redis that stops responding', () => {
+  let redis: RedisStub;
+  beforeEach(() => {
+    redis = new RedisStub();
+    open(redis);
+  });
+
+  test.each([
+    ['rejects', 'out of reach'],
+    ['hangs', 'no answer within 30 ms'],
+  ] as const)(
+    'because it %s fails no request: half the quota is counted here; reported once',
+    async (behaviour, why) => {
+      redis.behaviour = behaviour;
+      expect(await countAllowed(100)).toBe(30);
+      expect(await limits()).toEqual([30, 500]);
+      expect(changes).toEqual([`fallback: ${why}`]);
+    },
+  );
+
+  test('is not waited for, but tried until it responds again', async () => {
+    redis.behaviour = 'hangs';
+    await take();
+    const { requests } = redis;
+    expect(store.take(subject, 1, 'counted')).toMatchObject({ windows: [{ used: 2 }, { used: 2 }] });
+    expect(store.peek(subject)).toMatchObject({ windows: [{ used: 2 }, { used: 2 }] });
+    expect(redis.requests).toBe(requests);
+    // A connection that stays silent is replaced after every five attempts.
+    await until(async () => redis.reconnects === 2);
+    expect(Math.floor((redis.requests - requests) / 5)).toBe(2);
+    redis.behaviour = 'answers';
+    await until(isUsingRedis);
+    expect(await limits()).toEqual([60, 1000]);
+    expect(changes).toEqual(['fallback: no answer within 30 ms', 'redis']);
+  });
+
+  test('time and again does not grant a new share each time', async () => {
+    let allowed = 0;
+    for (let time = 0; time < 2; time++) {
+      redis.behaviour = 'rejects';
+      allowed += await countAllowed(20);
+      redis.behaviour = 'answers';
+      await until(isUsingRedis);
+    }
+    expect(allowed).toBe(30);
+  });
+
+  test('does not make an operation too expensive that fits the plan', async () => {
+    redis.behaviour = 'rejects';
+    expect(await take(60)).toMatchObject({ verdict: 'allowed', inForce: { remaining: 0 } });
+    expect((await take()).verdict).toBe('limited');
+    expect((await take(61)).verdict).toBe('too-expensive');
+  });
+
+  test('leaves bans in force; both stores lift them', async () => {
+    for (const behaviour of ['answers', 'rejects'] as const) {
+      redis.behaviour = behaviour;
+      await takeTimes(80);
+      expect((await store.take(subject, 1, 'free')).verdict).toBe('banned');
+      expect([await store.liftBan(subject.id), await store.liftBan(subject.id)]).toEqual([true, false]);
+    }
+  });
+
+  test('just before a ban is lifted does not fail that', async () => {
+    redis.behaviour = 'rejects';
+    expect(await store.liftBan(subject.id)).toBe(false);
+    expect(store.state).toBe('fallback');
+  });
+
+  test('is not asked after closing, and nothing is reported', async () => {
+    redis.behaviour = 'rejects';
+    await take();
+    await store.close();
+    const { requests } = redis;
+    await sleep(100);
+    expect([redis.requests, changes.length]).toEqual([requests, 1]);
+  });
+});
+
+test('the share is configurable, and at least one request', async () => {
+  open(Object.assign(new RedisStub(), { behaviour: 'rejects' }), 0.001);
+  expect(await countAllowed(2)).toBe(1);
+  expect(await limits()).toEqual([1, 1]);
+});
+
+async function connect(url: string): Promise<void> {
+  open(new RedisStore(await connectRedis(url), { bans: BANS, now: Date.now }));
+}
+
+test('without Redis at the start requests are still served, and closing ends', async () => {
+  await connect('redis://127.0.0.1:1');
+  expect((await take()).windows[0].limit).toBe(30);
+});
+
+const withServer = REDIS_BINARY ? describe : describe.skip;
+
+withServer('a Redis server', () => {
+  let server: RedisServer;
+  beforeEach(async () => {
+    server = await RedisServer.start(REDIS_BINARY ?? '');
+    await connect(server.url);
+    await take();
+  });
+  afterEach(() => server.remove());
+
+  test('that is killed during requests fails none of them, and is used once it is back', async () => {
+    const sent = takeTimes(20);
+    await server.kill();
+    const statuses = [...(await sent), await take()];
+    expect(statuses.filter(({ verdict }) => verdict !== 'allowed')).toEqual([]);
+    expect(await limits()).toEqual([30, 500]);
+    await server.start();
+    await until(isUsingRedis);
+    expect((await take()).windows[0]).toMatchObject({ limit: 60, remaining: 59 });
+  });
+
+  test('that is frozen costs the first requests the timeout, and later ones nothing', async () => {
+    server.freeze();
+    const start = performance.now();
+    await takeTimes(10);
+    expect(performance.now() - start).toBeLessThan(1000);
+    expect(store.take(subject, 1, 'counted')).not.toBeInstanceOf(Promise);
+    // Until its connection is given up.
+    await sleep(2500);
+    server.thaw();
+    await until(isUsingRedis);
+    expect(await limits()).toEqual([60, 1000]);
+  });
+
+  test('that is away: its client reports why, until it is back', async () => {
+    const client = await connectRedis(server.url);
+    const reason = () => faultOf(client)?.message;
+    expect(reason()).toBeUndefined();
+    await server.kill();
+    await until(async () => reason() === `connect ECONNREFUSED ${server.host}`);
+    await server.start();
+    await until(async () => reason() === undefined && client.status === 'ready');
+    client.disconnect();
+  });
+});

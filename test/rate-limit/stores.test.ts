@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import type { LimitStatus, Subject } from '../../src/rate-limit/limit-status';
+import { PLANS } from '../../src/rate-limit/plans';
+import { HAS_REDIS, openRedis } from '../redis/server';
+import { type Answer, SCENARIOS, type Step } from './scenarios';
+import { type ClockedStore, clockedRedis, STORES } from './stores';
+
+let redis: Awaited<ReturnType<typeof openRedis>> | undefined;
+beforeAll(async () => {
+  if (HAS_REDIS) redis = await openRedis();
+});
+afterAll(() => redis?.close());
+const url = () => redis?.url ?? '';
+
+describe.each(Object.entries(STORES))('the store: %s', (_name, open) => {
+  let clocked: ClockedStore;
+  beforeAll(async () => {
+    clocked = open(url());
+    await clocked.advance(0);
+  });
+  afterAll(() => clocked.store.close());
+
+  // All callers share one store: their requests are counted separately.
+  test.each(Object.entries(SCENARIOS))('%s', async (id, steps) => {
+    let quota = PLANS.FREE;
+    for (const [i, step] of steps.entries()) {
+      await clocked.advance(step.wait ?? 0);
+      if (step.quota) quota = { perMinute: step.quota[0], perDay: step.quota[1] };
+      for (let time = 1; time <= (step.times ?? 1); time++) {
+        const answer = await ask(clocked, { id, quota }, step);
+        expect({ step: i, time, ...answer }).toMatchObject({ step: i, time, ...step.is });
+      }
+    }
+  });
+
+  test('of 200 parallel requests of a Free caller 60 pass, 20 are rejected and the rest banned', async () => {
+    const subject = { id: 'parallel', quota: PLANS.FREE };
+    const statuses = await Promise.all(
+      Array.from({ length: 200 }, async () => clocked.store.take(subject, 1, 'counted')),
+    );
+    const by = (verdict: string) => statuses.filter((status) => status.verdict === verdict);
+    expect(['allowed', 'limited', 'banned'].map((verdict) => by(verdict).length)).toEqual([60, 20, 120]);
+    const remaining = by('allowed').map(({ inForce }) => inForce.remaining);
+    expect(remaining.sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, i) => i));
+    expect((await clocked.store.peek(subject)).windows[1].remaining).toBe(940);
+  });
+});
+
+if (HAS_REDIS) {
+  const sequences = fc.array(
+    fc.record({
+      wait: fc.constantFrom(0, 0, 0, 1, 5000, 60_000, 120_000, 3_600_000, 86_400_000),
+      times: fc.constantFrom(1, 1, 5, 25),
+      ask: fc.constantFrom<Step['ask'][]>('counted', 'counted', 'counted', 'free', 'page', 'peek', 'lift'),
+      cost: fc.constantFrom(1, 1, 2, 3, 61),
+      quota: fc.constantFrom(PLANS.FREE, { perMinute: 2, perDay: 5 }, { perMinute: 3, perDay: 100 }),
+      areTogether: fc.boolean(),
+    }),
+    { maxLength: 12 },
+  );
+
+  describe('Redis', () => {
+    let stores: ClockedStore[];
+    beforeAll(() => {
+      stores = [STORES.memory?.('') as ClockedStore, clockedRedis(url(), 1)];
+    });
+    afterAll(() => Promise.all(stores.map(({ store }) => store.close())));
+
+    test('responds to any requests, one by one or together, as memory does', async () => {
+      let run = 0;
+      const property = fc.asyncProperty(sequences, async (sequence) => {
+        const id = `run ${++run}`;
+        for (const { wait, times, quota, areTogether, ...step } of sequence) {
+          await Promise.all(stores.map((store) => store.advance(wait)));
+          const [rounds, together] = areTogether ? [1, times] : [times, 1];
+          const request = (store: ClockedStore) =>
+            Promise.all(Array.from({ length: together }, () => ask(store, { id, quota }, step)));
+          for (let round = 0; round < rounds; round++) {
+            const [inMemory, inRedis] = await Promise.all(stores.map(request));
+            expect(inRedis).toEqual(inMemory);
+          }
+        }
+      });
+      await fc.assert(property, { numRuns: process.env.TEST_FULL ? 60 : 20 });
+    });
+  });
+}
+
+async function ask({ store, now }: ClockedStore, subject: Subject, step: Step): Promise<Partial<Answer>> {
+  if (step.ask === 'lift') return { lifted: await store.liftBan(subject.id) };
+  if (step.ask === 'peek') return answerOf(await store.peek(subject), now());
+  return answerOf(await store.take(subject, step.cost ?? 1, step.ask), now());
+}
+
+function answerOf({ verdict, windows, inForce, retryAfterMs, bannedUntil }: LimitStatus, now: number): Partial<Answer> {
+  const [minute, day] = windows;
+  return {
+    verdict,
+    minute: minute.remaining,
+    day: day.remaining,
+    minuteResetIn: minute.resetAt - now,
+    dayResetIn: day.resetAt - now,
+    inForce: inForce.name,
+    remaining: inForce.remaining,
+    retryAfterMs,
+    bannedIn: bannedUntil && bannedUntil - now,
+  };
+}
