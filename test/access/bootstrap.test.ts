@@ -13,27 +13,29 @@ beforeEach(() => database.prisma.apiKey.deleteMany());
 afterAll(() => drop());
 
 const GIVEN = 'ps_givenbyowner_GivenByOwnerGivenByOwnerGivenByO';
+const ANOTHER_SECRET = 'ADMIN_API_KEY has a different secret from the existing key givenbyowner.';
 
-/** Starts the application; `viewer` returns whom a key belongs to. */
-async function start(environment: Record<string, string> = {}) {
-  const { server, firstAdminKey } = await createApp(readConfig({ LOG_LEVEL: 'silent', ...environment }), database);
-  const newAdminKey = await firstAdminKey();
-  const viewer = async (key: string) => {
+/** The viewer that each of these keys belongs to, or the status that it gets, after a start. */
+async function start(given: string | undefined, ...keys: string[]) {
+  const environment = { LOG_LEVEL: 'silent', ...(given && { ADMIN_API_KEY: given }) };
+  const { server, firstAdminKey } = await createApp(readConfig(environment), database);
+  const shown = await firstAdminKey();
+  const viewers: unknown[] = [];
+  for (const key of [...keys, ...(shown ? [shown] : [])]) {
     const response = await server.inject({
       method: 'POST',
       url: '/graphql',
       headers: { 'content-type': 'application/json', 'x-api-key': key },
       payload: { query: '{ viewer { plan scopes apiKey { name perMinute perDay } } }' },
     });
-    return response.statusCode === 200 ? response.json().data.viewer : response.statusCode;
-  };
-  return { newAdminKey, viewer, stop: () => server.close() };
+    viewers.push(response.statusCode === 200 ? response.json().data.viewer : response.statusCode);
+  }
+  await server.close();
+  return { shown, viewers };
 }
 
-/** What each start does for its first admin key. */
-function bootstrap(given?: string): Promise<string | undefined> {
-  return ensureAdminKey(database, given, Date.now());
-}
+/** What each start does for its first admin key. @returns the key if it is to be shown. */
+const bootstrap = (given?: string) => ensureAdminKey(database, given, Date.now());
 
 const ADMIN = {
   plan: 'ENTERPRISE',
@@ -42,15 +44,10 @@ const ADMIN = {
 };
 
 test('the first start creates one admin key and shows it once', async () => {
-  const first = await start();
-  expect(first.newAdminKey).toMatch(/^ps_[0-9a-z]{12}_[0-9A-Za-z]{32}$/);
-  expect(await first.viewer(String(first.newAdminKey))).toEqual(ADMIN);
-  await first.stop();
-
-  const second = await start();
-  expect(second.newAdminKey).toBeUndefined();
-  expect(await second.viewer(String(first.newAdminKey))).toEqual(ADMIN);
-  await second.stop();
+  const { shown = '', viewers } = await start(undefined);
+  expect(shown).toMatch(/^ps_[0-9a-z]{12}_[0-9A-Za-z]{32}$/);
+  expect(viewers).toEqual([ADMIN]);
+  expect(await start(undefined, shown)).toEqual({ shown: undefined, viewers: [ADMIN] });
   expect(await database.prisma.apiKey.count()).toBe(1);
 });
 
@@ -60,32 +57,18 @@ test('an application that never listens creates no admin key', async () => {
   expect(await database.prisma.apiKey.count()).toBe(0);
 });
 
-test('ADMIN_API_KEY becomes that key, and is not shown', async () => {
-  for (let time = 0; time < 2; time++) {
-    const { newAdminKey, viewer, stop } = await start({ ADMIN_API_KEY: GIVEN });
-    expect([newAdminKey, await viewer(GIVEN)]).toEqual([undefined, ADMIN]);
-    await stop();
-  }
-  expect(await database.prisma.apiKey.count()).toBe(1);
-});
-
-test('ADMIN_API_KEY is added to a database that has other keys, and stays revoked once revoked', async () => {
-  const first = await bootstrap();
-  const given = await start({ ADMIN_API_KEY: GIVEN });
-  expect(await given.viewer(GIVEN)).toEqual(ADMIN);
-  await given.stop();
+test('ADMIN_API_KEY is that key, is not shown, is added to other keys, and stays revoked once revoked', async () => {
+  const first = String(await bootstrap());
+  for (let time = 0; time < 2; time++)
+    expect(await start(GIVEN, GIVEN)).toEqual({ shown: undefined, viewers: [ADMIN] });
+  expect(await database.prisma.apiKey.count()).toBe(2);
   await database.prisma.apiKey.updateMany({ where: { id: 'givenbyowner' }, data: { revokedAt: new Date() } });
-  const again = await start({ ADMIN_API_KEY: GIVEN });
-  expect(await again.viewer(GIVEN)).toBe(401);
-  expect(await again.viewer(String(first))).toEqual(ADMIN);
-  await again.stop();
+  expect((await start(GIVEN, GIVEN, first)).viewers).toEqual([401, ADMIN]);
 });
 
 test('ADMIN_API_KEY with an existing id but another secret stops the start, and is not repeated', async () => {
   await bootstrap(GIVEN);
-  const other = GIVEN.replace('Given', 'Other');
-  const failure = start({ ADMIN_API_KEY: other });
-  await expect(failure).rejects.toThrow('ADMIN_API_KEY has a different secret from the existing key givenbyowner.');
+  await expect(start(GIVEN.replace('Given', 'Other'))).rejects.toThrow(new Error(ANOTHER_SECRET));
 });
 
 test('ADMIN_API_KEY may be the old secret of a rotated key until the grace ends', async () => {
@@ -94,17 +77,17 @@ test('ADMIN_API_KEY may be the old secret of a rotated key until the grace ends'
   const { secretHash } = await database.prisma.apiKey.findFirstOrThrow();
   const rotated = { secretHash: new Uint8Array(32).fill(7), previousSecretHash: secretHash, previousSecretUntil };
   await database.prisma.apiKey.updateMany({ data: rotated });
-  expect(await ensureAdminKey(database, GIVEN, previousSecretUntil.getTime() - 1)).toBeUndefined();
-  const late = ensureAdminKey(database, GIVEN, previousSecretUntil.getTime());
-  await expect(late).rejects.toThrow('ADMIN_API_KEY has a different secret from the existing key givenbyowner.');
+  const end = previousSecretUntil.getTime();
+  expect(await ensureAdminKey(database, GIVEN, end - 1)).toBeUndefined();
+  await expect(ensureAdminKey(database, GIVEN, end)).rejects.toThrow(ANOTHER_SECRET);
 });
 
-// bootstrap.full.test.ts has the same for whole applications, and workers.full.test.ts for processes.
+// For processes see bootstrap.full.test.ts and workers.full.test.ts.
 test.each<[string, string | undefined, number]>([
-  ['concurrent starts create one key', undefined, 1],
-  ['concurrent starts with the same ADMIN_API_KEY create one key', GIVEN, 0],
-])('%s', async (_name, given, shown) => {
-  const started = await Promise.all([bootstrap(given), bootstrap(given), bootstrap(given)]);
-  expect(started.filter((newAdminKey) => newAdminKey)).toHaveLength(shown);
+  ['without ADMIN_API_KEY', undefined, 1],
+  ['with the same ADMIN_API_KEY', GIVEN, 0],
+])('concurrent starts %s create one key', async (_name, given, shown) => {
+  const keys = await Promise.all([1, 2, 3].map(() => bootstrap(given)));
+  expect(keys.filter((key) => key)).toHaveLength(shown);
   expect(await database.prisma.apiKey.count()).toBe(1);
 });

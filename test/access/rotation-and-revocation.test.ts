@@ -1,0 +1,301 @@
+import { Agent } from 'node:http';
+import { hashSecret, newKey } from '../../src/access/secret';
+import { statement } from '../../src/database/statement';
+import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
+import { running, socketClient } from '../helper/live';
+import { ask } from '../helper/load';
+import { refusalOf } from '../helper/refusal';
+import { until } from '../helper/until';
+
+const ROTATE = `mutation ($id: ID!, $graceSeconds: Int) {
+  rotateApiKey(id: $id, graceSeconds: $graceSeconds) { secret apiKey { id name plan scopes } }
+}`;
+const UPDATE = 'mutation ($id: ID!, $input: ApiKeyUpdate!) { updateApiKey(id: $id, input: $input) { id } }';
+
+let clock = 1_800_000_000_000;
+let here: Gateway;
+let there: Gateway;
+let url: string;
+let connections = 0;
+beforeAll(async () => {
+  here = await startGateway({}, () => clock);
+  there = await here.another();
+  here.server.server.on('connection', () => {
+    connections += 1;
+  });
+  url = await here.listen();
+});
+afterEach(() => jest.restoreAllMocks());
+afterAll(async () => {
+  await there.close();
+  await here.close();
+});
+
+/** Rotates a key. @returns its new full text. */
+async function rotate({ id }: Pick<TestKey, 'id'>, graceSeconds?: number): Promise<string> {
+  const { rotateApiKey } = await here.data(ROTATE, { id, graceSeconds });
+  return String(rotateApiKey?.secret);
+}
+
+const revoke = ({ id }: Pick<TestKey, 'id'>) =>
+  here.data('mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', { id });
+
+async function read(whole: string, gateway = here): Promise<number> {
+  return (await gateway.server.inject({ url: '/pets', headers: { 'x-api-key': whole } })).statusCode;
+}
+
+const readAll = (...keys: string[]) => Promise.all(keys.map((whole) => read(whole)));
+
+/** Moves the clock on by the five seconds for which an instance caches a look-up. */
+function later(): void {
+  jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 5_001);
+}
+
+/** The key with another character at this position of its secret. */
+function wrong(whole: string, at = 31): string {
+  const position = whole.length - 32 + at;
+  return whole.slice(0, position) + (whole[position] === 'a' ? 'b' : 'a') + whole.slice(position + 1);
+}
+
+describe('a rotated key', () => {
+  test('has a new secret, shown once, and is otherwise the same', async () => {
+    const { id, whole } = await here.createKey({ name: 'Acme', plan: 'PRO', scopes: ['READ'] });
+    const { rotateApiKey } = await here.data(ROTATE, { id });
+    expect(rotateApiKey).toEqual({
+      secret: expect.stringMatching(new RegExp(`^ps_${id}_[0-9A-Za-z]{32}$`)),
+      apiKey: { id, name: 'Acme', plan: 'PRO', scopes: ['READ'] },
+    });
+    expect(rotateApiKey?.secret).not.toBe(whole);
+  });
+
+  test.each([
+    ['a day', undefined, 86_400],
+    ['the given time', 60, 60],
+  ])(
+    'accepts the old secret for %s, to the millisecond, on a connection that sent it too',
+    async (_what, given, seconds) => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const { id, whole } = await here.createKey();
+      const send = async () => (await ask(url, { path: '/pets', headers: { 'x-api-key': whole } }, agent)).status;
+      const fresh = await rotate({ id }, given);
+      clock += seconds * 1000 - 1;
+      expect([await readAll(whole, fresh), await send()]).toEqual([[200, 200], 200]);
+      clock += 1;
+      expect([await readAll(whole, fresh), await send()]).toEqual([[401, 200], 401]);
+      agent.destroy();
+    },
+  );
+
+  test('without a grace rejects the old secret at once, and within 5 s on other instances', async () => {
+    const { id, whole } = await here.createKey();
+    expect(await read(whole, there)).toBe(200);
+    const fresh = await rotate({ id }, 0);
+    expect(await readAll(whole, fresh)).toEqual([401, 200]);
+    expect(await read(fresh, there)).toBe(200);
+    later();
+    expect(await read(whole, there)).toBe(401);
+  });
+
+  test('accepts its last two secrets, even after concurrent rotations, and none once revoked', async () => {
+    const { id, whole } = await here.createKey();
+    const second = await rotate({ id });
+    const third = await rotate({ id }, 60);
+    expect(await readAll(whole, second, third)).toEqual([401, 200, 200]);
+    const secrets = await Promise.all([1, 2, 3, 4, 5].map(() => rotate({ id })));
+    expect((await readAll(third, ...secrets)).sort()).toEqual([200, 200, 401, 401, 401, 401]);
+    await revoke({ id });
+    expect(new Set(await readAll(...secrets))).toEqual(new Set([401]));
+  });
+
+  test('ends the subscriptions of the old secret when the grace ends', async () => {
+    const { id, whole } = await here.createKey();
+    const client = socketClient(url, { apiKey: whole });
+    await rotate({ id }, 60);
+    const events = client.subscribe('subscription { petChanged { petId } }');
+    await until(async () => (await running(here)) === 1);
+    clock += 60_000;
+    const { answers } = await events.untilOver();
+    expect(answers).toMatchObject([{ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] }]);
+    client.close();
+  });
+
+  test('keeps its quota, ban and idempotency keys', async () => {
+    const key = await here.createKey({ plan: 'ENTERPRISE', perMinute: 3, perDay: 100, scopes: ['WRITE'] });
+    const create = async (whole: string) => {
+      const { statusCode, headers } = await here.server.inject({
+        method: 'POST',
+        url: '/categories',
+        headers: { 'x-api-key': whole, 'idempotency-key': 'rotation', 'content-type': 'application/json' },
+        payload: { name: 'Dogs' },
+      });
+      return [statusCode, headers['idempotent-replayed'], headers['x-ratelimit-remaining']];
+    };
+    expect(await create(key.whole)).toEqual([201, undefined, '2']);
+    const fresh = await rotate(key);
+    expect(await create(fresh)).toEqual([201, 'true', '1']);
+    for (let i = 0; i < 22; i++) await read(key.whole);
+    const { payload } = await here.server.inject({ url: '/pets', headers: { 'x-api-key': fresh } });
+    expect(JSON.parse(payload)).toMatchObject({ code: 'KEY_BANNED' });
+  });
+
+  test.each<[string, object, object, (key: TestKey) => unknown]>([
+    ['a negative grace', { graceSeconds: -1 }, { paths: ['graceSeconds'] }, () => undefined],
+    ['a grace above 30 days', { graceSeconds: 2_592_001 }, { paths: ['graceSeconds'] }, () => undefined],
+    ['a revoked key', {}, { paths: ['id'] }, revoke],
+    [
+      'an expired key',
+      {},
+      { paths: ['id'] },
+      () => {
+        clock += 60_000;
+      },
+    ],
+    ['a malformed id', { id: '7' }, { paths: ['id'] }, () => undefined],
+    ['an unknown id', { id: 'zzzzzzzzzzzz' }, { code: 'NOT_FOUND', paths: [] }, () => undefined],
+  ])('is not changed by a rotation with %s', async (_what, variables, expected, prepare) => {
+    const key = await here.createKey({ expiresAt: new Date(clock + 60_000).toISOString() });
+    await prepare(key);
+    const row = () => here.database.query(statement('select * from api_keys where id = $1'), [key.id]);
+    const before = await row();
+    const refusal = await refusalOf(here, ROTATE, { id: key.id, ...variables });
+    expect(refusal).toMatchObject({ code: 'BAD_USER_INPUT', ...expected });
+    expect(await row()).toEqual(before);
+  });
+});
+
+describe('a change takes effect at once on the same instance, and within 5 s on others', () => {
+  async function status(gateway: Gateway, { headers }: Pick<TestKey, 'headers'>) {
+    const response = await gateway.server.inject({ url: '/pets', headers });
+    return [response.statusCode, response.headers['x-ratelimit-limit']];
+  }
+
+  test.each<[string, (key: TestKey) => Promise<unknown>, [number, string]]>([
+    ['a revocation', revoke, [401, '60']],
+    ['a change of plan', ({ id }) => here.data(UPDATE, { id, input: { plan: 'BUSINESS' } }), [200, '1000']],
+  ])('%s', async (_what, change, expected) => {
+    const key = await here.createKey({ plan: 'PRO' });
+    for (const instance of [here, there]) expect(await status(instance, key)).toEqual([200, '300']);
+    await change(key);
+    expect(await status(here, key)).toEqual(expected);
+    later();
+    expect(await status(there, key)).toEqual(expected);
+  });
+
+  test('a new key, even where it was rejected before', async () => {
+    const { id, secret } = newKey();
+    const key = { headers: { 'x-api-key': `ps_${id}_${secret}` } };
+    expect(await status(there, key)).toEqual([401, '60']);
+    await here.database.prisma.apiKey.create({
+      data: { id, secretHash: hashSecret(secret), name: 'late', plan: 'FREE', scopes: ['READ'] },
+    });
+    later();
+    expect(await status(there, key)).toEqual([200, '60']);
+  });
+});
+
+describe('look-ups of keys', () => {
+  test('concurrent requests with a key share a look-up, and each secret is compared', async () => {
+    const { id, whole } = await here.createKey();
+    const lookUps = jest.spyOn(here.database.prisma.apiKey, 'findUnique');
+    expect(await readAll(whole, whole, wrong(whole))).toEqual([200, 200, 401]);
+    expect(lookUps.mock.calls.map(([{ where }]) => where.id)).toEqual([id]);
+  });
+
+  test('wrong secrets for a key cause no more than two look-ups in 5 s', async () => {
+    const { whole } = await here.createKey();
+    const lookUps = jest.spyOn(here.database.prisma.apiKey, 'findUnique');
+    for (const key of [whole, wrong(whole), wrong(whole), whole, wrong(whole)]) await read(key);
+    expect(lookUps).toHaveBeenCalledTimes(2);
+  });
+
+  /** Look-ups of a key, each of which responds with what it found only when told to. */
+  function slowLookUps({ id }: TestKey): (() => void)[] {
+    const { apiKey } = here.database.prisma;
+    const findUnique = apiKey.findUnique.bind(apiKey);
+    const responses: (() => void)[] = [];
+    const slow = async (query: Parameters<typeof findUnique>[0]) => {
+      const found = await findUnique(query);
+      // The administration of keys never reads the secret's hash.
+      const isLookUp = query.where.id === id && !query.omit?.secretHash;
+      if (isLookUp) await new Promise<void>((resolve) => responses.push(resolve));
+      return found;
+    };
+    jest.spyOn(apiKey, 'findUnique').mockImplementation(slow as never);
+    return responses;
+  }
+
+  test('a look-up overtaken by a revocation does not count for later requests', async () => {
+    const key = await here.createKey();
+    const responses = slowLookUps(key);
+    const before = read(key.whole);
+    await until(async () => responses.length === 1);
+    await revoke(key);
+    const after = read(key.whole);
+    await until(async () => responses.length === 2);
+    responses[1]?.();
+    expect(await after).toBe(401);
+    responses[0]?.();
+    expect(await before).toBe(200);
+    expect(await read(key.whole)).toBe(401);
+  });
+
+  describe('on a connection that has sent a valid key,', () => {
+    let agent: Agent;
+    let key: TestKey;
+    beforeEach(async () => {
+      connections = 0;
+      agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      key = await here.createKey({ expiresAt: new Date(clock + 60_000).toISOString() });
+    });
+    afterEach(() => {
+      agent.destroy();
+      expect(connections).toBe(1);
+    });
+
+    const send = async (whole: string) =>
+      (await ask(url, { path: '/pets', headers: { 'x-api-key': whole } }, agent)).status;
+
+    test('another secret is rejected, and the valid key still accepted', async () => {
+      const { whole } = key;
+      for (const other of [wrong(whole, 0), wrong(whole, 15), wrong(whole), `${whole}a`, whole.slice(0, -1)]) {
+        expect(await send(whole)).toBe(200);
+        expect(await send(other)).toBe(401);
+      }
+      expect(await send(whole)).toBe(200);
+    });
+
+    test('the key is rejected after it was revoked during its look-up', async () => {
+      const responses = slowLookUps(key);
+      const before = send(key.whole);
+      await until(async () => responses.length === 1);
+      await revoke(key);
+      responses[0]?.();
+      expect(await before).toBe(200);
+      jest.restoreAllMocks();
+      expect(await send(key.whole)).toBe(401);
+    });
+
+    test.each<[string, () => unknown]>([
+      ['once it is revoked', () => revoke(key)],
+      [
+        'five seconds after another instance revoked it',
+        async () => {
+          await here.database.query(statement('update api_keys set revoked_at = now() where id = $1'), [key.id]);
+          later();
+        },
+      ],
+      [
+        'from the millisecond at which it expires',
+        async () => {
+          clock += 59_999;
+          expect(await send(key.whole)).toBe(200);
+          clock += 1;
+        },
+      ],
+    ])('the key is rejected %s', async (_when, end) => {
+      expect(await send(key.whole)).toBe(200);
+      await end();
+      expect(await send(key.whole)).toBe(401);
+    });
+  });
+});
