@@ -1,35 +1,22 @@
 import { SharedResults } from '../../src/graphql/shared-results';
 
-/** A computation that never ends by itself. */
-function endless() {
-  const ended = jest.fn();
-  const start = jest.fn(() => ({ result: new Promise<string>(() => undefined), end: ended }));
-  return { start, ended };
-}
-
 const EVENT = {};
 
-test('a result that nobody waits for any more is not computed to its end', () => {
+test('a computation is ended when its last waiting reader leaves, and starts anew for a later one', () => {
   const results = new SharedResults<string>();
-  const { start, ended } = endless();
+  const end = jest.fn();
+  const start = jest.fn(() => ({ result: new Promise<string>(() => undefined), end }));
   const [first, second] = [results.find(EVENT, 'work', start), results.find(EVENT, 'work', start)];
   expect(start).toHaveBeenCalledTimes(1);
   first.end();
-  expect(ended).not.toHaveBeenCalled();
+  expect(end).not.toHaveBeenCalled();
   second.end();
-  expect(ended).toHaveBeenCalledTimes(1);
-});
-
-test('who comes after all have left has it computed anew', () => {
-  const results = new SharedResults<string>();
-  const { start, ended } = endless();
-  results.find(EVENT, 'work', start).end();
+  expect(end).toHaveBeenCalledTimes(1);
   results.find(EVENT, 'work', start);
   expect(start).toHaveBeenCalledTimes(2);
-  expect(ended).toHaveBeenCalledTimes(1);
 });
 
-test('a result that is there is kept for who comes later, whoever has left', async () => {
+test('a finished result is kept for later readers, even when all others have left', async () => {
   const results = new SharedResults<string>();
   const end = jest.fn();
   const start = jest.fn(() => ({ result: Promise.resolve('done'), end }));
