@@ -1,5 +1,5 @@
 import { statement } from '../../src/database/statement';
-import { emptyDatabase } from '../helper/database';
+import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { refusalOf } from '../helper/refusal';
 import { titled } from '../helper/titled';
@@ -8,19 +8,13 @@ import { badInput, send } from '../rest/client';
 let gateway: Gateway;
 beforeAll(async () => {
   gateway = await startGateway();
-  await emptyDatabase(gateway.database);
-  await gateway.database.query(
-    statement(`with
-      c as (insert into categories (name) values ('Dogs') returning id),
-      p as (insert into pets (name, category_id) select 'Rex', id from c returning id),
-      i as (insert into inventory (pet_id, quantity) select id, 5 from p)
-      insert into orders default values`),
-    [],
-  );
+  await fillShop(gateway.database);
+  // Any number of units may be ordered without a pet.
+  await gateway.data('mutation { updateOrder(id: 1, input: { petId: null, quantity: null }) { id } }');
 });
 afterAll(() => gateway.close());
 
-/** Every row of the shop. */
+/** Every row of the shop, to check that a refused operation has changed nothing. */
 async function everything(): Promise<unknown[]> {
   const tables = ['categories', 'pets', 'orders', 'inventory'];
   const rows = tables.map((table) => `(select json_agg(t) from ${table} t)`).join(', ');
@@ -64,13 +58,13 @@ const REQUIRED = 'is required';
 const NULL = 'must not be null';
 const KEPT = 'must not be null; omit it to keep the current value';
 
-/** What both interfaces say in the same words; GraphQL names wrong types by its own. */
+/** Messages that both interfaces have; GraphQL has its own for wrong types. */
 const SHARED = /empty|NUL|surrogate|at most|required|omit|is not a field/;
 
 interface Kind {
   readonly fields: readonly (readonly [Operation, string])[];
-  /** Values, and what is kept of them if it differs. */
-  readonly accepted: readonly (readonly [value: unknown, kept?: unknown])[];
+  /** Values, and what is stored of them if it differs. */
+  readonly accepted: readonly (readonly [value: unknown, stored?: unknown])[];
   readonly rejected: readonly (readonly [message: string, ...values: unknown[]])[];
 }
 
@@ -186,12 +180,12 @@ async function expectRejected(operation: Operation, input: object, faults: reado
 describe.each(Object.entries(KINDS))('%s', (_kind, { fields, accepted, rejected }) => {
   test.each(fields)('of %s may have any valid value', async (operation, field) => {
     const [, , request, others] = OPERATIONS[operation];
-    for (const [value, kept = value] of accepted) {
+    for (const [value, stored = value] of accepted) {
       const input = { ...others, [field]: value };
-      const made = { made: { [field]: kept } };
+      const made = { made: { [field]: stored } };
       expect(await gateway.data(withVariable(operation, field), { input })).toEqual(made);
       expect(await gateway.data(withLiteral(operation, input, field))).toEqual(made);
-      expect((await send(gateway, request, input)).json).toMatchObject({ [field]: kept });
+      expect((await send(gateway, request, input)).json).toMatchObject({ [field]: stored });
     }
   });
 
@@ -257,10 +251,162 @@ const faulty: [Operation, object, ...[path: string, message: string][]][] = [
   ['setInventory', { quantity: -1, colour: 'red' }, ['quantity', between(0)], noField('colour', 'InventoryUpdate')],
 ];
 test.each(faulty.map((row) => titled(row, 2)))(
-  'every fault of an input is told: %s',
+  'every fault of an input is reported: %s',
   async (_title, operation, input, ...faults) => {
     const before = await everything();
     await expectRejected(operation, input, faults);
     expect(await everything()).toEqual(before);
   },
 );
+
+describe('an identifier', () => {
+  const LARGEST = '9223372036854775807';
+  const READS = ['pet(id: $)', 'category(id: $)', 'order(id: $)', 'inventoryItem(petId: $)'];
+  const PLACES: [kind: string, field: string, path: string][] = [
+    ...READS.map((field): [string, string, string] => ['query', field, field.includes('petId') ? 'petId' : 'id']),
+    ['query', 'pets(filter: { ids: [1, $] })', 'filter.ids.1'],
+    ['query', 'pets(filter: { categoryIds: [$] })', 'filter.categoryIds.0'],
+    ['query', 'orders(filter: { petIds: [$] })', 'filter.petIds.0'],
+    ['mutation', 'deletePet(id: $)', 'id'],
+    ['mutation', 'updatePet(id: $, input: {})', 'id'],
+    ['mutation', 'createPet(input: { name: "Max", categoryId: $ })', 'input.categoryId'],
+    ['mutation', 'placeOrder(input: { petId: $ })', 'input.petId'],
+    ['mutation', 'setInventory(petId: $, input: { quantity: 1 })', 'petId'],
+  ];
+  const write = (kind: string, field: string, id: string) =>
+    `${kind} ${id === '$id' ? '($id: ID!)' : ''} { it: ${field.replace('$', () => id)} { __typename } }`;
+
+  const WRONG = ['0', '-1', '1.5', '9223372036854775808', '1e3', '1e400', 'true', 'abc'];
+  const TEXTS = ['', ' 1', '1 ', '01', '+1', '0x1', '１', '1n', '\u0000', '99999999999999999999'];
+  const VALUES = [...WRONG, ...TEXTS, '\ud800', 0, -1, 1.5, 1e21, 2 ** 53, true, [1], [], {}];
+  test.each(VALUES)('is not %j', async (id) => {
+    const before = await everything();
+    const refusal = { http: 400, code: 'BAD_USER_INPUT', status: 400 };
+    for (const [kind, field, path] of PLACES)
+      expect(await refusalOf(gateway, write(kind, field, '$id'), { id })).toMatchObject({ ...refusal, paths: [path] });
+    // As a literal, 2^53 is exact.
+    const literals = id === '\ud800' || id === 2 ** 53 ? [] : [JSON.stringify(id)];
+    if (WRONG.includes(String(id))) literals.push(String(id));
+    for (const literal of literals)
+      for (const field of READS)
+        expect(await refusalOf(gateway, write('query', field, literal))).toMatchObject(refusal);
+    expect(await everything()).toEqual(before);
+  });
+
+  test.each(PLACES)('is not the id of an API key: %s %s', async (kind, field) => {
+    const refusal = { code: 'BAD_USER_INPUT', status: 400 };
+    for (const query of [write(kind, field, '$id'), write(kind, field, '"abcdefghijkl"')])
+      expect(await refusalOf(gateway, query, { id: 'abcdefghijkl' })).toMatchObject(refusal);
+  });
+
+  test.each(READS)('is a number or a text in %s, and may be as large as int64 allows', async (field) => {
+    const found = { it: expect.anything() };
+    for (const literal of ['1', '"1"']) expect(await gateway.data(write('query', field, literal))).toEqual(found);
+    for (const id of [1, '1']) expect(await gateway.data(write('query', field, '$id'), { id })).toEqual(found);
+    for (const literal of [LARGEST, `"${LARGEST}"`])
+      expect(await gateway.data(write('query', field, literal))).toEqual({ it: null });
+    expect(await gateway.data(write('query', field, '$id'), { id: LARGEST })).toEqual({ it: null });
+  });
+
+  describe('beyond 2^53 is exact over REST:', () => {
+    const ID = '9223372036854775806';
+    const PET = `{"id":${ID},"name":"Max","status":"available","categoryId":${ID}}`;
+    beforeEach(async () => {
+      const { database } = gateway;
+      await fillShop(database);
+      await database.query(statement('insert into categories (id, name) values ($1, $2)'), [ID, 'Far']);
+      await database.query(statement('insert into pets (id, name, category_id) values ($1, $2, $1)'), [ID, 'Max']);
+    });
+
+    test.each<[string, string | undefined, string]>([
+      [`GET /pets/${ID}`, undefined, PET],
+      [`GET /pets?id=${ID}&categoryId=${ID}`, undefined, `[${PET}]`],
+      [`PATCH /pets/${ID}`, `{"id":${ID},"categoryId":${ID}}`, PET],
+      [`PUT /pets/${ID}`, `{"id":${ID},"name":"Max","categoryId":${ID}}`, PET],
+      ['POST /pets', `{"name":"Max","categoryId":${ID}}`, PET.replace(ID, '4')],
+      ['POST /store/orders', `{"petId": ${ID} }`, `{"id":2,"petId":${ID},"complete":false}`],
+      [
+        `PUT /store/inventory/${ID}`,
+        `{"petId":${ID},"quantity":3}`,
+        `{"petId":${ID},"quantity":3,"status":"available"}`,
+      ],
+    ])('%s %s', async (on, body, text) => {
+      expect((await send(gateway, on, body)).text).toBe(text);
+    });
+
+    test('the next number is another id', async () => {
+      const refused = { status: 400, json: { code: 'BAD_USER_INPUT', details: [{ path: 'id' }] } };
+      expect(await send(gateway, `PATCH /pets/${ID}`, `{"id":${LARGEST}}`)).toMatchObject(refused);
+    });
+  });
+
+  test.each<[string, unknown, object]>([
+    // The service assigns it.
+    ['POST /pets', { id: 99, name: 'Mia', categoryId: 2 }, { status: 201, json: { id: 4 } }],
+    ['POST /categories', { id: 'x', name: 'Birds' }, { status: 201, json: { id: 3 } }],
+    ['POST /store/orders', { id: null }, { status: 201, json: { id: 2 } }],
+    // It may repeat the id in the path.
+    ['PUT /pets/1', { id: 1, name: 'Rex', categoryId: 1 }, { status: 200 }],
+    ['PATCH /pets/1', { id: 1, name: 'Rex' }, { status: 200 }],
+    ['PUT /categories/1', { id: 1, name: 'Dogs' }, { status: 200 }],
+    ['PATCH /store/orders/1', { id: 1, petId: 1 }, { status: 200 }],
+    ['PUT /store/inventory/1', { petId: 1, quantity: 1 }, { status: 200 }],
+    [
+      'PUT /pets/1',
+      { id: 2, name: 'Rex', categoryId: 1 },
+      { status: 400, json: { code: 'BAD_USER_INPUT', details: [{ path: 'id' }] } },
+    ],
+    ['PATCH /pets/1', { id: '1' }, { status: 400, json: { code: 'BAD_USER_INPUT', details: [{ path: 'id' }] } }],
+    ['PATCH /pets/1', { id: null }, { status: 400, json: { code: 'BAD_USER_INPUT', details: [{ path: 'id' }] } }],
+    ['PATCH /pets/1', { id: [1] }, { status: 400, json: { code: 'BAD_USER_INPUT', details: [{ path: 'id' }] } }],
+    ['PATCH /store/orders/1', { id: 2 }, { status: 400, json: { code: 'BAD_USER_INPUT', details: [{ path: 'id' }] } }],
+    [
+      'PUT /store/inventory/1',
+      { petId: 2, quantity: 1 },
+      { status: 400, json: { code: 'BAD_USER_INPUT', details: [{ path: 'petId' }] } },
+    ],
+    [
+      'PUT /pets/1',
+      '{ "id": 1.0, "name": "Rex", "categoryId": 1 }',
+      { status: 400, json: { code: 'BAD_USER_INPUT', details: [{ path: 'id' }] } },
+    ],
+  ])('in a body of REST: %s %j', async (on, body, answer) => {
+    await fillShop(gateway.database);
+    expect(await send(gateway, on, body)).toMatchObject(answer);
+  });
+});
+
+describe('a name in a search', () => {
+  test.each([
+    [NUL, 'a\0'],
+    [LONE, '\ud800'],
+    [atMost(255), 'x'.repeat(256)],
+  ])('%s', async (message, name) => {
+    for (const list of ['pets', 'categories']) {
+      const query = `query ($name: String!) { ${list}(first: 0, filter: { name: $name }) { totalCount } }`;
+      const refusal = await refusalOf(gateway, query, { name });
+      expect(refusal).toMatchObject({ code: 'BAD_USER_INPUT', paths: ['filter.name', 'first'] });
+      expect(refusal.details[0]?.message).toBe(message);
+    }
+  });
+});
+
+test.each([0, -1, 101, 2147483647])('a page size is not %i', async (size) => {
+  const refusal = { http: 200, code: 'BAD_USER_INPUT', status: 400 };
+  for (const list of ['pets', 'categories', 'orders', 'inventory'])
+    for (const end of ['first', 'last'])
+      expect(await refusalOf(gateway, `{ ${list}(${end}: ${size}) { totalCount } }`)).toMatchObject({
+        ...refusal,
+        paths: [end],
+      });
+  expect(await refusalOf(gateway, `{ pet(id: 1) { orders(first: ${size}) { totalCount } } }`)).toMatchObject(refusal);
+});
+
+test.each(['10', 1.5, true, 2147483648])('a page size is not %j', async (size) => {
+  const query = 'query ($size: Int) { pets(first: $size) { totalCount } }';
+  expect(await refusalOf(gateway, query, { size })).toMatchObject({
+    http: 400,
+    code: 'BAD_USER_INPUT',
+    paths: ['first'],
+  });
+});
