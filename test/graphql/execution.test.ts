@@ -2,13 +2,8 @@ import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import fc from 'fast-check';
 import { execute, GraphQLList, type GraphQLOutputType, isListType, isNonNullType, parse, validate } from 'graphql';
 import { anonymousCaller } from '../../src/access/caller';
-import type { Database } from '../../src/database/database';
 import { Charge } from '../../src/graphql/charge';
-import { Context, GRAPHQL_API, type OperationRequest } from '../../src/graphql/context';
-import { Executor } from '../../src/graphql/executor';
-import { serialize } from '../../src/graphql/json-text';
-import { Operations } from '../../src/graphql/operation';
-import { Run } from '../../src/graphql/run';
+import { Context } from '../../src/graphql/context';
 import { buildSchema, type Services } from '../../src/graphql/schema';
 import { CategoryService } from '../../src/petstore/categories/category-service';
 import { InventoryService } from '../../src/petstore/inventory/inventory-service';
@@ -16,15 +11,15 @@ import { OrderService } from '../../src/petstore/orders/order-service';
 import { PetService } from '../../src/petstore/pets/pet-service';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { Meter } from '../../src/rate-limit/meter';
-import { createDatabase } from '../helper/database';
+import { fillShop } from '../helper/database';
 import { runs } from '../helper/full';
+import { type Gateway, startGateway } from '../helper/gateway';
 import { fill, worlds } from '../helper/world';
 import { queries } from '../net/queries';
+import { valuesIn } from './values-in';
 
-const limits = new MemoryStore({
-  bans: { banAfter: 20, banSeconds: 60, banMaxSeconds: 3600 },
-  now: Date.now,
-});
+const bans = { banAfter: 20, banSeconds: 60, banMaxSeconds: 3600 };
+const limits = new MemoryStore({ bans, now: Date.now });
 const schema = buildSchema({
   categories: new CategoryService(),
   pets: new PetService(),
@@ -36,220 +31,176 @@ const schema = buildSchema({
 const lenient = mapSchema(schema, {
   [MapperKind.OBJECT_FIELD]: (field) => ({ ...field, type: nullable(field.type) }),
 });
-const operations = new Operations(schema);
-const most = Number.MAX_SAFE_INTEGER;
-const executor = new Executor(schema, {
-  now: Date.now,
-  costs: { query: most, mutation: most, subscription: most, free: most },
-  maxResponseBytes: most,
-});
 
 function nullable(type: GraphQLOutputType): GraphQLOutputType {
   if (isNonNullType(type)) return nullable(type.ofType);
   return isListType(type) ? new GraphQLList(nullable(type.ofType)) : type;
 }
 
-let database: Database;
-let drop: () => Promise<void>;
+let gateway: Gateway;
+let unbounded: Gateway;
 beforeAll(async () => {
-  ({ database, drop } = await createDatabase());
-});
-afterAll(() => drop());
-
-const observer = {
-  onOperation: () => undefined,
-  onInternalError: () => undefined,
-  onProblem: () => undefined,
-};
-
-function request(more?: Partial<OperationRequest>): OperationRequest {
-  const caller = { ...anonymousCaller('test', 'write'), quota: { perMinute: 1e9, perDay: 1e9 } };
-  const meter = new Meter(limits, caller);
-  return { session: database, caller, meter, requestId: 'test', observer, api: GRAPHQL_API, ...more };
-}
-
-function context(api: OperationRequest['api']): Context {
-  const made = request({ api });
-  return new Context(made, new Charge(made.meter, 1), database);
-}
-
-/** The response as text. */
-async function byPlan(text: string, variables: Record<string, unknown>): Promise<string> {
-  const operation = operations.find(parse(text), undefined);
-  const coerced = operation?.coerce(variables);
-  const plan = coerced && operation?.plan(coerced);
-  if (!plan) return 'no plan';
-  const { data, errors } = await new Run(context(GRAPHQL_API), coerced, most).execute(plan.root, false);
-  return serialize(errors ? { errors: errors.map((error) => error.toJSON()), data } : { data });
-}
-
-async function byGraphqlJs(
-  text: string,
-  variables: Record<string, unknown>,
-  against = schema,
-): Promise<{ answer: string; failed: boolean }> {
-  const result = await execute({
-    schema: against,
-    document: parse(text),
-    variableValues: variables,
-    // It reads every row's columns.
-    contextValue: context({ name: 'graphql' }),
-  });
-  if (result.data === undefined) return { answer: 'no plan', failed: true };
-  return { answer: JSON.stringify(result), failed: result.errors !== undefined };
-}
-
-test('answers byte for byte as graphql-js does, with the errors that it may report', async () => {
-  const seen = { same: 0, refused: 0 };
+  gateway = await startGateway();
+  unbounded = await gateway.another({ GRAPHQL_MAX_COST: '10000000' });
   const [world] = fc.sample(worlds, { numRuns: 1, seed: 7 });
   if (!world) throw new Error('no world');
-  await fill(database, world);
-  await fc.assert(
-    fc.asyncProperty(queries(schema), async ({ text, variables }) => {
-      fc.pre(validate(schema, parse(text)).length === 0);
-      const expected = await byGraphqlJs(text, variables);
-      const planned = await byPlan(text, variables);
-      if (!expected.failed) {
-        seen.same++;
-        expect(planned).toBe(expected.answer);
-        return;
-      }
-      seen.refused++;
-      if (expected.answer === 'no plan') return expect(planned).toBe('no plan');
-      // Of several errors below one place that becomes null, either may report any.
-      const { data, errors } = JSON.parse(planned);
-      expect(data).toEqual(JSON.parse(expected.answer).data);
-      const all = JSON.parse((await byGraphqlJs(text, variables, lenient)).answer).errors;
-      expect(all).toEqual(expect.arrayContaining(errors));
-      expect(errors.length).toBeGreaterThan(0);
-    }),
-    runs(80, 600),
+  await fill(gateway.database, world);
+});
+afterAll(async () => {
+  await unbounded.close();
+  await gateway.close();
+});
+
+/** The status and the text of a response, without `extensions`, and the estimated cost. */
+async function ask(query: string, variables: object = {}) {
+  const response = await unbounded.app.inject({ method: 'POST', url: '/graphql', payload: { query, variables } });
+  const [, text = '', estimated] =
+    /^(.*?)(?:,"extensions":\{"cost":\{"operation":\d+,"estimated":(\d+),[^{}]*\{[^{}]*\}\}\})?\}$/.exec(
+      response.body,
+    ) ?? [];
+  return { status: response.statusCode, text: `${text}}`, estimated: Number(estimated) };
+}
+
+/** The response of graphql-js, whose resolvers read every column of every row. */
+async function byGraphqlJs(text: string, variableValues: Record<string, unknown> = {}, against = schema) {
+  const caller = { ...anonymousCaller('test', 'write'), quota: { perMinute: 1e9, perDay: 1e9 } };
+  const meter = new Meter(limits, caller);
+  const observer = { onOperation: () => undefined, onInternalError: () => undefined, onProblem: () => undefined };
+  const api = { name: 'graphql' } as const;
+  const session = gateway.database;
+  const contextValue = new Context(
+    { session, caller, meter, requestId: 'test', observer, api },
+    new Charge(meter, 1),
+    session,
   );
+  return execute({ schema: against, document: parse(text), variableValues, contextValue });
+}
+
+async function expectSame(text: string, variables: Record<string, unknown> = {}): Promise<void> {
+  const result = await byGraphqlJs(text, variables);
+  expect(result.errors).toBeUndefined();
+  expect(await ask(text, variables)).toMatchObject({ status: 200, text: JSON.stringify(result) });
+}
+
+test('answers byte for byte as graphql-js does, with errors that it may report, and no more values than estimated', async () => {
+  const seen = { same: 0, failed: 0 };
+  const property = fc.asyncProperty(queries(schema), async ({ text, variables }) => {
+    fc.pre(validate(schema, parse(text)).length === 0);
+    const expected = await byGraphqlJs(text, variables);
+    const answer = await ask(text, variables);
+    if (!expected.errors) {
+      seen.same++;
+      expect(answer.text).toBe(JSON.stringify(expected));
+      // The data itself is not a field.
+      expect(valuesIn(expected.data) - 1).toBeLessThanOrEqual(answer.estimated);
+      return;
+    }
+    seen.failed++;
+    const { data, errors } = JSON.parse(answer.text);
+    expect(errors.length).toBeGreaterThan(0);
+    expect(data).toEqual(JSON.parse(JSON.stringify(expected)).data);
+    if (data === undefined) return expect(answer.status).toBe(400);
+    // Of several errors below one place that becomes null, either may report any.
+    const all = JSON.parse(JSON.stringify(await byGraphqlJs(text, variables, lenient))).errors;
+    for (const { path, message, locations } of errors)
+      expect(all).toContainEqual(expect.objectContaining({ path, message, locations }));
+  });
+  await fc.assert(property, runs(80, 600));
   // The queries are a mix of valid and invalid ones.
   expect(seen.same).toBeGreaterThan(20);
-  expect(seen.refused).toBeGreaterThan(5);
+  expect(seen.failed).toBeGreaterThan(5);
 }, 120_000);
 
-describe('in rows that are read together,', () => {
-  beforeAll(async () => {
-    const [world] = fc.sample(worlds, { numRuns: 1, seed: 7 });
-    if (world) await fill(database, world);
-  });
-
-  const PETS = '(first: 3, orderBy: { direction: DESC })';
+describe('the response is that of graphql-js:', () => {
+  const PETS = 'pets(first: 3, orderBy: { direction: DESC })';
   test.each([
-    [
-      `{ b: pets${PETS} { nodes { ...P } } a: pets${PETS} { nodes { ...P orders { nodes { quantity } } } } }`,
-      'P on Pet',
-      '{ orders { nodes { id } } }',
-    ],
-    [
-      `{ a: pets${PETS} { nodes { ...P orders { nodes { quantity } } } } b: pets${PETS} { nodes { ...P } } }`,
-      'P on Pet',
-      '{ orders { nodes { id } } }',
-    ],
-    [
-      '{ b: orders { nodes { pet { ...P } } } a: orders { nodes { pet { ...P category { id } inventory { status } } } } }',
-      'P on Pet',
-      '{ category { name } inventory { quantity } }',
-    ],
-    [
-      '{ b: categories { nodes { ...C } } a: categories { nodes { ...C pets(first: 2) { nodes { status } } } } }',
-      'C on Category',
-      '{ pets(first: 2) { nodes { id } } }',
-    ],
-  ])('a fragment adds the same in each place as its fields written out: %s', async (text, on, body) => {
-    const whole = `${text} fragment ${on} ${body}`;
-    const [name = ''] = on.split(' ');
-    const writtenOut = text.replaceAll(`...${name}`, `... ${body}`);
-    const { answer, failed } = await byGraphqlJs(writtenOut, {});
-    expect(failed).toBe(false);
-    expect(await byGraphqlJs(whole, {})).toEqual({ answer, failed });
-    expect(await byPlan(whole, {})).toBe(answer);
-  });
-
-  test.each([
+    // A fragment adds the same as its fields in each place.
+    `{ b: ${PETS} { nodes { ...P } } a: ${PETS} { nodes { ...P orders { nodes { quantity } } } } } fragment P on Pet { orders { nodes { id } } }`,
+    `{ a: ${PETS} { nodes { ...P orders { nodes { quantity } } } } b: ${PETS} { nodes { ...P } } } fragment P on Pet { orders { nodes { id } } }`,
+    `{ b: orders { nodes { pet { ...P } } } a: orders { nodes { pet { ...P category { id } inventory { status } } } } }
+      fragment P on Pet { category { name } inventory { quantity } }`,
+    `{ b: categories { nodes { ...C } } a: categories { nodes { ...C pets(first: 2) { nodes { status } } } } }
+      fragment C on Category { pets(first: 2) { nodes { id } } }`,
+    // Every row has its edge.
     '{ pets(first: 5) { nodes { id } edges { cursor } } }',
     '{ pets(first: 5) { edges { __typename } nodes { name } pageInfo { hasNextPage endCursor } } }',
     '{ categories { nodes { pets { nodes { id } edges { cursor } totalCount } } } }',
-  ])('every row has its edge: %s', async (text) => {
-    const { answer, failed } = await byGraphqlJs(text, {});
-    expect(failed).toBe(false);
-    expect(answer).toContain('"edges":[{');
-    expect(await byPlan(text, {})).toBe(answer);
+    '{ pets(first: 2) { nodes { id } nodes { name } edges { node { category { name } } } edges { node { id } } } }',
+    '{ __schema { queryType { name } types { name fields { name args { name defaultValue } } } } }',
+    '{ __type(name: "Pet") { name fields { type { kind ofType { name } } } } __typename }',
+    '{ __proto__: pet(id: 1) { id __proto__: name } }',
+    '{ pet(id: 1) { b: name ... on Pet { name b: name } ... { category { id } } category { name } } }',
+    '{ node(id: "UGV0OjE") { ... on Pet { barks: name } ... on Category { name } ... on Node { nodeId } __typename } }',
+  ])('%s', (text) => expectSame(text));
+
+  test.each([true, false])('a: %j, for each of the conditions of an operation', async (a) => {
+    const text = `query ($a: Boolean!, $b: Boolean = true) {
+      pets(first: 2) { nodes { id name @include(if: $a) } } ... @skip(if: $b) { categories { nodes { id } } }
+    }`;
+    for (const variables of [{ a }, { a, b: true }, { a, b: false }]) await expectSame(text, variables);
   });
 });
 
-test('an error in one place leaves the others as they are', async () => {
-  const [world] = fc.sample(worlds, { numRuns: 1, seed: 7 });
-  if (world) await fill(database, world);
-  const text =
-    '{ inventory { nodes { pet { category { name } } } } pet(id: 1) { category { id } orders(after: "x") { totalCount } } }';
-  const { body } = await executor.run(parse(text), undefined, {}, request());
-  expect(body.errors).toMatchObject([{ path: ['pet', 'orders'], extensions: { code: 'BAD_USER_INPUT' } }]);
-});
+describe('an error', () => {
+  beforeAll(() => fillShop(gateway.database));
 
-test('a query that times out in the database is not sent again', async () => {
-  const timeout = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
-  const query = jest.fn(() => Promise.reject(timeout));
-  const slow = request({ session: { ...database, work: database.work, query } });
-  const { body } = await executor.run(parse('{ pets { nodes { id } } }'), undefined, {}, slow);
-  expect(body.errors).toMatchObject([{ path: ['pets'], extensions: { code: 'SERVICE_UNAVAILABLE' } }]);
-  expect(query).toHaveBeenCalledTimes(1);
-});
+  test('in one field leaves status 200 and the others, with its path, position and request id', async () => {
+    const query = '{ pet(id: 1) { name wrong: orders(first: 0) { totalCount } } other: pet(id: 2) { name } }';
+    const { status, data, errors } = await gateway.graphql(query, {}, { 'x-request-id': 'abc-1' });
+    expect([status, data]).toEqual([200, { pet: null, other: { name: 'Bello' } }]);
+    const extensions = { code: 'BAD_USER_INPUT', status: 400, requestId: 'abc-1' };
+    expect(errors).toMatchObject([{ path: ['pet', 'wrong'], locations: [{ line: 1, column: 21 }], extensions }]);
+  });
 
-test.each([
-  ['introspection', '{ __schema { queryType { name } types { name fields { name args { name defaultValue } } } } }'],
-  ['a type', '{ __type(name: "Pet") { name fields { type { kind ofType { name } } } } __typename }'],
-  ['a response key that is not a plain property', '{ __proto__: pet(id: 1) { id __proto__: name } }'],
-])('answers %s as graphql-js does', async (_what, text) => {
-  const { answer, failed } = await byGraphqlJs(text, {});
-  expect(failed).toBe(false);
-  expect(await byPlan(text, {})).toBe(answer);
+  test('in a root field that is not nullable leaves status 200 and null data', async () => {
+    const { status, data, errors } = await gateway.graphql('{ pets(first: 0) { totalCount } }');
+    expect([status, data]).toEqual([200, null]);
+    expect(errors).toMatchObject([{ path: ['pets'], locations: [{ line: 1, column: 3 }] }]);
+  });
 });
-
-test.each([[{ a: true, b: true }], [{ a: true, b: false }], [{ a: false, b: true }], [{ a: false, b: false }]])(
-  'an operation is compiled for each of its conditions: %j',
-  async (variables) => {
-    const text =
-      'query ($a: Boolean!, $b: Boolean = true) { pets(first: 2) { nodes { id name @include(if: $a) } } ... @skip(if: $b) { categories { nodes { id } } } }';
-    const { answer, failed } = await byGraphqlJs(text, variables);
-    expect(failed).toBe(false);
-    expect(await byPlan(text, variables)).toBe(answer);
-  },
-);
 
 describe('a mutation', () => {
-  const ran = (document: string, variables: Record<string, unknown> = {}) => {
-    return executor.run(parse(document), undefined, variables, request());
+  beforeEach(() => fillShop(gateway.database));
+  const added = async () => {
+    const { categories } = await gateway.data<{ categories: { nodes: { name: string }[] } }>(
+      '{ categories { nodes { name } } }',
+    );
+    return categories.nodes.slice(2).map(({ name }) => name);
   };
-  const count = () => database.prisma.category.count();
+  const codes = (errors: readonly { path?: readonly unknown[]; extensions?: Record<string, unknown> }[]) =>
+    errors.map(({ path, extensions }) => [path?.join('.'), extensions?.code]);
 
-  test('runs once', async () => {
-    const before = await count();
-    const text = 'mutation Add($name: String!) { createCategory(input: { name: $name }) { name pets { totalCount } } }';
-    const { body } = await ran(text, { name: 'Newts' });
-    expect(body.data).toEqual({ createCategory: { name: 'Newts', pets: { totalCount: 0 } } });
-    expect(await count()).toBe(before + 1);
+  test('runs its fields one after the other, each on its own, and keeps what was done', async () => {
+    const { status, data, errors } = await gateway.graphql(`mutation {
+      a: createCategory(input: { name: "A" }) { name pets { totalCount } }
+      b: deletePet(id: 3) { id }
+      c: deletePet(id: 3) { id }
+      d: createCategory(input: { name: " " }) { name }
+      e: createCategory(input: { name: "E" }) { name }
+    }`);
+    const all = { a: { name: 'A', pets: { totalCount: 0 } }, b: { id: '3' }, c: null, d: null, e: { name: 'E' } };
+    expect([status, data]).toEqual([200, all]);
+    expect(codes(errors)).toEqual([
+      ['c', 'NOT_FOUND'],
+      ['d', 'BAD_USER_INPUT'],
+    ]);
+    expect(await added()).toEqual(['A', 'E']);
   });
 
-  test('that succeeds, but whose result cannot be read, has still run once', async () => {
-    const before = await count();
-    const { body } = await ran(
+  test('whose result cannot be read has run, once', async () => {
+    const { data, errors } = await gateway.graphql(
       'mutation { made: createCategory(input: { name: "Newts" }) { name pets(first: 0) { totalCount } } }',
     );
-    expect(body).toMatchObject({
-      data: { made: null },
-      errors: [{ path: ['made', 'pets'], locations: [{ line: 1 }], extensions: { code: 'BAD_USER_INPUT' } }],
-    });
-    expect(await count()).toBe(before + 1);
+    expect([data, codes(errors)]).toEqual([{ made: null }, [['made.pets', 'BAD_USER_INPUT']]]);
+    expect(await added()).toEqual(['Newts']);
   });
 
-  test('that is refused has one error, with its path', async () => {
-    const before = await count();
-    const { body } = await ran('mutation { made: createCategory(input: { name: " " }) { name } }');
-    expect(body).toMatchObject({ data: { made: null }, errors: [{ path: ['made'] }] });
-    expect(body.errors).toHaveLength(1);
-    expect(await count()).toBe(before);
+  test('over the limit runs none of its fields, and has no data', async () => {
+    const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 2, perDay: 100 });
+    await gateway.graphql('{ pets { totalCount } }', undefined, headers);
+    const create = 'createCategory(input: { name: "A" }) { name }';
+    const { status, data, errors } = await gateway.graphql(`mutation { a: ${create} b: ${create} }`, {}, headers);
+    expect([status, data, codes(errors)]).toEqual([429, undefined, [[undefined, 'RATE_LIMITED']]]);
+    expect(await added()).toEqual([]);
   });
 });

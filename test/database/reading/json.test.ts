@@ -1,5 +1,5 @@
-import { statement } from '../../src/database/statement';
-import { type Gateway, startGateway } from '../helper/gateway';
+import { statement } from '../../../src/database/statement';
+import { type Gateway, startGateway } from '../../helper/gateway';
 
 // Rows that are selected plainly come out of the database as JSON: the difference must not show.
 

@@ -1,7 +1,7 @@
-import { fillShop } from '../helper/database';
-import { type Gateway, startGateway } from '../helper/gateway';
-import { refusalOf } from '../helper/refusal';
-import { StatementLog } from '../helper/statements';
+import { fillShop } from '../../helper/database';
+import { type Gateway, startGateway } from '../../helper/gateway';
+import { refusalOf } from '../../helper/refusal';
+import { StatementLog } from '../../helper/statements';
 
 let gateway: Gateway;
 beforeAll(async () => {

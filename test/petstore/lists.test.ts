@@ -63,27 +63,8 @@ const among = (parameter: string, field: keyof Row, value: fc.Arbitrary<unknown>
 });
 
 const TEXTS = [
-  ...[
-    'R',
-    're',
-    'rex',
-    'REX',
-    'É',
-    'ém',
-    'émi',
-    'ÉMILE',
-    'a',
-    'aA',
-    'b',
-    'AARON',
-    'zoe ',
-    'x 9',
-    '🐕',
-    '～',
-    ' b',
-    '%',
-  ],
-  ...['e', '', 'a b', '_', '0%', '00%', 'a_b', 'k\\s', 'kkkk', 'back', "o'b", 'b &=#'],
+  ...'R,re,rex,REX,É,ém,émi,ÉMILE,a,aA,b,AARON,zoe ,x 9,🐕,～, b,%,e,,a b,_,0%,00%,a_b,kkkk,back'.split(','),
+  ...['k\\s', "o'b", 'b &=#', 'strasse', 'STRAẞE'],
 ];
 const QUANTITIES = [-1, 0, 1, 2, 3, 2147483647];
 const named: Filter = {
@@ -133,7 +114,7 @@ const orders = {
   },
 } as const;
 
-/** Every list of the shop. */
+/** Every list of the shop, with each of its filters and sort orders. */
 const LISTS: readonly List[] = [
   { ...pets, path: '/pets' },
   { ...pets, parents: { field: 'categories', of: ({ categoryId }) => categoryId } },
@@ -191,11 +172,19 @@ const LARGE: World = {
 };
 
 function nameOf(i: number): string {
-  if (i > 2990) return `Émile ${i}`;
+  if (i > 2990) return i % 2 ? `Émile ${i}` : 'Straße';
   if (i > 2980) return ['100%', 'a_b', 'ab', 'back\\slash', "O'Brien"][i % 5] ?? '';
   if (i % 150 === 5) return `a b &=# ${i}`;
   if (i % 20 === 14) return `${i % 40 === 14 ? 'kkkK' : 'pet KkkK'} ${i}`;
   return i % 3 === 0 ? `M. Rex ${i}` : `${i % 2 ? 'Aaron' : 'zoe'} ${i}`;
+}
+
+interface InputType {
+  readonly name: string;
+  readonly inputFields: { name: string; type: Enum & { ofType?: Enum } }[];
+}
+interface Enum {
+  readonly enumValues?: { name: string }[];
 }
 
 interface Page {
@@ -337,6 +326,22 @@ async function look(world: World, list: List, filter: Record<string, unknown>, a
   }
 }
 
+test('every list of the schema is tested, with each of its filters and sort orders', async () => {
+  const { __schema } = await gateway.data<{ __schema: { types: InputType[] } }>(`{ __schema { types {
+    name inputFields { name type { enumValues { name } ofType { enumValues { name } } } }
+  } } }`);
+  const inputs = __schema.types.filter(({ name }) => /^(?!.*Change).*(Filter|Sort)$/.test(name));
+  expect(inputs.map(({ name }) => name).sort()).toEqual(
+    [...new Set(LISTS.flatMap(({ type }) => [`${type}Filter`, `${type}Sort`]))].sort(),
+  );
+  for (const { name, inputFields } of inputs) {
+    const list = LISTS.find(({ type }) => name === `${type}Filter` || name === `${type}Sort`);
+    const field = inputFields.find(({ name }) => name === 'field')?.type;
+    const found = (field?.enumValues ?? field?.ofType?.enumValues ?? inputFields).map(({ name }) => name);
+    expect(found.sort()).toEqual(Object.keys((field ? list?.sorts : list?.filters) ?? {}).sort());
+  }
+});
+
 const part = fc.option(fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }));
 const SHOPS: [string, World][] = [
   ...fc.sample(worlds, { numRuns: 2, seed: 7 }).map((world, i): [string, World] => [`small shop ${i + 1}`, world]),
@@ -387,7 +392,7 @@ describe('in a large shop', () => {
     const categoryIds = Array.from({ length: 200 }, (_, i) => i + 2);
     const filter = { name: 'kkkk', categoryIds, statuses: ['available', 'sold'] };
     for (const direction of ['ASC', 'DESC'])
-      for (const from of [null, 0.1, 0.4, 0.5, 0.8]) {
+      for (const from of [null, 0.4, 0.8]) {
         const asked = {
           orderBy: { field: 'NAME', direction },
           isBackward: false,

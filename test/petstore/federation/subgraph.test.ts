@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { composeServices } from '@apollo/composition';
 import { parse } from 'graphql';
-import { type Gateway, startGateway } from '../helper/gateway';
+import { type Gateway, startGateway } from '../../helper/gateway';
 
 const ENTITIES = 'query Entities($of: [_Any!]!) { _entities(representations: $of) { ... on Pet { name } } }';
 const OTHER = `

@@ -1,0 +1,72 @@
+import type { Change } from '../../src/database/changes';
+import { fillShop } from '../helper/database';
+import { type Gateway, startGateway } from '../helper/gateway';
+
+let gateway: Gateway;
+let changes: Change[] = [];
+const listen = (change: Change) => changes.push(change);
+beforeAll(async () => {
+  gateway = await startGateway();
+  gateway.database.listeners.add(listen);
+});
+beforeEach(async () => {
+  await fillShop(gateway.database);
+  await gateway.data('mutation { setInventory(petId: 2, input: { quantity: 10 }) { petId } }');
+  changes = [];
+});
+afterAll(async () => {
+  gateway.database.listeners.delete(listen);
+  await gateway.close();
+});
+
+// Order 1 has two units of pet 1, of which three are left; of pet 2 ten are, and pet 3 is not tracked.
+test.each<[string, ...string[]]>([
+  ['createPet(input: { name: "Mia", categoryId: 1 }) { id }', 'pet CREATED 4'],
+  ['updatePet(id: 1, input: { name: "Max" }) { id }', 'pet UPDATED 1'],
+  ['deletePet(id: 2) { id }', 'pet DELETED 2', 'inventory DELETED 2'],
+  ['deletePet(id: 3) { id }', 'pet DELETED 3'],
+  ['setInventory(petId: 1, input: { quantity: 1 }) { petId }', 'inventory UPDATED 1'],
+  ['setInventory(petId: 3, input: { quantity: 1 }) { petId }', 'inventory CREATED 3'],
+  ['removeInventory(petId: 1) { petId }', 'inventory DELETED 1'],
+  ['placeOrder(input: { petId: 1, quantity: 2 }) { id }', 'order CREATED 2', 'inventory UPDATED 1'],
+  ['placeOrder(input: { petId: 3, quantity: 2 }) { id }', 'order CREATED 2'],
+  ['placeOrder(input: {}) { id }', 'order CREATED 2'],
+  ['updateOrder(id: 1, input: { quantity: 3 }) { id }', 'inventory UPDATED 1', 'order UPDATED 1'],
+  ['updateOrder(id: 1, input: { petId: 2 }) { id }', 'inventory UPDATED 1', 'inventory UPDATED 2', 'order UPDATED 1'],
+  ['updateOrder(id: 1, input: { petId: 3 }) { id }', 'inventory UPDATED 1', 'order UPDATED 1'],
+  ['updateOrder(id: 1, input: { complete: true }) { id }', 'order UPDATED 1'],
+  ['cancelOrder(id: 1) { id }', 'order DELETED 1', 'inventory UPDATED 1'],
+])('%s is announced, with the stock that it moves', async (field, ...expected) => {
+  await gateway.data(`mutation { ${field} }`);
+  expect(changes.map(({ topic, kind, id }) => `${topic} ${kind} ${id}`)).toEqual(expected);
+});
+
+test('rejected changes are not announced', async () => {
+  const { errors } = await gateway.graphql(`mutation {
+    a: updateOrder(id: 1, input: { quantity: 100 }) { id }
+    b: placeOrder(input: { petId: 1, quantity: 100 }) { id }
+    c: deletePet(id: 1) { id }
+    d: setInventory(petId: 99, input: { quantity: 1 }) { petId }
+  }`);
+  expect([errors.length, changes]).toEqual([4, []]);
+});
+
+test('a deleted row is announced with the rows that it belongs to', async () => {
+  await gateway.data('mutation { a: removeInventory(petId: 2) { petId } b: deletePet(id: 2) { id } }');
+  const category = { id: 1n, name: 'Dogs', description: 'Loyal' };
+  const bello = { id: 2n, name: 'Bello', status: 'pending', categoryId: 1n, category };
+  expect(changes.map(({ before }) => before)).toEqual([
+    { petId: 2n, quantity: 10, status: 'pending', pet: bello },
+    bello,
+  ]);
+});
+
+test('concurrent changes are each announced with the state just before them', async () => {
+  const ids = Array.from({ length: 20 }, (_, i) => String(i + 3));
+  await gateway.data(`mutation { ${ids.map((id) => `c${id}: createCategory(input: { name: "${id}" }) { id }`)} }`);
+  const move = 'mutation ($categoryId: ID) { updatePet(id: 1, input: { categoryId: $categoryId }) { id } }';
+  await Promise.all(ids.map((categoryId) => gateway.data(move, { categoryId })));
+  const { pet } = await gateway.data<{ pet: { categoryId: string } }>('{ pet(id: 1) { categoryId } }');
+  const before = changes.map((change) => String((change.before as { categoryId: bigint }).categoryId));
+  expect([...before, pet.categoryId].sort()).toEqual(['1', ...ids].sort());
+});
