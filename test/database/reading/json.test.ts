@@ -29,109 +29,91 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** The bytes of the response once the document is cached. */
-async function known(query: string): Promise<string> {
-  const ask = () =>
-    gateway.app.inject({
-      method: 'POST',
-      url: '/graphql',
-      headers: { 'content-type': 'application/json', accept: 'application/json' },
-      payload: JSON.stringify({ query }),
-    });
-  await ask();
-  return (await ask()).body.replace(/,"extensions":.*$/, '}');
-}
-
-const get = async (url: string) => (await gateway.app.inject({ url })).body;
-
 const categories = [
   ...TEXTS.map((text, i) => ({ id: String(i + 1), name: text, description: text })),
   { id: String(TEXTS.length + 1), name: 'plain', description: null },
 ];
+const orders = [
+  ...MOMENTS.map((shipDate, i) => ({ id: String(i + 1), petId: null, quantity: null, shipDate, complete: false })),
+  { id: '4', petId: LARGEST, quantity: 2147483647, shipDate: null, complete: true },
+];
 
-test('strings are escaped as by JSON.stringify', async () => {
-  expect(await known('{ categories { nodes { id name description } } }')).toBe(
-    JSON.stringify({ data: { categories: { nodes: categories } } }),
-  );
+/** The data in the response, as text, when the document is new and when it is cached. */
+async function dataOf(query: string): Promise<string> {
+  const payload = { query };
+  const ask = async () => (await gateway.app.inject({ method: 'POST', url: '/graphql', payload })).body;
+  const [first, again] = [await ask(), await ask()].map((body) => body.replace(/,"extensions":.*$/, ''));
+  expect(again).toBe(first);
+  return first?.replace('{"data":', '') ?? '';
+}
+
+const [ugly] = categories;
+const pairs = (count: number) => Array.from({ length: count }, (_, i) => i);
+
+test.each<[string, string, unknown]>([
+  ['texts are escaped', '{ categories { nodes { id name description } } }', { categories: { nodes: categories } }],
+  [
+    'numbers, booleans, identifiers and dates are formatted as the schema says',
+    '{ orders { nodes { id petId quantity shipDate complete } } }',
+    { orders: { nodes: orders } },
+  ],
+  [
+    'keys are in the order selected, under their aliases, with the type',
+    '{ category(id: 1) { b: name __typename a: id kind: __typename } }',
+    { category: { b: ugly?.name, __typename: 'Category', a: ugly?.id, kind: 'Category' } },
+  ],
+  [
+    'a relation is inside its row, or null if there is none',
+    '{ orders(last: 2) { edges { node { id pet { id name status } } } } }',
+    {
+      orders: {
+        edges: [
+          { node: { id: '3', pet: null } },
+          { node: { id: '4', pet: { id: LARGEST, name: ASCII, status: 'available' } } },
+        ],
+      },
+    },
+  ],
+  // PostgreSQL's functions take 100 arguments.
+  ...[49, 50].map((count): [string, string, unknown] => [
+    `${count} pairs of members are returned as they are selected`,
+    `{ categories(first: 1) { nodes { ${pairs(count)
+      .map((i) => `i${i}: id d${i}: description`)
+      .join(' ')} } } }`,
+    {
+      categories: {
+        nodes: [Object.assign({}, ...pairs(count).map((i) => ({ [`i${i}`]: ugly?.id, [`d${i}`]: ugly?.description })))],
+      },
+    },
+  ]),
+])('%s', async (_what, query, data) => {
+  expect(await dataOf(query)).toBe(JSON.stringify(data));
 });
 
 test('a page ends where its rows do, whatever they contain', async () => {
+  const named = categories.map(({ id, name }) => ({ id, name }));
   for (const first of ['id name', 'name id'])
     for (let size = 1; size <= categories.length; size++) {
       const ends = `{ nodes { ${first} } pageInfo { hasNextPage hasPreviousPage } }`;
-      const answer = JSON.parse(
-        await known(`{ start: categories(first: ${size}) ${ends} end: categories(last: ${size}) ${ends} }`),
-      );
-      const named = categories.map(({ id, name }) => ({ id, name }));
+      const query = `{ start: categories(first: ${size}) ${ends} end: categories(last: ${size}) ${ends} }`;
       const isMore = size < categories.length;
-      expect(answer.data).toEqual({
+      expect(JSON.parse(await dataOf(query))).toEqual({
         start: { nodes: named.slice(0, size), pageInfo: { hasNextPage: isMore, hasPreviousPage: false } },
         end: { nodes: named.slice(-size), pageInfo: { hasNextPage: false, hasPreviousPage: isMore } },
       });
     }
 });
 
-test.each([49, 50])('as many members are returned as are selected: %i pairs', async (pairs) => {
-  const members = Array.from({ length: pairs }, (_, i) => `i${i}: id d${i}: description`).join(' ');
-  const [first] = categories;
-  const row = Object.fromEntries(
-    Array.from({ length: pairs }, (_, i) => [
-      [`i${i}`, first?.id],
-      [`d${i}`, first?.description],
-    ]).flat(),
-  );
-  expect(await known(`{ categories(first: 1) { nodes { ${members} } } }`)).toBe(
-    JSON.stringify({ data: { categories: { nodes: [row] } } }),
-  );
-});
-
-test('keys are in the order selected, under their aliases, with the type', async () => {
-  const [first] = categories;
-  expect(await known('{ category(id: 1) { b: name __typename a: id kind: __typename } }')).toBe(
-    JSON.stringify({
-      data: { category: { b: first?.name, __typename: 'Category', a: first?.id, kind: 'Category' } },
-    }),
-  );
-});
-
-test('a relation is inside its row, or null if there is none', async () => {
-  expect(await known('{ orders(last: 2) { edges { node { id pet { id name status } } } } }')).toBe(
-    JSON.stringify({
-      data: {
-        orders: {
-          edges: [
-            { node: { id: '3', pet: null } },
-            { node: { id: '4', pet: { id: LARGEST, name: ASCII, status: 'available' } } },
-          ],
-        },
-      },
-    }),
-  );
-});
-
-test('numbers, booleans, identifiers and dates are formatted as the schema says', async () => {
-  const none = { petId: null, quantity: null };
-  const nodes = [
-    ...MOMENTS.map((shipDate, i) => ({ id: String(i + 1), ...none, shipDate, complete: false })),
-    { id: '4', petId: LARGEST, quantity: 2147483647, shipDate: null, complete: true },
-  ];
-  expect(await known('{ orders { nodes { id petId quantity shipDate complete } } }')).toBe(
-    JSON.stringify({ data: { orders: { nodes } } }),
-  );
-});
-
-test('in REST, identifiers are exact integers, and absent values are left out', async () => {
-  const [first] = categories;
-  expect(await get('/categories')).toBe(
-    `[${categories
-      .map(({ id, name, description }) =>
-        JSON.stringify({ id: Number(id), name, ...(description !== null && { description }) }),
-      )
-      .join()}]`,
-  );
-  expect(await get('/categories/1')).toBe(
-    JSON.stringify({ id: 1, name: first?.name, description: first?.description }),
-  );
-  expect(await get('/store/orders/4')).toBe(`{"id":4,"petId":${LARGEST},"quantity":2147483647,"complete":true}`);
-  expect(await get('/store/orders/1')).toBe(`{"id":1,"shipDate":"${MOMENTS[0]}","complete":false}`);
+test.each([
+  ['/store/orders/4', `{"id":4,"petId":${LARGEST},"quantity":2147483647,"complete":true}`],
+  ['/store/orders/1', `{"id":1,"shipDate":"${MOMENTS[0]}","complete":false}`],
+  ['/categories/1', JSON.stringify({ ...ugly, id: 1 })],
+  [
+    '/categories',
+    JSON.stringify(
+      categories.map((row) => ({ ...row, id: Number(row.id), description: row.description ?? undefined })),
+    ),
+  ],
+])('over REST identifiers are exact integers, and absent values are left out: %s', async (url, text) => {
+  expect((await gateway.app.inject({ url })).body).toBe(text);
 });
