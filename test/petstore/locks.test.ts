@@ -1,11 +1,6 @@
 import { Client } from 'pg';
 import type { ChangeListener } from '../../src/database/changes';
-import type { Session, Statement, Transaction } from '../../src/database/database';
-import { statement } from '../../src/database/statement';
-import { InventoryService } from '../../src/petstore/inventory/inventory-service';
-import { OrderService } from '../../src/petstore/orders/order-service';
-import { PetService } from '../../src/petstore/pets/pet-service';
-import { createDatabase, emptyDatabase, TEST_DATABASE_URL } from '../helper/database';
+import { createDatabase, fillShop, TEST_DATABASE_URL } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { until } from '../helper/until';
 
@@ -24,28 +19,17 @@ onPostgres('two changes at the same moment', () => {
     await other.connect();
   });
   beforeEach(async () => {
-    await emptyDatabase(gateway.database);
-    for (const rows of [
-      "categories (name) values ('Fish')",
-      "pets (name, category_id) values ('Nemo', 1), ('Dory', 1)",
-      `inventory (pet_id, quantity) values (1, ${STOCK}), (2, ${STOCK})`,
-    ])
-      await gateway.database.query(statement(`insert into ${rows}`), []);
-    await gateway.data('mutation { placeOrder(input: { petId: 1, quantity: 2 }) { id } }');
+    // Its order has two units of pet 1.
+    await fillShop(gateway.database);
+    await gateway.data(`mutation {
+      a: setInventory(petId: 1, input: { quantity: ${STOCK - 2} }) { petId }
+      b: setInventory(petId: 2, input: { quantity: ${STOCK} }) { petId }
+    }`);
   });
   afterAll(async () => {
     await other.end();
     await gateway.close();
   });
-
-  /** Units of each pet, in stock and in the order. */
-  async function books(): Promise<number[]> {
-    const { order, inventory } = await gateway.data<{
-      order: { petId: string; quantity: number };
-      inventory: { nodes: { petId: string; quantity: number }[] };
-    }>('{ order(id: 1) { petId quantity } inventory { nodes { petId quantity } } }');
-    return inventory.nodes.map(({ petId, quantity }) => quantity + (petId === order.petId ? order.quantity : 0));
-  }
 
   async function areWaiting(count: number): Promise<boolean> {
     const { rows } = await other.query(
@@ -70,9 +54,13 @@ onPostgres('two changes at the same moment', () => {
     await until(() => areWaiting(2));
     await other.query('commit');
     await Promise.all(changes);
-    expect(await books()).toEqual([STOCK, STOCK]);
-    const { order } = await gateway.data('{ order(id: 1) { petId quantity } }');
-    expect(possible).toContain(`${order?.petId}: ${order?.quantity}`);
+    const { order, inventory } = await gateway.data<{
+      order: { petId: string; quantity: number };
+      inventory: { nodes: { petId: string; quantity: number }[] };
+    }>('{ order(id: 1) { petId quantity } inventory { nodes { petId quantity } } }');
+    expect(possible).toContain(`${order.petId}: ${order.quantity}`);
+    const units = inventory.nodes.map(({ petId, quantity }) => quantity + (petId === order.petId ? order.quantity : 0));
+    expect(units).toEqual([STOCK, STOCK]);
   });
 
   test.each([
@@ -110,50 +98,4 @@ onPostgres('two changes at the same moment', () => {
     expect(answers).toEqual([{ quantity: 3 }, { quantity: 4 }]);
     expect(kinds).toEqual(['inventory DELETED', 'inventory CREATED', 'inventory UPDATED']);
   });
-
-  const CREATE = {
-    orders: 'insert into orders (id, pet_id, quantity) values (50, 1, 2)',
-    pets: "insert into pets (id, name, category_id) values (50, 'Gill', 1)",
-    inventory: `with p as (insert into pets (id, name, category_id) values (50, 'Gill', 1))
-      insert into inventory (pet_id, quantity) values (50, 2)`,
-  };
-  const orders = new OrderService();
-  const pets = new PetService();
-
-  test.each<[string, keyof typeof CREATE, (session: Session) => Promise<unknown>]>([
-    ['change an order', 'orders', (session) => orders.update(session, 50n, { quantity: 3 })],
-    ['cancel an order', 'orders', (session) => orders.cancel(session, 50n)],
-    ['change a pet', 'pets', (session) => pets.update(session, 50n, { name: 'Bloat' })],
-    ['delete a pet', 'pets', (session) => pets.delete(session, 50n)],
-    ['remove stock', 'inventory', (session) => new InventoryService().remove(session, 50n)],
-  ])(
-    'to %s that another one creates just too late: it is not locked, so it is not found',
-    async (_what, table, change) => {
-      const after = async (text: string) => {
-        if (new RegExp(`from ${table} .* update$`).test(text)) await other.query(CREATE[table]);
-      };
-      await expect(change(interrupted(gateway.database, after))).rejects.toMatchObject({ code: 'NOT_FOUND' });
-      const id = table === 'inventory' ? 'pet_id' : 'id';
-      expect((await other.query(`select from ${table} where ${id} = 50`)).rows).toHaveLength(1);
-    },
-  );
 });
-
-/** Awaits `after` when a transaction has run a statement. */
-function interrupted(database: Session, after: (text: string) => Promise<void>): Session {
-  const own = (session: Session, members: Partial<Transaction>) => Object.assign(Object.create(session), members);
-  return own(database, {
-    transaction: (work) =>
-      database.transaction((tx) =>
-        work(
-          own(tx, {
-            query: async <Row>(statement: Statement, values: readonly unknown[]) => {
-              const rows = await tx.query<Row>(statement, values);
-              await after(statement.text);
-              return rows;
-            },
-          }),
-        ),
-      ),
-  });
-}
