@@ -10,18 +10,22 @@ afterAll(() => gateway.close());
 const times = (count: number, text: (index: number) => string) =>
   Array.from({ length: count }, (_, i) => text(i)).join(' ');
 
-/** Fragments that each spread the next one twice: 2^n fields from n lines. */
-function doubling(levels: number): string {
-  const fragments = times(
-    levels,
-    (i) => `fragment F${i} on Pet { ...F${i + 1} category { id } ... on Pet { ...F${i + 1} } }`,
-  );
-  return `{ pet(id: 1) { ...F0 } } ${fragments} fragment F${levels} on Pet { id }`;
-}
+/** A query that selects this of a pet. */
+const ofPet = (selection: string) => `{ pet(id: 1) { ${selection} } }`;
+const nested = (count: number, open: string, inside: string, close = '}') =>
+  open.repeat(count) + inside + close.repeat(count);
+const fragments = (count: number, body: (index: number) => string) =>
+  times(count, (i) => `fragment F${i} on Pet { ${body(i)} }`);
+const spreads = (count: number) => times(count, (i) => `...F${i}`);
 
-/** A cycle of fragment spreads, with `spreads` ways round. */
-const circle = (size: number, spreads: number) =>
-  `{ pet(id: 1) { ...F0 } } ${times(size, (i) => `fragment F${i} on Pet { ${times(spreads, (j) => `...F${(i + j + 1) % size}`)} }`)}`;
+/** Fragments that each spread the next one twice: 2^n fields from n lines. */
+const doubling = (levels: number) =>
+  `${ofPet('...F0')} ${fragments(levels, (i) => `...F${i + 1} category { id } ... on Pet { ...F${i + 1} }`)}
+  fragment F${levels} on Pet { id }`;
+
+/** A cycle of fragment spreads, with so many ways round. */
+const circle = (size: number, ways: number) =>
+  `${ofPet('...F0')} ${fragments(size, (i) => times(ways, (j) => `...F${(i + j + 1) % size}`))}`;
 
 /** The introspection query of tools, `count` times in one operation. */
 function introspections(count: number): string {
@@ -34,163 +38,83 @@ const COMPLEX = 'OPERATION_TOO_COMPLEX';
 const INVALID = 'GRAPHQL_VALIDATION_FAILED';
 const UNPARSED = 'GRAPHQL_PARSE_FAILED';
 
-const REFUSED: [what: string, query: string, code: unknown, message: string | RegExp][] = [
-  ['tokens', `{ ${'pet(id: 1) { id } '.repeat(1000)} }`, UNPARSED, 'The document has more than 5000 tokens.'],
-  ['open braces', '{'.repeat(90_000), UNPARSED, /Syntax Error/],
-  [
-    'nested selections',
-    `{ pet(id: 1) { ${'category { pets { nodes { '.repeat(7)} id ${'} } }'.repeat(7)} } }`,
-    COMPLEX,
-    'The operation is 23 levels deep; at most 20 are allowed.',
-  ],
-  [
-    'nested inline fragments',
-    `{ ${'... { '.repeat(1200)} __typename ${'}'.repeat(1200)} }`,
-    COMPLEX,
-    'The operation is 1201 levels deep; at most 20 are allowed.',
-  ],
+const PAGES = nested(7, 'category { pets { nodes { ', 'id', '} } }');
+const LONG_ALIASES = times(38, (i) => `${'x'.repeat(2400)}${i}: name`);
+const COUNTS = times(100, (i) => `a${i}: pets(filter: { name: "0" }) { totalCount }`);
+const ROWS = 'categories(first: 100) { nodes { pets(first: 100) { nodes { orders(first: 100) { nodes { id } } } } } }';
+const CYCLE = '__schema { types { fields { type { fields { type { fields { type { name } } } } } } } }';
+const COMPARED = `${ofPet(spreads(99))} ${fragments(99, () => 'category { id } '.repeat(8))}`;
+
+const REFUSED: [what: string, query: string, message: string | RegExp, code?: string | RegExp][] = [
+  ['tokens', `{ ${'pet(id: 1) { id } '.repeat(1000)} }`, 'The document has more than 5000 tokens.', UNPARSED],
+  ['open braces', '{'.repeat(90_000), 'Syntax Error', UNPARSED],
+  ['nested selections', ofPet(PAGES), 'The operation is 23 levels deep; at most 20 are'],
+  ['nested inline fragments', `{ ${nested(1200, '... { ', '__typename')} }`, 'is 1201 levels deep; at most 20 are'],
   [
     'nested objects',
-    `{ pets(filter: ${'{ ids: '.repeat(1200)} 1 ${'}'.repeat(1200)}) { totalCount } }`,
-    COMPLEX,
-    'A value is 1200 levels deep; at most 20 are allowed.',
+    `{ pets(filter: ${nested(1200, '{ ids: ', '1')}) { totalCount } }`,
+    'A value is 1200 levels deep;',
   ],
-  [
-    'nested lists',
-    `{ pets(filter: { ids: ${'['.repeat(2400)}${']'.repeat(2400)} }) { totalCount } }`,
-    expect.stringMatching(/COMPLEX|PARSE/),
-    /too deep|levels deep/,
-  ],
+  ['nested lists', `{ pet(id: ${nested(2400, '[', '', ']')}) { id } }`, /too deep|levels deep/, /COMPLEX|PARSE/],
   [
     'nested types',
-    `query ($v: ${'['.repeat(2000)}Int${']'.repeat(2000)}) { __typename }`,
-    COMPLEX,
-    'A type is 2000 levels deep; at most 20 are allowed.',
+    `query ($v: ${nested(2000, '[', 'Int', ']')}) { __typename }`,
+    'A type is 2000 levels deep; at most',
   ],
-  [
-    'fields',
-    `{ pet(id: 1) { ${'id '.repeat(4900)} } }`,
-    COMPLEX,
-    'The operation has 4901 fields; at most 2000 are allowed.',
-  ],
-  [
-    'repetitions of a field',
-    `{ pet(id: 1) { ${'id '.repeat(1900)} } }`,
-    COMPLEX,
-    'The operation selects "id" 1900 times in one place; at most 50 are allowed.',
-  ],
+  ['fields', ofPet('id '.repeat(4900)), 'The operation has 4901 fields; at most 2000 are allowed.'],
+  ['repetitions of a field', ofPet('id '.repeat(1900)), 'selects "id" 1900 times in one place; at most 50 are'],
   [
     'repetitions of nested fields',
-    `{ pet(id: 1) { ${'category { pets { nodes { id } } } '.repeat(350)} } }`,
-    COMPLEX,
-    'The operation selects "category" 350 times in one place; at most 50 are allowed.',
+    ofPet('category { pets { nodes { id } } } '.repeat(350)),
+    'selects "category" 350 times in one place; at most 50 are',
   ],
-  [
-    'root fields',
-    `{ ${'__typename '.repeat(500)} }`,
-    COMPLEX,
-    'The operation has 500 root fields; at most 100 are allowed.',
-  ],
+  ['root fields', `{ ${'__typename '.repeat(500)} }`, 'The operation has 500 root fields; at most 100 are allowed.'],
   [
     'root fields in fragments',
     `{ ${'...F '.repeat(51)} } fragment F on Query { __typename ... { __typename } }`,
-    COMPLEX,
-    'The operation has 102 root fields; at most 100 are allowed.',
+    'has 102 root fields; at most 100 are',
   ],
-  [
-    'aliases',
-    `{ pet(id: 1) { ${times(101, (i) => `a${i}: id`)} } }`,
-    COMPLEX,
-    'The operation has 101 aliases; at most 100 are allowed.',
-  ],
-  [
-    'aliases, as many as fit',
-    `{ pet(id: 1) { ${times(1660, (i) => `a${i}: id`)} } }`,
-    COMPLEX,
-    'The operation has 1660 aliases; at most 100 are allowed.',
-  ],
+  ['aliases', ofPet(times(101, (i) => `a${i}: id`)), 'The operation has 101 aliases; at most 100 are allowed.'],
+  ['aliases, as many as fit', ofPet(times(1660, (i) => `a${i}: id`)), 'has 1660 aliases; at most 100 are'],
   [
     'aliases in fragments',
-    `{ ${times(5, (i) => `a${i}: pet(id: 1) { ...F }`)} } fragment F on Pet { ${times(20, (i) => `b${i}: id`)} }`,
-    COMPLEX,
-    'The operation has 105 aliases; at most 100 are allowed.',
+    `{ ${times(5, (i) => `a${i}: pet(id: 1) { ...F0 }`)} } ${fragments(1, () => times(20, (i) => `b${i}: id`))}`,
+    'The operation has 105 aliases; at most 100 are',
   ],
-  [
-    'characters in an alias',
-    `{ pet(id: 1) { ${'x'.repeat(65)}: id } }`,
-    COMPLEX,
-    'An alias has 65 characters; at most 64 are allowed.',
-  ],
+  ['characters in an alias', ofPet(`${'x'.repeat(65)}: id`), 'An alias has 65 characters; at most 64 are allowed.'],
   [
     'characters in the aliases of introspection',
-    `{ ${times(48, (i) => `p${i}: __schema { types { ...F } }`)} } fragment F on __Type { ${times(38, (i) => `${'x'.repeat(2400)}${i}: name`)} }`,
-    COMPLEX,
-    'The operation has 1872 aliases; at most 100 are allowed.',
+    `{ ${times(48, (i) => `p${i}: __schema { types { ...F } }`)} } fragment F on __Type { ${LONG_ALIASES} }`,
+    'has 1872 aliases; at most 100 are',
   ],
-  [
-    'counts',
-    `{ category(id: 1) { ${times(100, (i) => `a${i}: pets(filter: { name: "0" }) { totalCount }`)} } }`,
-    COMPLEX,
-    /estimated cost of 128001; at most 50000 is allowed/,
-  ],
-  [
-    'directives',
-    `{ pet(id: 1) { ${times(51, () => 'id @include(if: true)')} } }`,
-    COMPLEX,
-    'The document has 51 directives; at most 50 are allowed.',
-  ],
+  ['counts', `{ category(id: 1) { ${COUNTS} } }`, 'estimated cost of 128001; at most 50000 is allowed'],
+  ['rows', `{ ${ROWS} }`, 'estimated cost of 2212120; at most 50000 is allowed'],
+  ['directives', ofPet(times(51, () => 'id @include(if: true)')), 'The document has 51 directives; at most 50 are'],
   [
     'directives on one field',
     `{ __typename ${'@skip(if: false) '.repeat(6)} }`,
-    COMPLEX,
-    'One place has 6 directives; at most 5 are allowed.',
+    'One place has 6 directives; at most 5',
   ],
-  [
-    'unknown directives',
-    `{ __typename ${'@a'.repeat(2400)} }`,
-    COMPLEX,
-    'The document has 2400 directives; at most 50 are allowed.',
-  ],
-  [
-    'fragments',
-    `{ pet(id: 1) { ${times(500, (i) => `...F${i}`)} } } ${times(500, (i) => `fragment F${i} on Pet { id }`)}`,
-    COMPLEX,
-    'The document has 500 fragments; at most 100 are allowed.',
-  ],
-  ['fragments that multiply', doubling(12), COMPLEX, 'The operation has 12287 fields; at most 2000 are allowed.'],
-  ['fragments that multiply without end', doubling(150), COMPLEX, /levels deep/],
-  ['fragments in a cycle', circle(2, 1), INVALID, 'Cannot spread fragment "F0" within itself.'],
-  ['fragments in many cycles', circle(90, 20), INVALID, /Cannot spread fragment/],
-  [
-    'fragments to compare with each other',
-    `{ pet(id: 1) { ${times(99, (i) => `...F${i}`)} } } ${times(99, (i) => `fragment F${i} on Pet { ${'category { id } '.repeat(8)} }`)}`,
-    COMPLEX,
-    'The operation selects "category" 792 times in one place; at most 50 are allowed.',
-  ],
-  ['operations', `${times(700, (i) => `query q${i} { a }`)}`, INVALID, /Cannot query field "a"/],
-  ['variables', `query (${times(1200, (i) => `$v${i}: Int`)}) { __typename }`, INVALID, /never used/],
-  ['unknown fields', `{ pet(id: 1) { ${times(1900, (i) => `x${i}`)} } }`, INVALID, /Cannot query field "x0"/],
-  ['unknown arguments', `{ pet(id: 1, ${times(1200, (i) => `x${i}: 1`)}) { id } }`, INVALID, /Unknown argument/],
-  ['characters in a name', `{ pet(id: 1) { ${'x'.repeat(100_000)} } }`, INVALID, /Cannot query field/],
-  ['lines in a string', `{ pet(id: """${'\n'.repeat(50_000)}""") { id } }`, 'BAD_USER_INPUT', /ID/],
-  [
-    'cycles in introspection',
-    '{ __schema { types { fields { type { fields { type { fields { type { name } } } } } } } } }',
-    INVALID,
-    'Maximum introspection depth exceeded',
-  ],
-  ['introspections at once', introspections(12), COMPLEX, 'The operation has 2640 fields; at most 2000 are allowed.'],
-  [
-    'rows',
-    '{ categories(first: 100) { nodes { pets(first: 100) { nodes { orders(first: 100) { nodes { id } } } } } } }',
-    COMPLEX,
-    /estimated cost of 2212120; at most 50000 is allowed/,
-  ],
+  ['unknown directives', `{ __typename ${'@a'.repeat(2400)} }`, 'The document has 2400 directives; at most 50 are'],
+  ['fragments', `${ofPet(spreads(500))} ${fragments(500, () => 'id')}`, 'The document has 500 fragments; at most 100'],
+  ['fragments that multiply', doubling(12), 'The operation has 12287 fields; at most 2000 are allowed.'],
+  ['fragments that multiply without end', doubling(150), 'levels deep'],
+  ['fragments in a cycle', circle(2, 1), 'Cannot spread fragment "F0" within itself.', INVALID],
+  ['fragments in many cycles', circle(90, 20), 'Cannot spread fragment', INVALID],
+  ['fragments to compare with each other', COMPARED, 'selects "category" 792 times in one place; at most 50 are'],
+  ['operations', `${times(700, (i) => `query q${i} { a }`)}`, 'Cannot query field "a"', INVALID],
+  ['variables', `query (${times(1200, (i) => `$v${i}: Int`)}) { __typename }`, 'never used', INVALID],
+  ['unknown fields', ofPet(times(1900, (i) => `x${i}`)), 'Cannot query field "x0"', INVALID],
+  ['unknown arguments', `{ pet(id: 1, ${times(1200, (i) => `x${i}: 1`)}) { id } }`, 'Unknown argument', INVALID],
+  ['characters in a name', ofPet('x'.repeat(100_000)), 'Cannot query field', INVALID],
+  ['lines in a string', `{ pet(id: """${'\n'.repeat(50_000)}""") { id } }`, 'ID', 'BAD_USER_INPUT'],
+  ['cycles in introspection', `{ ${CYCLE} }`, 'Maximum introspection depth exceeded', INVALID],
+  ['introspections at once', introspections(12), 'The operation has 2640 fields; at most 2000 are allowed.'],
 ];
 
 test.each(REFUSED)(
   'too many %s: the whole document is refused, within 50 ms of CPU',
-  async (_what, query, code, message) => {
+  async (_what, query, message, code = COMPLEX) => {
     // Other work of the process counts too: the best of a few tries shows what the refusal costs.
     let best = Number.POSITIVE_INFINITY;
     for (let i = 0; i < 10 && best >= 50; i++) {
@@ -198,8 +122,9 @@ test.each(REFUSED)(
       const { status, errors, data } = await gateway.graphql(query);
       const { user, system } = process.cpuUsage(started);
       best = Math.min(best, (user + system) / 1000);
-      expect({ status, data, code: errors[0]?.extensions?.code }).toEqual({ status: 400, data: undefined, code });
-      expect(errors[0]?.message).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
+      expect([status, data]).toEqual([400, undefined]);
+      expect(errors[0]?.extensions?.code).toMatch(code);
+      expect(errors[0]?.message).toMatch(message);
       expect(errors.length).toBeLessThan(22);
     }
     expect(best).toBeLessThan(50);

@@ -12,69 +12,58 @@ export interface Refusal {
   details: Detail[];
 }
 
-/** A resource over both interfaces. */
+/** A resource: where each interface has it. */
 interface Resource {
   readonly type: string;
-  readonly fields: readonly string[];
+  readonly fields: string;
   readonly path: string;
-  /** The root fields of GraphQL, each with its arguments. */
+  /** Fields of GraphQL: of one row, of the list, and those that create, update and remove. */
   readonly read: string;
   readonly list: string;
-  readonly create?: string;
+  readonly create: string;
   readonly update: string;
   readonly remove: string;
-  /** The type of each input. */
-  readonly inputs: Readonly<Record<'create' | 'update', string>>;
-  /** The method with which REST updates. */
-  readonly method: 'PATCH' | 'PUT';
 }
 
 export const PETS: Resource = {
   type: 'Pet',
-  fields: ['id', 'name', 'status', 'categoryId'],
+  fields: 'id name status categoryId',
   path: '/pets',
-  read: 'pet(id: $id)',
+  read: 'pet',
   list: 'pets',
-  create: 'createPet(input: $input)',
-  update: 'updatePet(id: $id, input: $input)',
-  remove: 'deletePet(id: $id)',
-  inputs: { create: 'NewPet', update: 'PetUpdate' },
-  method: 'PATCH',
+  create: 'createPet',
+  update: 'updatePet',
+  remove: 'deletePet',
 };
 export const CATEGORIES: Resource = {
   type: 'Category',
-  fields: ['id', 'name', 'description'],
+  fields: 'id name description',
   path: '/categories',
-  read: 'category(id: $id)',
+  read: 'category',
   list: 'categories',
-  create: 'createCategory(input: $input)',
-  update: 'updateCategory(id: $id, input: $input)',
-  remove: 'deleteCategory(id: $id)',
-  inputs: { create: 'NewCategory', update: 'CategoryUpdate' },
-  method: 'PATCH',
+  create: 'createCategory',
+  update: 'updateCategory',
+  remove: 'deleteCategory',
 };
 export const ORDERS: Resource = {
   type: 'Order',
-  fields: ['id', 'petId', 'quantity', 'shipDate', 'complete'],
+  fields: 'id petId quantity shipDate complete',
   path: '/store/orders',
-  read: 'order(id: $id)',
+  read: 'order',
   list: 'orders',
-  create: 'placeOrder(input: $input)',
-  update: 'updateOrder(id: $id, input: $input)',
-  remove: 'cancelOrder(id: $id)',
-  inputs: { create: 'NewOrder', update: 'OrderUpdate' },
-  method: 'PATCH',
+  create: 'placeOrder',
+  update: 'updateOrder',
+  remove: 'cancelOrder',
 };
 export const INVENTORY: Resource = {
   type: 'InventoryItem',
-  fields: ['petId', 'quantity', 'status'],
+  fields: 'petId quantity status',
   path: '/store/inventory',
-  read: 'inventoryItem(petId: $id)',
+  read: 'inventoryItem',
   list: 'inventory',
-  update: 'setInventory(petId: $id, input: $input)',
-  remove: 'removeInventory(petId: $id)',
-  inputs: { create: 'InventoryUpdate', update: 'InventoryUpdate' },
-  method: 'PUT',
+  create: '',
+  update: 'setInventory',
+  remove: 'removeInventory',
 };
 
 /** The operations on a resource over one interface. */
@@ -93,39 +82,45 @@ export function clientOf(name: (typeof INTERFACES)[number], gateway: () => Gatew
   return name === 'REST' ? restClient(gateway, resource) : graphqlClient(gateway, resource);
 }
 
-function graphqlClient(gateway: () => Gateway, resource: Resource): Client {
-  const selection = `{ ${resource.fields.join(' ')} }`;
-  const run = async (kind: string, field: string, variables: { id?: unknown; input?: object } = {}, input = '') => {
-    const declared = [field.includes('$id') && '$id: ID!', field.includes('$input') && `$input: ${input}!`];
-    const query = `${kind} (${declared.filter(Boolean).join(', ')}) { it: ${field} ${selection} }`;
+function graphqlClient(gateway: () => Gateway, { type, fields, ...resource }: Resource): Client {
+  const key = type === 'InventoryItem' ? 'petId' : 'id';
+  const updateType = type === 'InventoryItem' ? 'InventoryUpdate' : `${type}Update`;
+  const run = async (query: string, variables: object): Promise<Row | Refusal | null> => {
     const { status, data, errors } = await gateway().graphql<{ it: Row | null }>(query, variables);
     const [error] = errors;
     if (!error) {
       expect(status).toBe(200);
       return data.it;
     }
-    const {
-      code,
-      status: own,
-      details = [],
-    } = error.extensions as { code: string; status: number; details?: Detail[] };
+    const { code, status: own, details = [] } = error.extensions as unknown as Refusal;
     // A field that fails leaves the response's status.
     expect([errors.length, status]).toEqual([1, data === undefined ? own : 200]);
-    return refusal(code, own, error.message, details);
+    return { code, status: own, message: error.message, details: details.map(withoutInput) };
   };
-  const read = (id: number | string) => run('query', resource.read, { id }) as Promise<Row | null>;
+  const read = (id: number | string) =>
+    run(`query ($id: ID!) { it: ${resource.read}(${key}: $id) { ${fields} } }`, { id }) as Promise<Row | null>;
   return {
     read,
     async list() {
-      const query = `{ list: ${resource.list}(first: 100) { nodes ${selection} } }`;
+      const query = `{ list: ${resource.list}(first: 100) { nodes { ${fields} } } }`;
       const { list } = await gateway().data<{ list: { nodes: Row[] } }>(query);
       return list.nodes;
     },
-    create: (input) => run('mutation', resource.create ?? '', { input }, resource.inputs.create) as Promise<Row>,
-    update: (id, input) => run('mutation', resource.update, { id, input }, resource.inputs.update) as Promise<Row>,
+    create(input) {
+      const query = `mutation ($input: New${type}!) { it: ${resource.create}(input: $input) { ${fields} } }`;
+      return run(query, { input }) as Promise<Row>;
+    },
+    update(id, input) {
+      const field = `${resource.update}(${key}: $id, input: $input)`;
+      return run(`mutation ($id: ID!, $input: ${updateType}!) { it: ${field} { ${fields} } }`, {
+        id,
+        input,
+      }) as Promise<Row>;
+    },
     async remove(id) {
       const before = await read(id);
-      const removed = (await run('mutation', resource.remove, { id })) as Row | Refusal;
+      const field = `${resource.remove}(${key}: $id)`;
+      const removed = (await run(`mutation ($id: ID!) { it: ${field} { ${fields} } }`, { id })) as Row | Refusal;
       if ('code' in removed) return removed as Refusal;
       expect(removed).toEqual(before);
       return 'removed';
@@ -133,21 +128,26 @@ function graphqlClient(gateway: () => Gateway, resource: Resource): Client {
   };
 }
 
-function restClient(gateway: () => Gateway, { type, fields, path, method }: Resource): Client {
+function withoutInput({ path, message }: Detail): Detail {
+  return { path: path.replace(/^input\./, ''), message };
+}
+
+function restClient(gateway: () => Gateway, { type, fields, path }: Resource): Client {
+  const names = fields.split(' ');
   const rowOf = (payload: unknown): Row => {
     const given = payload as Record<string, unknown>;
-    expect(fields).toEqual(expect.arrayContaining(Object.keys(given)));
+    expect(names).toEqual(expect.arrayContaining(Object.keys(given)));
     expect(Object.values(given)).not.toContain(null);
-    const written = (field: string) => (/id$/i.test(field) ? String(given[field]) : given[field]);
-    return Object.fromEntries(fields.map((field) => [field, field in given ? written(field) : null]));
+    const written = (name: string) => (/id$/i.test(name) ? String(given[name]) : given[name]);
+    return Object.fromEntries(names.map((name) => [name, name in given ? written(name) : null]));
   };
   const run = async (expected: number, on: string, body?: object) => {
     const { status, json, headers } = await send(gateway(), on, body);
     expect(headers['content-type']).toBe(status === 204 ? undefined : 'application/json; charset=utf-8');
     if (status === expected) return { row: json === undefined ? undefined : rowOf(json), headers };
-    const error = json as { code: string; status: number; message: string; details?: Detail[]; requestId: string };
+    const error = json as Refusal & { requestId: string };
     expect([error.status, error.requestId]).toEqual([status, headers['x-request-id']]);
-    return { refusal: refusal(error.code, status, error.message, error.details ?? []), headers };
+    return { refusal: { ...error, details: error.details ?? [] } as Refusal, headers };
   };
   return {
     async read(id) {
@@ -168,7 +168,7 @@ function restClient(gateway: () => Gateway, { type, fields, path, method }: Reso
       return row;
     },
     async update(id, input) {
-      const { row, refusal } = await run(200, `${method} ${path}/${id}`, input);
+      const { row, refusal } = await run(200, `${type === 'InventoryItem' ? 'PUT' : 'PATCH'} ${path}/${id}`, input);
       return row ?? (refusal as Refusal);
     },
     async remove(id) {
@@ -181,13 +181,4 @@ function restClient(gateway: () => Gateway, { type, fields, path, method }: Reso
 interface Detail {
   path: string;
   message: string;
-}
-
-function refusal(code: string, status: number, message: string, details: readonly Detail[]): Refusal {
-  return {
-    code,
-    status,
-    message,
-    details: details.map((each) => ({ ...each, path: each.path.replace(/^input\./, '') })),
-  };
 }

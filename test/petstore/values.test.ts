@@ -202,6 +202,19 @@ describe.each(Object.entries(KINDS))('%s', (_kind, { fields, accepted, rejected 
   });
 });
 
+test('every field of an input is tested', async () => {
+  const kinds = Object.values(KINDS).flatMap(({ fields }) => fields);
+  for (const [operation, [type]] of Object.entries(OPERATIONS)) {
+    const { __type } = await gateway.data<{ __type: { inputFields: { name: string }[] } }>(
+      `{ __type(name: "${type}") { inputFields { name } } }`,
+    );
+    const tested = kinds.filter(([of]) => of === operation).map(([, field]) => field);
+    // References are tested with each resource.
+    const fields = __type.inputFields.map(({ name }) => name).filter((name) => !/Id$/.test(name));
+    expect(tested.sort()).toEqual(fields.sort());
+  }
+});
+
 const noField = (name: string, type: string): [string, string] => [name, `is not a field of ${type}`];
 const faulty: [Operation, object, ...[path: string, message: string][]][] = [
   ['createPet', {}, ['name', REQUIRED], ['categoryId', REQUIRED]],
