@@ -12,15 +12,15 @@ import {
   isObjectType,
   parse,
 } from 'graphql';
-import { ruleOf } from '../src/errors/rule-errors';
-import { printedSchema } from '../src/graphql/printed-schema';
-import { buildSchema as buildProduct, type Services } from '../src/graphql/schema';
-import { printedOpenApi } from '../src/rest/openapi/printed-openapi';
+import { ruleOf } from '../../src/errors/rule-errors';
+import { printedSchema } from '../../src/graphql/printed-schema';
+import { buildSchema as buildProduct, type Services } from '../../src/graphql/schema';
+import { printedOpenApi } from '../../src/rest/openapi/printed-openapi';
 
-const COMMITTED = readFileSync(join(__dirname, '..', 'schema.graphql'), 'utf8');
+const COMMITTED = readFileSync(join(__dirname, '..', '..', 'schema.graphql'), 'utf8');
 
 test('docs/openapi.yaml is what the code prints (`npm run schema` writes it)', () => {
-  expect(readFileSync(join(__dirname, '..', 'docs', 'openapi.yaml'), 'utf8')).toBe(printedOpenApi());
+  expect(readFileSync(join(__dirname, '..', '..', 'docs', 'openapi.yaml'), 'utf8')).toBe(printedOpenApi());
 });
 
 describe('schema.graphql', () => {

@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { SETTING_NAMES } from '../src/app/config';
-import { METRICS } from '../src/app/metric-table';
-import { POOL_METRICS } from '../src/app/primary';
-import { PLANS } from '../src/rate-limit/plans';
-import { PROJECT } from './helper/command';
-import { blocksOf, PAGES, textOf } from './helper/documented';
-import { startGateway } from './helper/gateway';
+import { SETTING_NAMES } from '../../src/app/config';
+import { METRICS } from '../../src/app/metric-table';
+import { POOL_METRICS } from '../../src/app/primary';
+import { PLANS } from '../../src/rate-limit/plans';
+import { PROJECT } from '../helper/command';
+import { blocksOf, PAGES, textOf } from '../helper/documented';
+import { startGateway } from '../helper/gateway';
 
 const EVERYTHING = PAGES.map(textOf).join('\n');
 
@@ -72,7 +72,7 @@ test('the page of the administrator offers every plan', () => {
 });
 
 test('the TypeScript in the documentation is that of clients which the suite runs', () => {
-  const app = join(__dirname, 'clients', 'app');
+  const app = join(__dirname, 'clients');
   const clients = ['apollo.ts', 'apollo-cache.ts', 'urql.ts', 'relay.ts', 'rest.ts']
     .map((name) => readFileSync(join(app, name), 'utf8'))
     .join('\n');

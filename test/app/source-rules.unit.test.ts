@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-const PROJECT = join(__dirname, '..');
+const PROJECT = join(__dirname, '..', '..');
 const FILES = readdirSync(join(PROJECT, 'src'), { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
   .map((entry) => relative(PROJECT, join(entry.parentPath, entry.name)))

@@ -74,7 +74,7 @@ test('links that work on GitHub work here, and files that are only in the source
   const page = await read('/docs/limits');
   expect(page).not.toMatch(/href="[^"]+\.md/);
   expect(await read('/docs/graphql-clients')).toContain(
-    '<span class="source" title="test/clients/app/apollo.ts, in the source">apollo.ts</span>',
+    '<span class="source" title="test/app/clients/apollo.ts, in the source">apollo.ts</span>',
   );
 });
 

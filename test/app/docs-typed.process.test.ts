@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { statement } from '../src/database/statement';
-import { PROJECT } from './helper/command';
-import { blocksOf, Reader, stepsOf } from './helper/documented';
-import { ADMIN_KEY, type Gateway, startGateway } from './helper/gateway';
-import { running } from './helper/live';
-import { until } from './helper/until';
+import { statement } from '../../src/database/statement';
+import { PROJECT } from '../helper/command';
+import { blocksOf, Reader, stepsOf } from '../helper/documented';
+import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
+import { running } from '../helper/live';
+import { until } from '../helper/until';
 
 /** The gateway's clock: it stands still at `at`, and runs on from `start`. */
 const clock = { at: Date.now(), start: 0 };

@@ -9,7 +9,7 @@ import { fillShop } from '../helper/database';
 import { ADMIN_KEY, type Gateway, type Json, startGateway } from '../helper/gateway';
 
 const ROOT = join(__dirname, '..', '..');
-const APP = join(__dirname, 'app');
+const APP = join(__dirname, 'clients');
 const run = promisify(execFile);
 
 let gateway: Gateway;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   cpSync(APP, directory, { recursive: true });
   cpSync(join(ROOT, 'schema.graphql'), join(directory, 'schema.graphql'));
   writeFileSync(join(directory, 'openapi.json'), await (await fetch(`${url}/openapi.json`)).text());
-  const { stdout } = await run(process.execPath, [join(__dirname, 'tools.mjs'), directory]);
+  const { stdout } = await run(process.execPath, [join(__dirname, 'client-tools.mjs'), directory]);
   said = JSON.parse(stdout);
   // Compilers, on a machine that does other things too.
 }, 180_000);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
-import { readSource, type SourceFile } from './helper/imports';
+import { readSource, type SourceFile } from '../helper/imports';
 
 /** The modules of src from top to bottom. A module imports only itself and modules of lower levels (docs/architecture.md). */
 const LEVELS = [
@@ -78,7 +78,7 @@ const ALLOWED: readonly string[] = [
 /** Plain constants, without the client. */
 const CONSTANTS = ['src/database/generated/enums', 'src/database/generated/columns'];
 
-const PROJECT = join(__dirname, '..');
+const PROJECT = join(__dirname, '..', '..');
 const SOURCES = readdirSync(join(PROJECT, 'src'), { recursive: true, withFileTypes: true })
   .map((entry) => relative(PROJECT, join(entry.parentPath, entry.name)))
   .filter((path) => path.endsWith('.ts') && !path.includes('/generated/'))

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { lockDirectory } from '../src/database/embedded/directory-lock';
-import { runTypeScript } from './helper/child';
-import { PROJECT, TYPESCRIPT } from './helper/command';
-import { makeDirectory } from './helper/installation';
+import { lockDirectory } from '../../src/database/embedded/directory-lock';
+import { runTypeScript } from '../helper/child';
+import { PROJECT, TYPESCRIPT } from '../helper/command';
+import { makeDirectory } from '../helper/installation';
 
 interface Ended {
   code: number | null;

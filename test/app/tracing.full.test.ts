@@ -1,10 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDatabase, TEST_DATABASE_URL } from './helper/database';
-import { ADMIN_KEY } from './helper/gateway';
-import { GatewayProcess } from './helper/process';
-import { until } from './helper/until';
+import { createDatabase, TEST_DATABASE_URL } from '../helper/database';
+import { ADMIN_KEY } from '../helper/gateway';
+import { GatewayProcess } from '../helper/process';
+import { until } from '../helper/until';
 
 const onPostgres = TEST_DATABASE_URL ? test : test.skip;
 
@@ -18,7 +18,7 @@ onPostgres("OpenTelemetry traces a request, its document and its statements, in 
   const gateway = await GatewayProcess.start({
     DATABASE_URL: url,
     ADMIN_API_KEY: ADMIN_KEY,
-    NODE_OPTIONS: `--import "${join(__dirname, 'helper', 'instrumented.cjs')}"`,
+    NODE_OPTIONS: `--import "${join(__dirname, '..', 'helper', 'instrumented.cjs')}"`,
     TEST_SPANS: file,
   });
   const headers = { 'x-api-key': ADMIN_KEY, traceparent: `00-${TRACE}-00f067aa0ba902b7-01` };

@@ -1,7 +1,7 @@
-import { command } from './helper/command';
-import { blocksOf, Reader, stepsOf } from './helper/documented';
-import { Installation } from './helper/installation';
-import { inTerminal, quick } from './helper/process';
+import { command } from '../helper/command';
+import { blocksOf, Reader, stepsOf } from '../helper/documented';
+import { Installation } from '../helper/installation';
+import { inTerminal, quick } from '../helper/process';
 
 const README = 'README.md';
 const environment = { LOG_LEVEL: 'silent', PATH: process.env.PATH ?? '' };
