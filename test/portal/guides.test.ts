@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ERROR_CODES, ERRORS } from '../../src/errors/error-codes';
+import { errorsAsMarkdown } from '../../src/portal/reference/error-reference';
 import { ALSO_CALLED, FOUND_LAST } from '../../src/portal/search-words';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { send } from '../rest/client';
 
 const DOCS = join(__dirname, '..', '..', 'docs');
-/** REST, GraphQL and errors: pages that are no guides. */
-const REFERENCES = 3;
+const REFERENCES = ['/docs/rest', '/docs/graphql', '/docs/errors'];
 const FILES = readdirSync(DOCS).filter((name) => name.endsWith('.md'));
 
 let gateway: Gateway;
@@ -17,113 +18,102 @@ afterAll(() => gateway.close());
 
 const read = async (path: string) => (await send(gateway, `GET ${path}`)).text;
 
-/** The paths of all pages that the navigation names, in its order. */
+/** The paths of all pages that the contents name, in their order. */
 async function pages(): Promise<string[]> {
-  const navigation = /<nav class="contents"[\s\S]*?<\/nav>/.exec(await read('/docs'))?.[0] ?? '';
-  return [...navigation.matchAll(/href="([^"]+)"/g)].map(([, path]) => String(path));
+  const contents = /<nav class="contents"[\s\S]*?<\/nav>/.exec(await read('/docs'))?.[0] ?? '';
+  return [...contents.matchAll(/href="([^"]+)"/g)].map(([, path]) => String(path));
 }
 
-test('every page of docs/ is in the navigation, and is served', async () => {
+test('every page of docs/ is in the contents, and leads to those before and after it', async () => {
   const paths = await pages();
-  for (const file of FILES) expect(paths).toContain(`/docs/${file.replace('.md', '')}`);
-  const statuses = await Promise.all(paths.map(async (path) => [path, (await send(gateway, `GET ${path}`)).status]));
-  expect(statuses).toEqual(paths.map((path) => [path, 200]));
-});
-
-test('no guide has scripts or styles in its HTML, which its policy would refuse', async () => {
-  for (const path of (await pages()).filter((each) => each !== '/docs/rest'))
-    expect(await read(path)).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\son\w+="|\sstyle="/);
-});
-
-test('every link of every page leads to something that is there', async () => {
-  const known = new Map<string, string>();
-  const textOf = async (path: string) => {
-    if (!known.has(path)) {
-      const { status, text } = await send(gateway, `GET ${path}`, undefined, { accept: 'text/html, */*' });
-      known.set(path, status === 200 ? text : `missing: ${status}`);
-    }
-    return String(known.get(path));
-  };
-  const broken: string[] = [];
-  for (const page of ['/docs', ...(await pages())]) {
-    const html = await textOf(page);
-    for (const [, href = ''] of html.matchAll(/(?:href|src)="([^"]+)"/g)) {
-      if (/^https?:/.test(href)) continue;
-      const url = new URL(href, `http://gateway${page}`);
-      const target = await textOf(url.pathname);
-      const anchor = decodeURIComponent(url.hash.slice(1));
-      // The REST reference finds its own anchors.
-      const isThere = !anchor || url.pathname === '/docs/rest' || target.includes(`id="${anchor}"`);
-      if (target.startsWith('missing') || !isThere) broken.push(`${page}: ${href}`);
-    }
-  }
-  expect(broken).toEqual([]);
-});
-
-test('a page leads to those before and after it', async () => {
-  const paths = (await pages()).filter((path) => !['/docs/rest', '/docs/graphql', '/docs/errors'].includes(path));
-  for (const [index, path] of paths.entries()) {
-    const html = await read(path);
-    expect(/rel="prev" href="([^"]+)"/.exec(html)?.[1]).toBe(paths[index - 1]);
-    expect(/rel="next" href="([^"]+)"/.exec(html)?.[1]).toBe(paths[index + 1]);
-    expect(html).toContain(`<a href="${path}" aria-current="page">`);
+  expect(paths).toEqual(expect.arrayContaining(FILES.map((file) => `/docs/${file.replace('.md', '')}`)));
+  const guides = paths.filter((path) => !REFERENCES.includes(path));
+  for (const [index, path] of guides.entries()) {
+    const { status, text } = await send(gateway, `GET ${path}`);
+    const [prev, next] = ['prev', 'next'].map((rel) => new RegExp(`rel="${rel}" href="([^"]+)"`).exec(text)?.[1]);
+    expect([path, status, prev, next]).toEqual([path, 200, guides[index - 1], guides[index + 1]]);
+    expect(text).toContain(`<a href="${path}" aria-current="page">`);
+    expect(text).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\son\w+="|\sstyle="/);
   }
 });
 
 test('links that work on GitHub work here, and files that are only in the source are named', async () => {
-  const page = await read('/docs/limits');
-  expect(page).not.toMatch(/href="[^"]+\.md/);
+  expect(await read('/docs/limits')).not.toMatch(/href="[^"]+\.md/);
   expect(await read('/docs/graphql-clients')).toContain(
     '<span class="source" title="test/app/clients/apollo.ts, in the source">apollo.ts</span>',
   );
 });
 
-test('the search knows every section, every operation of both interfaces, and every error', async () => {
-  const { headers, json } = await send(gateway, 'GET /docs/search.json');
-  expect(headers['content-type']).toBe('application/json; charset=utf-8');
-  const places = json as { kind: string; title: string; within: string; href: string; text: string }[];
-  const find = (kind: string, title: string) => places.find((place) => place.kind === kind && place.title === title);
-  expect(find('Guide', 'Plans and limits')).toMatchObject({ href: '/docs/limits' });
-  expect(find('Guide', 'Exploring')).toMatchObject({ href: '/docs/getting-started#exploring' });
-  expect(find('REST', 'POST /store/orders')).toMatchObject({ text: expect.stringContaining('order') });
-  expect(find('GraphQL', 'placeOrder')).toMatchObject({ within: 'Mutation' });
-  expect(find('GraphQL', 'PetStatus')).toMatchObject({ text: expect.stringContaining('available, pending, sold') });
-  expect(find('REST', 'cursor')).toMatchObject({ href: '/docs/rest#parameter-cursor' });
-  expect(find('Setting', 'BAN_AFTER')).toMatchObject({ href: '/docs/configuration#callers' });
-  expect(find('Error', 'RATE_LIMITED')).toMatchObject({ href: '/docs/errors#rate_limited', within: '429' });
-  const headings = FILES.filter((file) => file !== 'errors.md').flatMap(
-    (file) =>
-      readFileSync(join(DOCS, file), 'utf8')
-        .replace(/```[\s\S]*?```/g, '')
-        .match(/^#+ .+$/gm) ?? [],
-  );
-  const guides = places.filter(
-    ({ kind, href }) => kind === 'Guide' && !/changelog|contributing|security|bench/.test(href),
-  );
-  expect(guides).toHaveLength(headings.length + REFERENCES);
+describe('the search', () => {
+  interface Place {
+    kind: string;
+    title: string;
+    href: string;
+  }
+  const places = async () => (await send(gateway, 'GET /docs/search.json')).json as Place[];
+
+  test.each([
+    ['Guide', 'Plans and limits', '/docs/limits'],
+    ['Guide', 'Exploring', '/docs/getting-started#exploring'],
+    ['REST', 'POST /store/orders', '/docs/rest#placeOrder'],
+    ['REST', 'cursor', '/docs/rest#parameter-cursor'],
+    ['GraphQL', 'placeOrder', '/docs/graphql#Mutation.placeOrder'],
+    ['GraphQL', 'PetStatus', '/docs/graphql#PetStatus'],
+    ['Setting', 'BAN_AFTER', '/docs/configuration#callers'],
+    ['Error', 'RATE_LIMITED', '/docs/errors#rate_limited'],
+  ])('knows %s: %s', async (kind, title, href) => {
+    expect(await places()).toContainEqual(expect.objectContaining({ kind, title, href }));
+  });
+
+  test('knows every section of every guide, and only places that are there for other words', async () => {
+    const headings = FILES.filter((file) => file !== 'errors.md').flatMap(
+      (file) =>
+        readFileSync(join(DOCS, file), 'utf8')
+          .replace(/```[\s\S]*?```/g, '')
+          .match(/^#+ .+$/gm) ?? [],
+    );
+    const found = await places();
+    const isFromDocs = ({ kind, href }: Place) =>
+      kind === 'Guide' && !/changelog|contributing|security|bench/.test(href);
+    expect(found.filter(isFromDocs)).toHaveLength(headings.length + REFERENCES.length);
+    const known = found.map(({ href }) => href);
+    expect(known).toEqual(expect.arrayContaining(Object.keys(ALSO_CALLED)));
+    expect(known).toEqual(expect.arrayContaining(FOUND_LAST.map((name) => `/docs/${name}`)));
+  });
 });
 
-test('other words for a subject lead to a place that is there', async () => {
-  const places = (await send(gateway, 'GET /docs/search.json')).json as { href: string }[];
-  const known = new Set(places.map(({ href }) => href));
-  expect(Object.keys(ALSO_CALLED).filter((href) => !known.has(href))).toEqual([]);
-  expect(FOUND_LAST.filter((name) => !known.has(`/docs/${name}`))).toEqual([]);
-});
+describe('error codes', () => {
+  test('are described by a committed guide, and have an anchor in its page', async () => {
+    const committed = readFileSync(join(DOCS, 'errors.md'), 'utf8');
+    expect(committed).toBe(errorsAsMarkdown());
+    const page = await read('/docs/errors');
+    for (const code of ERROR_CODES) {
+      expect(committed).toContain(`### ${code}\n\n${ERRORS[code].why}\n`);
+      expect(page).toContain(`id="${code.toLowerCase()}"`);
+    }
+  });
 
-test('a page that a browser has is not sent again', async () => {
-  const { headers } = await send(gateway, 'GET /docs/limits');
-  const again = await send(gateway, 'GET /docs/limits', undefined, { 'if-none-match': String(headers.etag) });
-  expect([again.status, again.text]).toEqual([304, '']);
-});
-
-test.each(['/docs', '/docs/limits', '/docs/search.json'])('%s costs no quota, and says what is left', async (path) => {
-  const before = await send(gateway, `GET ${path}`);
-  const after = await send(gateway, `GET ${path}`);
-  expect(after.headers['x-ratelimit-remaining']).toBe(before.headers['x-ratelimit-remaining']);
-  expect(after.headers['ratelimit-policy']).toMatch(/^"minute"/);
-});
-
-test('there is no page of another name', async () => {
-  expect((await send(gateway, 'GET /docs/nothing')).status).toBe(404);
-  expect((await send(gateway, 'GET /docs/..%2fpackage')).status).toBe(404);
+  test.each([
+    [400, 'BAD_REQUEST BAD_USER_INPUT GRAPHQL_PARSE_FAILED GRAPHQL_VALIDATION_FAILED OPERATION_TOO_COMPLEX'],
+    [401, 'UNAUTHENTICATED'],
+    [403, 'FORBIDDEN'],
+    [404, 'NOT_FOUND'],
+    [405, 'METHOD_NOT_ALLOWED'],
+    [406, 'NOT_ACCEPTABLE'],
+    [408, 'REQUEST_TIMEOUT'],
+    [409, 'INSUFFICIENT_STOCK ORDER_COMPLETE CATEGORY_NOT_EMPTY PET_HAS_ORDERS IDEMPOTENCY_IN_PROGRESS'],
+    [412, 'PRECONDITION_FAILED'],
+    [413, 'PAYLOAD_TOO_LARGE'],
+    [414, 'URI_TOO_LONG'],
+    [415, 'UNSUPPORTED_MEDIA_TYPE'],
+    [422, 'UNKNOWN_REFERENCE IDEMPOTENCY_MISMATCH'],
+    [429, 'RATE_LIMITED KEY_BANNED'],
+    [431, 'HEADERS_TOO_LARGE'],
+    [500, 'INTERNAL_SERVER_ERROR'],
+    [503, 'SERVICE_UNAVAILABLE'],
+  ])('of the contract have the status %i: %s', (status, codes) => {
+    expect(ERROR_CODES.filter((code) => ERRORS[code].status === status)).toEqual(
+      expect.arrayContaining(codes.split(' ')),
+    );
+  });
 });
