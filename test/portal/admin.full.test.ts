@@ -1,62 +1,36 @@
-import type { Browser, Page } from 'playwright-core';
-import { browserTest, launchBrowser, type Observed, openPage, violations } from '../helper/browser';
-import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../helper/gateway';
+import type { Page } from 'playwright-core';
+import { violations } from '../helper/browser';
+import { ADMIN_KEY, type TestKey } from '../helper/gateway';
+import { browserTest, enterKey, expectNoComplaints, useBrowsing } from './browsing';
 
-let gateway: Gateway;
-let url: string;
-let browser: Browser;
-let opened: Observed[] = [];
+const browsing = useBrowsing();
 let acme: TestKey;
-
 beforeAll(async () => {
-  gateway = await startGateway();
-  url = await gateway.listen();
+  const { gateway } = browsing;
   for (let i = 0; i < 24; i++) await gateway.createKey({ name: `Shop ${i}` });
   acme = await gateway.createKey({ name: 'Acme <b>& Sons</b>', plan: 'ENTERPRISE', perMinute: 5, perDay: 100 });
   for (let i = 0; i < 25; i++) await gateway.app.inject({ url: '/pets', headers: acme.headers });
 });
-afterEach(async () => {
-  await Promise.all(opened.map(({ page }) => page.context().close()));
-  opened = [];
-});
-afterAll(async () => {
-  await browser?.close();
-  await gateway.close();
-});
 
-const inBrowser = (name: string, run: () => Promise<void>) => {
-  browserTest(name, async () => {
-    browser ??= await launchBrowser();
-    await run();
-  });
-};
-
-async function open(options: object = {}, key = ADMIN_KEY): Promise<Observed> {
-  const observed = await openPage(browser, url, options);
-  opened.push(observed);
-  const { page } = observed;
-  await page.goto(`${url}/admin`);
-  await page.getByLabel('API key', { exact: true }).fill(key);
-  await page.getByRole('button', { name: 'Use' }).click();
-  return observed;
+/** Opens /admin with a key. */
+async function open(options: object = {}, whole = ADMIN_KEY) {
+  const admin = await browsing.open('/admin', options);
+  await enterKey(admin.page, { whole });
+  return admin;
 }
 
 const keys = (page: Page) => page.getByRole('list', { name: 'Keys' }).getByRole('listitem');
 const keyNamed = (page: Page, name: string) => keys(page).filter({ hasText: name });
 
-async function search(page: Page, text: string): Promise<void> {
-  await page.getByLabel('Search by name or id').fill(text);
-}
+const search = (page: Page, text: string) => page.getByLabel('Search by name or id').fill(text);
 
 async function apiKey(id: string) {
-  const { apiKey } = await gateway.data('query ($id: ID!) { apiKey(id: $id) { name plan revokedAt bannedUntil } }', {
-    id,
-  });
-  return apiKey;
+  const query = 'query ($id: ID!) { apiKey(id: $id) { revokedAt bannedUntil } }';
+  return (await browsing.gateway.data(query, { id })).apiKey;
 }
 
 describe('/admin', () => {
-  inBrowser('shows keys page by page, and finds them by name and id', async () => {
+  browserTest('shows keys page by page, and finds them by name and id', async () => {
     const admin = await open();
     const { page } = admin;
     await keyNamed(page, 'Acme').waitFor();
@@ -74,11 +48,12 @@ describe('/admin', () => {
     expect(await keyNamed(page, 'Acme <b>& Sons</b>').count()).toBe(1);
     await search(page, 'nobody');
     await page.getByText('No keys match.').waitFor();
-    expect([admin.complaints, admin.outside]).toEqual([[], []]);
+    expectNoComplaints(admin);
   });
 
-  inBrowser('shows what a key has used and has left, and lifts its ban', async () => {
-    const { page, complaints } = await open();
+  browserTest('shows what a key has used and has left, and lifts its ban', async () => {
+    const admin = await open();
+    const { page } = admin;
     await search(page, 'Acme');
     const key = keyNamed(page, 'Acme');
     await key.getByText('banned until').waitFor();
@@ -89,11 +64,12 @@ describe('/admin', () => {
     await page.getByText('The ban of “Acme <b>& Sons</b>” is lifted.').waitFor();
     await key.getByText('banned until').waitFor({ state: 'detached' });
     expect((await apiKey(acme.id))?.bannedUntil).toBeNull();
-    expect(complaints).toEqual([]);
+    expectNoComplaints(admin);
   });
 
-  inBrowser('creates a key, whose secret it shows once, and changes, rotates and revokes it', async () => {
-    const { page, complaints } = await open();
+  browserTest('creates a key, whose secret it shows once, and changes, rotates and revokes it', async () => {
+    const admin = await open();
+    const { page } = admin;
     const dialog = page.getByRole('dialog');
     const field = (name: string) => dialog.getByLabel(name);
     await page.getByRole('button', { name: 'Create a key…' }).click();
@@ -106,7 +82,7 @@ describe('/admin', () => {
     const secret = String(await dialog.locator('#secret').textContent());
     expect(secret).toMatch(/^ps_[0-9a-z]{12}_[0-9A-Za-z]{32}$/);
     const use = async (whole: string) =>
-      (await gateway.app.inject({ url: '/pets', headers: { 'x-api-key': whole } })).statusCode;
+      (await browsing.gateway.app.inject({ url: '/pets', headers: { 'x-api-key': whole } })).statusCode;
     expect(await use(secret)).toBe(200);
     for (let i = 0; i < 3; i++) await page.keyboard.press('Escape');
     expect(await dialog.locator('#secret').textContent()).toBe(secret);
@@ -137,13 +113,13 @@ describe('/admin', () => {
     expect(await use(next)).toBe(401);
     await page.getByLabel('Which keys').selectOption('Revoked or expired');
     await keyNamed(page, 'Renamed').getByText('revoked').waitFor();
-    expect(complaints).toEqual([]);
+    expectNoComplaints(admin);
   });
 
-  inBrowser('lifts the ban of an address, and says if there was none', async () => {
+  browserTest('lifts the ban of an address, and says if there was none', async () => {
     const remoteAddress = '192.0.2.77';
     for (let i = 0; i < 80; i++)
-      await gateway.app.inject({ url: '/pets', headers: { 'x-api-key': undefined }, remoteAddress });
+      await browsing.gateway.app.inject({ url: '/pets', headers: { 'x-api-key': undefined }, remoteAddress });
     const { page } = await open();
     const lift = async (caller: string) => {
       await page.getByRole('button', { name: 'Lift a ban…' }).click();
@@ -158,8 +134,8 @@ describe('/admin', () => {
     await page.getByText('caller: must be a key id or an IP address').waitFor();
   });
 
-  inBrowser('shows nothing to others, and says what is missing', async () => {
-    const pro = await gateway.createKey({ name: 'Reader', plan: 'PRO', scopes: ['READ'] });
+  browserTest('shows nothing to others, and says what is missing', async () => {
+    const pro = await browsing.gateway.createKey({ name: 'Reader', plan: 'PRO', scopes: ['READ'] });
     const { page } = await open({}, pro.whole);
     await page.getByText('The key “Reader” does not have the scope ADMIN.').waitFor();
     const state = () => page.locator('#notice').getAttribute('data-state');
@@ -172,7 +148,7 @@ describe('/admin', () => {
     await page.getByText('Its secret has 31 characters instead of 32.').waitFor();
   });
 
-  inBrowser('keeps the rules of accessibility, on a desk and on a phone, in light and dark', async () => {
+  browserTest('is accessible on a desktop and on a phone, in light and dark', async () => {
     const found: string[] = [];
     for (const colorScheme of ['light', 'dark'])
       for (const viewport of [

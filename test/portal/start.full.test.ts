@@ -3,124 +3,155 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Browser, Page } from 'playwright-core';
-import { browserTest, launchBrowser, openPage, violations } from '../helper/browser';
-import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
+import type { Page } from 'playwright-core';
+import type { TestKey } from '../helper/gateway';
+import { browserTest, enterKey, expectNoComplaints, useBrowsing } from './browsing';
 
-let gateway: Gateway;
-let url: string;
-let browser: Browser;
-let key: TestKey;
-let directory: string;
-beforeAll(async () => {
-  gateway = await startGateway();
-  url = await gateway.listen();
-  key = await gateway.createKey({ name: 'Acme', plan: 'PRO' });
-  directory = mkdtempSync(join(tmpdir(), 'snippets-'));
-});
-afterAll(async () => {
-  await browser?.close();
-  await gateway.close();
-  rmSync(directory, { recursive: true });
+/** Milliseconds within which an open page refreshes the quota. */
+const SOON = 6_000;
+
+const browsing = useBrowsing();
+let pro: TestKey;
+beforeEach(async () => {
+  pro = await browsing.gateway.createKey({ name: 'Acme', plan: 'PRO' });
 });
 
-const inBrowser = (name: string, run: (page: Page) => Promise<void>, options: object = {}) => {
-  browserTest(name, async () => {
-    browser ??= await launchBrowser();
-    const { page, complaints, outside } = await openPage(browser, url, options);
-    await page.goto(url);
-    await run(page);
-    expect([complaints, outside]).toEqual([[], []]);
-    await page.context().close();
-  });
-};
-
-async function giveKey(page: Page): Promise<void> {
-  await page.getByLabel('API key', { exact: true }).fill(key.whole);
-  await page.getByRole('button', { name: 'Use' }).click();
-  await page.getByText('key “Acme”').waitFor();
+/** Opens the start page with a clock that the test moves. */
+async function open() {
+  const start = await browsing.open();
+  await start.page.clock.install();
+  await start.page.goto(browsing.url);
+  return start;
 }
 
-inBrowser('the start page shows what the key has used, and nobody else’s usage', async (page) => {
+const ask = (headers: Record<string, string>) => browsing.gateway.app.inject({ url: '/pets', headers });
+const left = (page: Page, name: string) => page.locator(`#window-${name} .remaining`).textContent();
+
+browserTest('the start page shows the remaining quota, the usage of the key, and what a request costs', async () => {
+  for (let i = 0; i < 4; i++) await ask(pro.headers);
+  const start = await open();
+  const { page } = start;
   await page.getByText('Usage is kept per key').waitFor();
-  for (let i = 0; i < 4; i++) await gateway.app.inject({ url: '/pets', headers: key.headers });
-  await giveKey(page);
-  await page.getByText('4 requests', { exact: true }).waitFor();
+  await enterKey(page, pro);
+  await page.getByText('key “Acme”, may read and write').waitFor();
+  expect(await page.locator('#plan').textContent()).toBe('PRO');
+  expect([await left(page, 'minute'), await left(page, 'day')]).toEqual(['296', '9,996']);
   expect(await page.locator('.usage-chart').getAttribute('aria-label')).toBe('Last 30 days: 4 requests');
-  expect(await page.locator('.usage-chart g').count()).toBe(30);
+
+  for (const [request, shown, remaining] of [
+    ['GET /pets', '"name": "Rex"', '295'],
+    ['GraphQL: pets', '"totalCount": 1', '294'],
+    ['GraphQL: viewer, free', '"scopes"', '294'],
+  ] as const) {
+    await page.getByRole('button', { name: request, exact: true }).click();
+    await page.getByText(shown).waitFor();
+    expect([request, await left(page, 'minute')]).toEqual([request, remaining]);
+  }
+  await page.getByText('Ready · database ok · limits in memory').waitFor();
+  expectNoComplaints(start);
 });
 
-const HAS_PYTHON = spawnSync('python3', ['--version']).status === 0;
-
-/** How each language is run. */
-const RUN: Record<string, (file: string) => [command: string, ...args: string[]]> = {
-  curl: (file) => ['sh', file],
-  JavaScript: (file) => [process.execPath, file],
-  Python: (file) => ['python3', file],
-};
-
-describe('the examples of the start page run as they are', () => {
-  for (const language of Object.keys(RUN).filter((each) => each !== 'Python' || HAS_PYTHON))
-    for (const withKey of [false, true])
-      inBrowser(`in ${language}, ${withKey ? 'with a key' : 'without one'}`, async (page) => {
-        if (withKey) await giveKey(page);
-        for (const [request, expected] of [
-          ['GET /pets', '[]'],
-          ['GraphQL: pets', 'totalCount'],
-        ] as const) {
-          await page.getByRole('button', { name: request, exact: true }).click();
-          await page.getByRole('button', { name: language, exact: true }).click();
-          const file = join(directory, `snippet${language === 'JavaScript' ? '.mjs' : ''}`);
-          const text = String(await page.locator('#request').textContent());
-          expect(text).not.toContain(key.whole);
-          writeFileSync(file, text);
-          const [command, ...args] = RUN[language]?.(file) ?? ['false'];
-          const environment = { PATH: process.env.PATH, ...(withKey && { PETSTORE_API_KEY: key.whole }) };
-          const { stdout } = await promisify(execFile)(command, args, { env: environment });
-          expect(stdout).toContain(expected);
-          if (language !== 'curl') expect(Number.parseInt(stdout, 10)).toBeGreaterThan(withKey ? 200 : 0);
-        }
-      });
+browserTest('the start page notices what others use with the same key', async () => {
+  const { page } = await open();
+  await enterKey(page, pro);
+  await page.getByText('key “Acme”').waitFor();
+  await ask(pro.headers);
+  await page.clock.fastForward(SOON);
+  await page.locator('#window-minute .remaining', { hasText: '299' }).waitFor();
 });
 
-inBrowser(
-  'an example is copied',
-  async (page) => {
-    await page.getByRole('button', { name: 'Copy' }).click();
-    await page.getByRole('button', { name: 'Copied' }).waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await page.locator('#request').textContent());
-  },
-  { permissions: ['clipboard-read', 'clipboard-write'] },
-);
+browserTest('a key is kept in the session storage of the tab until it is forgotten', async () => {
+  const start = await open();
+  const { page } = start;
+  await enterKey(page, pro);
+  await page.getByText('key “Acme”').waitFor();
+  await page.reload();
+  await page.getByText('key “Acme”').waitFor();
+  const stored = () =>
+    page.evaluate('[JSON.stringify(sessionStorage), JSON.stringify(localStorage) + document.cookie]');
+  expect(await stored()).toEqual([expect.stringContaining(pro.whole), '{}']);
+  await page.getByRole('button', { name: 'Forget' }).click();
+  await page.getByText('without a key, may read').waitFor();
+  expect(await stored()).toEqual(['{}', '{}']);
+  expectNoComplaints(start);
+});
 
-describe('a malformed key is explained', () => {
-  for (const [entered, reason] of [
+browserTest.each(['/', '/graphiql'])('%s explains what is wrong with a malformed key', async (path) => {
+  const { page } = await browsing.open(path);
+  for (const [whole, reason] of [
     ['secret', 'It does not begin with “ps_”.'],
     ['ps_ypcc3ce37j11', 'Its secret is missing: this may be only the id.'],
     ['ps_ypcc3ce37j1_1Nb9X5HMAvLuV9pcW1upWEeeBMYdssmW', 'Its id has 11 characters instead of 12.'],
     ['ps_YPCC3ce37j11_1Nb9X5HMAvLuV9pcW1upWEeeBMYdssmW', 'It has characters that no key has'],
-  ] as const)
-    for (const path of ['/', '/graphiql'])
-      inBrowser(`on ${path}: ${reason}`, async (page) => {
-        await page.goto(url + path);
-        await page.getByLabel('API key', { exact: true }).fill(entered);
-        await page.getByRole('button', { name: 'Use' }).click();
-        const note = page.getByText(reason);
-        await note.waitFor();
-        expect((await note.boundingBox())?.height).toBeGreaterThan(10);
-      });
+  ] as const) {
+    await enterKey(page, { whole });
+    const note = page.getByText(reason);
+    await note.waitFor();
+    expect((await note.boundingBox())?.height).toBeGreaterThan(10);
+  }
 });
 
-for (const colorScheme of ['light', 'dark'])
-  inBrowser(
-    `the start page keeps the rules of accessibility in ${colorScheme}, on a phone too`,
-    async (page) => {
-      await giveKey(page);
-      await page.locator('.usage-chart').waitFor();
-      expect(await violations(page)).toEqual([]);
-      await page.setViewportSize({ width: 390, height: 844 });
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-      expect(await violations(page)).toEqual([]);
-    },
-    { colorScheme, bypassCSP: true },
-  );
+browserTest('a rejected key is reported, and not tried again', async () => {
+  const { page, complaints } = await open();
+  await page.getByText('without a key').waitFor();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await enterKey(page, { whole: `ps_nobodynobody_${'x'.repeat(32)}` });
+  await page.getByText('The API key is unknown, or its secret is wrong.').waitFor();
+  for (let i = 0; i < 3; i++) await page.clock.fastForward(SOON);
+  expect(asked.filter((path) => path === '/graphql')).toHaveLength(1);
+  expect(complaints).toEqual([expect.stringContaining('401')]);
+});
+
+browserTest('a banned caller is told so, and the page sends nothing until the ban is over', async () => {
+  const banned = await browsing.gateway.createKey({ plan: 'FREE' });
+  for (let i = 0; i < 80; i++) await ask(banned.headers);
+  const { page } = await open();
+  await enterKey(page, banned);
+  await page.getByText('after too many rejected requests.').waitFor();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  for (let i = 0; i < 3; i++) await page.clock.fastForward(SOON);
+  expect(asked.filter((each) => each.endsWith('/graphql'))).toEqual([]);
+});
+
+browserTest('an example is copied', async () => {
+  const { page } = await browsing.open('/', { permissions: ['clipboard-read', 'clipboard-write'] });
+  await page.getByRole('button', { name: 'Copy' }).click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await page.locator('#request').textContent());
+});
+
+describe('the examples of the start page run as they are', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'snippets-'));
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  const LANGUAGES: [language: string, program: string][] = [
+    ['curl', 'sh'],
+    ['JavaScript', process.execPath],
+    ['Python', 'python3'],
+  ];
+  const installed = LANGUAGES.filter(([, program]) => spawnSync(program, ['-h']).error === undefined);
+
+  browserTest.each(installed)('in %s, with and without a key', async (language, program) => {
+    const { page } = await browsing.open('/');
+    const file = join(directory, `snippet${language === 'JavaScript' ? '.mjs' : ''}`);
+    const run = async (request: string, expected: string, key?: string) => {
+      await page.getByRole('button', { name: request, exact: true }).click();
+      await page.getByRole('button', { name: language, exact: true }).click();
+      const text = String(await page.locator('#request').textContent());
+      expect(text).not.toContain(pro.whole);
+      writeFileSync(file, text);
+      const env = { PATH: process.env.PATH, ...(key && { PETSTORE_API_KEY: key }) };
+      const { stdout } = await promisify(execFile)(program, [file], { env });
+      expect(stdout).toContain(expected);
+      if (language !== 'curl') expect(Number.parseInt(stdout, 10)).toBeGreaterThan(key ? 200 : 0);
+    };
+    await run('GET /pets', 'Rex');
+    await run('GraphQL: pets', 'totalCount');
+    await enterKey(page, pro);
+    await page.getByText('key “Acme”').waitFor();
+    await run('GET /pets', 'Rex', pro.whole);
+    await run('GraphQL: pets', 'totalCount', pro.whole);
+  });
+});

@@ -1,0 +1,60 @@
+import type { Browser, Page } from 'playwright-core';
+import { browserTest, launchBrowser, type Observed, openPage } from '../helper/browser';
+import { emptyDatabase } from '../helper/database';
+import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
+
+/** A listening gateway with one pet, and a browser: one of each for the tests of a file. */
+export class Browsing {
+  gateway!: Gateway;
+  url = '';
+  private browser: Browser | undefined;
+  private opened: Observed[] = [];
+
+  async start(): Promise<void> {
+    this.gateway = await startGateway();
+    this.url = await this.gateway.listen();
+    await emptyDatabase(this.gateway.database);
+    await this.gateway.data('mutation { createCategory(input: { name: "Dogs" }) { id } }');
+    await this.gateway.data('mutation { createPet(input: { name: "Rex", categoryId: 1 }) { id } }');
+  }
+
+  /** Opens a page in a new profile. @param path a path of the gateway; none opens nothing. */
+  async open(path?: string, options: object = {}): Promise<Observed> {
+    this.browser ??= await launchBrowser();
+    const observed = await openPage(this.browser, this.url, options);
+    this.opened.push(observed);
+    if (path) await observed.page.goto(this.url + path);
+    return observed;
+  }
+
+  async closePages(): Promise<void> {
+    await Promise.all(this.opened.splice(0).map(({ page }) => page.context().close()));
+  }
+
+  async stop(): Promise<void> {
+    await this.browser?.close();
+    await this.gateway.close();
+  }
+}
+
+/** Starts a gateway and a browser for the tests of this file. */
+export function useBrowsing(): Browsing {
+  const browsing = new Browsing();
+  beforeAll(() => browsing.start());
+  afterEach(() => browsing.closePages());
+  afterAll(() => browsing.stop());
+  return browsing;
+}
+
+export { browserTest };
+
+/** Enters a key in the field that all pages have. */
+export async function enterKey(page: Page, { whole }: Pick<TestKey, 'whole'>): Promise<void> {
+  await page.getByLabel('API key', { exact: true }).fill(whole);
+  await page.getByRole('button', { name: 'Use' }).click();
+}
+
+/** Expects no errors in the page, and no requests to other servers. */
+export function expectNoComplaints({ complaints, outside }: Observed): void {
+  expect([complaints, outside]).toEqual([[], []]);
+}
