@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { ADMIN_KEY } from '../helper/gateway';
 import { mostly, texts } from './values';
 
-export type Headers = Record<string, string>;
+type Headers = Record<string, string>;
 
 /** A request as it is injected into the server, without a socket. */
 export interface FuzzedRequest {
@@ -22,74 +22,47 @@ const headerTexts = texts.map((text) =>
     .slice(0, 3000),
 );
 
-const KEYS: fc.Arbitrary<Headers> = fc.oneof(
+const KEYS = fc.oneof<fc.WeightedArbitrary<Headers>[]>(
   { arbitrary: fc.constant({ 'x-api-key': ADMIN_KEY }), weight: 24 },
   { arbitrary: fc.constant({ authorization: `Bearer ${ADMIN_KEY}` }), weight: 2 },
   { arbitrary: fc.constant({}), weight: 3 },
-  {
-    arbitrary: fc.constantFrom('Basic', 'Bearer', 'bearer  x', ' ').map((authorization) => ({ authorization })),
-    weight: 1,
-  },
+  { arbitrary: fc.constantFrom('Basic', 'Bearer', ' ').map((authorization) => ({ authorization })), weight: 1 },
   { arbitrary: headerTexts.map((key) => ({ 'x-api-key': key })), weight: 1 },
-  {
-    arbitrary: fc.constant({
-      'x-api-key': ADMIN_KEY.replace('Admin', 'admiN'),
-      authorization: `Bearer ${ADMIN_KEY}`,
-    }),
-    weight: 1,
-  },
 );
 
-const SOME: Record<string, readonly string[]> = {
-  accept: [
-    'application/json',
-    '*/*',
-    'text/html',
-    'application/*;q=0',
-    'application/json;q=0.5, */*;q=0.1',
-    'a',
-    ',;=',
-  ],
+const VALUES: Record<string, readonly string[]> = {
+  accept: ['application/json', '*/*', 'text/html', 'application/*;q=0', 'application/json;q=0.5, */*;q=0.1', ',;='],
   'content-encoding': ['gzip', 'identity', 'br, gzip'],
   origin: ['https://example.com', 'null', 'http://[::1]'],
   'if-none-match': ['*', '"x"', 'W/"x", "y"', '"'],
+  'if-match': ['*', '"x"', 'W/"x", "y"', '"'],
   'idempotency-key': ['one', 'two', 'three', 'x'.repeat(255), 'x'.repeat(256)],
   'x-request-id': ['abc', 'x'.repeat(200)],
   'x-forwarded-for': ['1.2.3.4', '::1, 10.0.0.1', '1.2.3.4:99999'],
-  'x-http-method-override': ['DELETE'],
-  'access-control-request-method': ['DELETE'],
   expect: ['100-continue', 'nothing'],
   range: ['bytes=0-1'],
-  prefer: ['return=minimal'],
-  cookie: ['a=b; a'],
   host: ['', 'a b', 'example.com:99999', '[::'],
 };
 
 const headers: fc.Arbitrary<Headers> = fc
   .tuple(
     KEYS,
-    ...Object.entries(SOME).map(([name, values]) => {
-      const given = mostly(fc.constantFrom(...values), headerTexts, 3);
-      return mostly(
-        fc.constant({}),
-        given.map((value): Headers => ({ [name]: value })),
-        12,
-      );
+    ...Object.entries(VALUES).map(([name, values]) => {
+      const given = mostly(fc.constantFrom(...values), headerTexts, 3).map((value): Headers => ({ [name]: value }));
+      return mostly(fc.constant<Headers>({}), given, 12);
     }),
   )
   .map((all) => Object.assign({}, ...all));
 
-const some = fc.record({ headers, remoteAddress: fc.oneof(fc.ipV4(), fc.ipV6()) });
-
 /** A request with a caller, an address, and headers with and without meaning. */
-export function bySomebody(
+export function byAnyCaller(
   request: fc.Arbitrary<{ method: string; url: string; type?: string; payload?: string | Buffer }>,
 ): fc.Arbitrary<FuzzedRequest> {
-  return fc.tuple(some, request).map(([{ headers, remoteAddress }, { method, url, type, payload }]) => ({
-    method,
-    url,
-    headers: { ...headers, ...(type !== undefined && { 'content-type': type }) },
-    ...(payload !== undefined && { payload }),
-    remoteAddress,
-  }));
+  return fc
+    .tuple(headers, fc.oneof(fc.ipV4(), fc.ipV6()), request)
+    .map(([headers, remoteAddress, { method, url, type, payload }]) => ({
+      ...{ method, url, remoteAddress },
+      headers: { ...headers, ...(type !== undefined && { 'content-type': type }) },
+      ...(payload !== undefined && { payload }),
+    }));
 }

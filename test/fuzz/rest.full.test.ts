@@ -1,9 +1,9 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { Description } from '../rest/description';
-import { RestJudge } from './answers';
+import { faultsOfRest } from './faults';
+import { FUZZ_TIMEOUT_MS, fuzz } from './fuzz';
 import { restRequests } from './rest';
-import { FUZZ_TIMEOUT_MS, fuzz } from './runs';
 
 let gateway: Gateway;
 beforeAll(async () => {
@@ -12,17 +12,13 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 test(
-  'any REST request is answered as its document says',
+  'any REST request gets a response that the OpenAPI document declares, and never a 5xx',
   async () => {
     const document = (await gateway.server.inject('/openapi.json')).json<OpenAPIV3.Document>();
-    const description = await Description.of(document);
-    const judge = new RestJudge(description);
-    const statuses = await fuzz(gateway, restRequests(description), 300, (request, response) =>
-      judge.faults(request, response),
-    );
-    // They are a mix of valid and invalid ones.
-    for (const status of [200, 201, 204, 400, 401, 404, 409, 415, 422])
-      expect([status, statuses.get(status)]).toEqual([status, expect.any(Number)]);
+    const requests = restRequests(await Description.of(document));
+    const statuses = await fuzz(gateway, requests, 300, faultsOfRest);
+    // Valid and invalid requests are sent.
+    expect([...statuses]).toEqual(expect.arrayContaining([200, 201, 204, 400, 401, 404, 409, 412, 415, 422]));
   },
   FUZZ_TIMEOUT_MS,
 );

@@ -17,54 +17,32 @@ const TEXTS = [
 
 /** Numbers as written in JSON or a URL, at every boundary of some type; some are not numbers. */
 const NUMBERS = [
-  ...['0', '-0', '1', '-1', '2', '100', '101', '1.0', '1.5', '0.1e1', '1e0', '1e2', '1E-1', '1e400', '-1e400'],
-  ...['1e-400', '2147483647', '2147483648', '-2147483648', '-2147483649', '4294967296', '9007199254740991'],
-  ...['9007199254740992', '9007199254740993', '-9007199254740993', '9223372036854775807'],
-  ...['9223372036854775808', '-9223372036854775808', '18446744073709551616', '9'.repeat(400)],
-  ...['9223372036854775807.0', '1.00000000000000000000001', '253402300799999', '8640000000000001'],
+  ...['0', '-0', '1', '-1', '2', '100', '101', '1.0', '1.5', '0.1e1', '1e0', '1E-1', '1e400', '-1e400', '1e-400'],
+  ...['2147483647', '2147483648', '-2147483648', '-2147483649', '9007199254740991', '9007199254740993'],
+  ...['9223372036854775807', '9223372036854775808', '-9223372036854775808', '9'.repeat(400), '253402300799999'],
+  ...['01', '+1', '.5', '1.', '0x1', '1_000', '1n', 'NaN', '-Infinity', '--1', '1e', '٣'],
 ];
-const NO_NUMBERS = ['01', '-01', '+1', '.5', '1.', '0x1', '1_000', '1n', 'NaN', '-Infinity', '--1', '1e', '٣'];
 
 const DATES = [
   ...['2026-12-01T00:00:00Z', '2026-11-21T09:30:00+01:00', '2024-02-29T23:59:59.999Z', '2023-02-29T00:00:00Z'],
-  ...['2026-02-30T00:00:00Z', '2026-12-31T23:59:60Z', '2026-11-21T24:00:00Z', '2026-11-21T09:30:00+25:00'],
-  ...['0001-01-01T00:00:00Z', '0001-01-01T00:00:00+14:00', '0000-01-01T00:00:00Z', '0099-01-01T00:00:00Z'],
-  ...['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59-23:59', '10000-01-01T00:00:00Z', '+275760-09-13T00:00:00Z'],
-  ...['-271821-04-20T00:00:00Z', '1969-12-31T23:59:59.9999999999Z', '2026-11-21T09:30:00.-1Z', '2026-11-21'],
-  ...['2026-11-21T09:30:00', '2026-11-21t09:30:00z', '2026-11-21T09:30:00-00:00', '2026-W47-6', 'infinity', 'now'],
+  ...['2026-12-31T23:59:60Z', '2026-11-21T24:00:00Z', '2026-11-21T09:30:00+25:00', '0001-01-01T00:00:00+14:00'],
+  ...['0000-01-01T00:00:00Z', '0099-01-01T00:00:00Z', '9999-12-31T23:59:59-23:59', '10000-01-01T00:00:00Z'],
+  ...['+275760-09-13T00:00:00Z', '1969-12-31T23:59:59.9999999999Z', '2026-11-21', '2026-W47-6', 'infinity', 'now'],
 ];
 
-/** Ids of rows in the shop of every run, of missing rows, and of keys. */
+/** Ids of rows in the shop of every run, of missing rows, of keys, and node ids. */
 const IDS = [
-  '1',
-  '2',
-  '3',
-  '4',
-  '999',
-  '9223372036854775807',
-  '"1"',
-  '"2"',
-  '"abcdefghijkl"',
-  '"000000000001"',
-  '"UGV0OjE"',
-  '"T3JkZXI6MQ"',
-  '"Q2F0ZWdvcnk6OTk"',
+  ...['1', '2', '3', '4', '999', '9223372036854775807', '"1"', '"2"', '"abcdefghijkl"', '"000000000001"'],
+  ...['"UGV0OjE"', '"T3JkZXI6MQ"', '"Q2F0ZWdvcnk6OTk"'],
 ];
-
-const someText = fc.string({ unit: 'binary', maxLength: 12 });
-const someUnits = fc
-  .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 8 })
-  .map((units) => String.fromCharCode(...units));
 
 export const texts = fc.oneof(
   { arbitrary: fc.constantFrom(...TEXTS), weight: 3 },
-  { arbitrary: someText, weight: 2 },
-  someUnits,
+  { arbitrary: fc.string({ unit: 'binary', maxLength: 12 }), weight: 2 },
 );
 
 /** Strings that can be in a URL or a UTF-8 body as they are. */
 export const wholeTexts = texts.map((text) => text.toWellFormed());
-export const numbers = fc.oneof(fc.constantFrom(...NUMBERS), fc.maxSafeInteger().map(String), fc.double().map(String));
 
 const quoted = (values: fc.Arbitrary<string>) => values.map((value) => JSON.stringify(value));
 
@@ -77,28 +55,18 @@ export const fitting = {
   date: quoted(fc.constantFrom(...DATES)),
 };
 
+const nested = fc
+  .integer({ min: 2, max: 40_000 })
+  .chain((depth) => fc.constantFrom('['.repeat(depth) + ']'.repeat(depth), '{"a":'.repeat(depth >> 2)));
+
 /** Any JSON text, and some that is almost JSON. */
 export const anyJson: fc.Arbitrary<string> = fc.oneof(
-  {
-    arbitrary: fc.constantFrom('null', '{}', '[]', 'true', '""', '[null]', '[[1]]', '{"a":{"b":[]}}'),
-    weight: 4,
-  },
+  { arbitrary: fc.constantFrom('null', '{}', '[]', 'true', '""', '[null]', '[[1]]', '{"a":{"b":[]}}'), weight: 4 },
   { arbitrary: quoted(texts), weight: 4 },
-  { arbitrary: numbers, weight: 4 },
-  { arbitrary: fc.constantFrom(...NO_NUMBERS), weight: 1 },
+  { arbitrary: fc.constantFrom(...NUMBERS), weight: 4 },
   { arbitrary: fc.json({ maxDepth: 3 }), weight: 2 },
   { arbitrary: fc.constantFrom('{"__proto__":{"a":1}}', '{"constructor":{"prototype":{"a":1}}}'), weight: 1 },
-  {
-    arbitrary: fc
-      .integer({ min: 2, max: 40_000 })
-      .chain((depth) =>
-        fc.constantFrom(
-          '['.repeat(depth) + ']'.repeat(depth),
-          `${'{"a":'.repeat(depth >> 2)}1${'}'.repeat(depth >> 2)}`,
-        ),
-      ),
-    weight: 1,
-  },
+  { arbitrary: nested, weight: 1 },
 );
 
 /** Usually `one`, sometimes `other`. */
@@ -106,7 +74,7 @@ export function mostly<T>(one: fc.Arbitrary<T>, other: fc.Arbitrary<T>, times = 
   return fc.oneof({ arbitrary: one, weight: times }, { arbitrary: other, weight: 1 });
 }
 
-/** An object in JSON or GraphQL syntax: most required fields, in any order, and sometimes an unknown one. */
+/** An object in JSON or GraphQL syntax: most required fields, and sometimes an unknown one. */
 export function objectText(
   fields: { name: string; value: fc.Arbitrary<string>; required: boolean }[],
   asJson = true,
@@ -115,15 +83,12 @@ export function objectText(
   const own = fields.map(({ name, value, required }) =>
     fc.option(
       value.map((text) => write(name, text)),
-      { freq: required ? 12 : 2, nil: undefined },
+      { freq: required ? 12 : 2, nil: '' },
     ),
   );
   const names = asJson ? texts.map((name) => name.slice(0, 300)) : fc.constantFrom('a', '__proto__', 'id');
-  const strange = fc.tuple(names, asJson ? anyJson : fc.constant('1')).map(([name, value]) => write(name, value));
-  return fc
-    .tuple(fc.tuple(...own, mostly(fc.constant(undefined), strange, 8)), fc.boolean())
-    .map(([given, turned]) => (turned ? given.reverse() : given).filter((field) => field !== undefined))
-    .map((given) => `{${given.join(',')}}`);
+  const unknown = fc.tuple(names, asJson ? anyJson : fc.constant('1')).map(([name, value]) => write(name, value));
+  return fc.tuple(...own, mostly(fc.constant(''), unknown, 8)).map((given) => `{${given.filter(Boolean).join(',')}}`);
 }
 
 /** A damaged text: with a part cut out, replaced or inserted. */
