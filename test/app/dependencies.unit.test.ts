@@ -33,8 +33,8 @@ const UNSEEN = ['@prisma/client'];
 
 /** Every source, script and test with its imports (except the file that only Relay's compiler reads). */
 const FILES = ['src', 'test', 'bench', 'prisma', 'docs']
-  .flatMap((room) =>
-    readdirSync(join(PROJECT, room), { recursive: true, withFileTypes: true })
+  .flatMap((directory) =>
+    readdirSync(join(PROJECT, directory), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => relative(PROJECT, join(entry.parentPath, entry.name))),
   )
@@ -61,12 +61,10 @@ function packagesOf(imports: readonly Import[]): string[] {
 
 test('everything imported is declared, and what production imports is installed there', () => {
   const undeclared = FILES.flatMap(({ path, imports }) => {
-    const known = path.startsWith('src/')
-      ? dependencies
-      : {
-          ...DECLARED,
-          ...(path.startsWith('bench/') && { ...BENCH.dependencies, ...BENCH.devDependencies }),
-        };
+    const others = path.startsWith('bench/')
+      ? { ...DECLARED, ...BENCH.dependencies, ...BENCH.devDependencies }
+      : DECLARED;
+    const known = path.startsWith('src/') ? dependencies : others;
     const needed = path.startsWith('src/') ? imports.filter(({ typeOnly }) => !typeOnly) : imports;
     const missing = [
       ...packagesOf(needed).filter((name) => !(name in known)),

@@ -1,29 +1,141 @@
-import { command } from '../helper/command';
+import { execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { statement } from '../../src/database/statement';
+import { command, PROJECT } from '../helper/command';
 import { blocksOf, Reader, stepsOf } from '../helper/documented';
+import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
 import { Installation } from '../helper/installation';
+import { running } from '../helper/live';
 import { inTerminal, quick } from '../helper/process';
+import { until } from '../helper/until';
 
-const README = 'README.md';
-const environment = { LOG_LEVEL: 'silent', PATH: process.env.PATH ?? '' };
-const installation = new Installation(environment, inTerminal(quick(command('main'))));
-afterAll(() => installation.remove());
+const run = promisify(execFile);
 
-test('the README shows what a start prints in a terminal, and its requests have the answers that it shows', async () => {
-  const [start, ...steps] = stepsOf(README);
-  expect(start?.commands.split('\n').map((line) => line.replace(/ +#.*/, ''))).toEqual([
-    'npm ci && npm start',
-    'npm ci && npm test',
-  ]);
-  const { stdout, url } = await installation.start();
-  const adminKey = /Admin key +(\S+)/.exec(stdout)?.[1] ?? '';
-  const [banner = ''] = blocksOf(README, '');
-  const shown = banner
-    .replaceAll('http://127.0.0.1:4000', url)
-    .replace('/home/you/petstore-gateway/data', installation.data)
-    .replace(/ps_\w+/, adminKey);
-  expect(stdout.replaceAll('\r', '').trim()).toBe(shown.trim());
-
-  expect(steps.length).toBeGreaterThan(3);
+/** Types the commands of a page, and expects the output that the page shows. */
+async function expectOutputs(steps: ReturnType<typeof stepsOf>, url: string, adminKey: string): Promise<void> {
   const reader = new Reader(url, adminKey);
+  expect(steps.length).toBeGreaterThan(0);
   for (const step of steps) expect([step.commands, await reader.type(step)]).toEqual([step.commands, step.output]);
+}
+
+test('the README shows what a start prints in a terminal, and the responses to its requests', async () => {
+  const environment = { LOG_LEVEL: 'silent', PATH: process.env.PATH ?? '' };
+  const installation = new Installation(environment, inTerminal(quick(command('main'))));
+  try {
+    const [start, ...steps] = stepsOf('README.md');
+    const commands = start?.commands.split('\n').map((line) => line.replace(/ +#.*/, ''));
+    expect(commands).toEqual(['npm ci && npm start', 'npm ci && npm test']);
+    const { stdout, url } = await installation.start();
+    const adminKey = /Admin key +(\S+)/.exec(stdout)?.[1] ?? '';
+    const [banner = ''] = blocksOf('README.md', '');
+    const shown = banner
+      .replaceAll('http://127.0.0.1:4000', url)
+      .replace('/home/you/petstore-gateway/data', installation.data)
+      .replace(/ps_\w+/, adminKey);
+    expect(stdout.replaceAll('\r', '').trim()).toBe(shown.trim());
+    await expectOutputs(steps, url, adminKey);
+  } finally {
+    await installation.remove();
+  }
+});
+
+const BESIDE = mkdtempSync(join(PROJECT, 'node_modules', '.docs-'));
+afterAll(() => rmSync(BESIDE, { recursive: true }));
+
+/** Writes a file beside the packages that it imports. */
+function writeBeside(name: string, text: string): string {
+  const file = join(BESIDE, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+test('the client of docs/limits.md waits as long as it is told to, and is then served', async () => {
+  // The clock stands still at `at`, and runs on from `start`.
+  const clock = { at: Date.now(), start: 0 };
+  const gateway = await startGateway({}, () => clock.at + (clock.start && Date.now() - clock.start));
+  const url = await gateway.listen();
+  let left = 0;
+  for (let i = 0; i < 60; i++) {
+    const { headers } = await fetch(`${url}/pets`);
+    left = Number(/"minute";r=\d+;t=(\d+)/.exec(String(headers.get('ratelimit')))?.[1]);
+  }
+  clock.at += (left - 1) * 1000; // the minute is nearly over
+  gateway.server.server.once('request', () => {
+    clock.start = Date.now();
+  });
+  const [code = ''] = blocksOf('docs/limits.md', 'js');
+  const { stdout } = await run(process.execPath, [writeBeside('limits.mjs', code)], { env: { PETSTORE_URL: url } });
+  await gateway.close();
+  expect(stdout.split('\n')).toEqual(['429: trying again in 1 s', '200 59 []', '']);
+});
+
+/** What docs/usage.md shows, but for the three requests that are made here. */
+const USED = statement(`insert into usage_days (caller, day, requests, refused, bans)
+values ($1, '2026-11-22', 812, 3, 0), ($1, '2026-11-23', 94, 0, 0)`);
+
+/** Starts a gateway with the data that a page assumes; the first page begins with an empty store. */
+async function openShop(page: string): Promise<Gateway> {
+  const [manifest = ''] = blocksOf('docs/trusted-documents.md', 'json');
+  const trusted = { TRUSTED_DOCUMENTS: writeBeside('manifest.json', manifest), TRUSTED_DOCUMENTS_ONLY: 'true' };
+  const settings = page === 'trusted-documents' ? trusted : {};
+  const at = page === 'usage' ? Date.parse('2026-11-23T18:00:00Z') : Date.now();
+  const shop = await startGateway({ ANONYMOUS_ACCESS: 'write', ...settings }, () => at);
+  if (page === 'getting-started') return shop;
+  if (page === 'usage') await shop.database.write(USED, [ADMIN_KEY.split('_')[1]]);
+  await shop.data('mutation { createCategory(input: { name: "Dogs" }) { id } }');
+  await shop.data('mutation { createPet(input: { name: "Rex", categoryId: 1 }) { id } }');
+  await shop.data('mutation { setInventory(petId: 1, input: { quantity: 3 }) { quantity } }');
+  return shop;
+}
+
+// Blocks of `sh no-run` are not typed.
+test.each([
+  ...[
+    'getting-started',
+    'keys',
+    'limits',
+    'idempotency',
+    'error-handling',
+    'deprecation',
+    'trusted-documents',
+    'usage',
+  ],
+])('the commands of docs/%s.md have the output that it shows', async (page) => {
+  const shop = await openShop(page);
+  try {
+    await expectOutputs(stepsOf(`docs/${page}.md`), await shop.listen(), ADMIN_KEY);
+  } finally {
+    await shop.close();
+  }
+});
+
+test('docs/live-events.md shows events as they come over both transports', async () => {
+  const shop = await openShop('live-events');
+  const url = await shop.listen();
+  const [step] = stepsOf('docs/live-events.md');
+  const [client = ''] = blocksOf('docs/live-events.md', 'js');
+  const typed = step?.commands.replace('localhost:4000', new URL(url).host) ?? '';
+  const env = { PETSTORE_WS: `${url.replace('http', 'ws')}/graphql`, PETSTORE_API_KEY: ADMIN_KEY };
+  const processes = [
+    spawn('bash', ['--norc', '-c', typed]),
+    spawn(process.execPath, [writeBeside('client.mjs', client)], { env }),
+  ];
+  const outputs = processes.map(() => '');
+  for (const [i, each] of processes.entries())
+    each.stdout.on('data', (data) => {
+      outputs[i] += data;
+    });
+  try {
+    await until(async () => (await running(shop)) === 2);
+    await shop.data('mutation { setInventory(petId: 1, input: { quantity: 1 }) { quantity } }');
+    await shop.data('mutation { updatePet(id: 1, input: { name: "Rex" }) { id } }');
+    await until(async () => outputs.every((text) => text.includes('Rex')));
+    expect(outputs[0]).toContain(step?.output);
+    expect(outputs[1]?.trim()).toBe("{ kind: 'UPDATED', pet: { id: '1', name: 'Rex', status: 'available' } }");
+  } finally {
+    for (const each of processes) each.kill();
+    await shop.close();
+  }
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
-import { readSource, type SourceFile } from '../helper/imports';
+import { readSource } from '../helper/imports';
 
 /** The modules of src from top to bottom. A module imports only itself and modules of lower levels (docs/architecture.md). */
 const LEVELS = [
@@ -75,93 +75,108 @@ const ALLOWED: readonly string[] = [
   'src/rest/prepared-operation.ts imports src/petstore/enum-types',
 ];
 
-/** Plain constants, without the client. */
+/** Plain constants, without the Prisma client. */
 const CONSTANTS = ['src/database/generated/enums', 'src/database/generated/columns'];
 
 const PROJECT = join(__dirname, '..', '..');
+const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
 const SOURCES = readdirSync(join(PROJECT, 'src'), { recursive: true, withFileTypes: true })
   .map((entry) => relative(PROJECT, join(entry.parentPath, entry.name)))
-  .filter((path) => path.endsWith('.ts') && !path.includes('/generated/'))
-  .map((path) => readSource(path, readFileSync(join(PROJECT, path), 'utf8')));
+  .filter((path) => path.endsWith('.ts') && !/\/(generated|public)\//.test(path))
+  .map((path) => ({ ...readSource(path, read(path)), text: read(path) }));
+
+/** `rest` of `src/rest/adapter`, `main` of `src/main`. */
+const moduleOf = (path: string) => (path.split('/')[1] ?? '').replace(/\.ts$/, '');
+const levelOf = (path: string) => LEVELS.findIndex((modules) => modules.includes(moduleOf(path)));
+
+/** Imports that match, as `path imports from`. */
+const importsWhere = (isFound: (path: string, from: string, typeOnly: boolean) => boolean) =>
+  SOURCES.flatMap(({ path, imports }) =>
+    imports.filter(({ from, typeOnly }) => isFound(path, from, typeOnly)).map(({ from }) => `${path} imports ${from}`),
+  );
+
+/** Where a pattern occurs, as `path: text`. */
+const placesOf = (pattern: RegExp) =>
+  SOURCES.flatMap(({ path, text }) => (text.match(pattern) ?? []).map((found) => `${path}: ${found}`));
 
 describe('the layout of src', () => {
   test('assigns every file to a module with a level', () => {
-    const modules = new Set(SOURCES.map(({ path }) => moduleOf(path)));
-    expect([...modules].filter((module) => levelOf(module) === -1)).toEqual([]);
     expect(SOURCES.length).toBeGreaterThan(50);
+    expect(SOURCES.map(({ path }) => path).filter((path) => levelOf(path) === -1)).toEqual([]);
   });
 
-  test('only lets imports go down', () => {
-    expect(SOURCES.flatMap(upwardImports).sort()).toEqual([...ALLOWED].sort());
+  test('lets imports go down only', () => {
+    const isUpward = (path: string, from: string) =>
+      from.startsWith('src/') &&
+      !from.startsWith('src/database/generated/') &&
+      moduleOf(from) !== moduleOf(path) &&
+      levelOf(from) <= levelOf(path);
+    expect(importsWhere(isUpward).sort()).toEqual([...ALLOWED].sort());
   });
 
   test('has no circular imports', () => {
-    expect(circles(SOURCES)).toEqual([]);
+    const next = new Map(SOURCES.map(({ path, imports }) => [path.replace(/\.ts$/, ''), imports]));
+    const cycles: string[] = [];
+    const done = new Set<string>();
+    const walk = (file: string, way: readonly string[]): void => {
+      if (way.includes(file)) cycles.push([...way.slice(way.indexOf(file)), file].join(' → '));
+      if (way.includes(file) || done.has(file)) return;
+      for (const { from } of next.get(file) ?? []) walk(from, [...way, file]);
+      done.add(file);
+    };
+    for (const file of next.keys()) walk(file, []);
+    expect(cycles).toEqual([]);
   });
 
-  test('lets only one file read the environment', () => {
-    const readers = SOURCES.filter((file) => file.readsEnvironment).map(({ path }) => path);
+  test('lets one file read the environment, and keeps Prisma in database/', () => {
+    const readers = SOURCES.filter(({ readsEnvironment }) => readsEnvironment).map(({ path }) => path);
     expect(readers).toEqual(['src/app/environment.ts']);
+    const isPrisma = (path: string, from: string, typeOnly: boolean) =>
+      !typeOnly &&
+      moduleOf(path) !== 'database' &&
+      !CONSTANTS.includes(from) &&
+      /prisma|^src\/database\/gen/.test(from);
+    expect(importsWhere(isPrisma)).toEqual([]);
   });
 
-  test('keeps Prisma in database/', () => {
-    expect(SOURCES.flatMap(prismaImports)).toEqual([]);
+  test('makes the process that supervises workers load almost nothing', () => {
+    const packages = new Set<string>();
+    const seen = new Set<string>();
+    const walk = (path: string): void => {
+      if (seen.has(path)) return;
+      seen.add(path);
+      for (const { from, typeOnly } of SOURCES.find((file) => file.path === `${path}.ts`)?.imports ?? []) {
+        if (typeOnly) continue;
+        if (from.startsWith('src/')) walk(from);
+        else if (!isBuiltin(from)) packages.add(from);
+      }
+    };
+    for (const path of ['config', 'environment', 'ending', 'primary']) walk(`src/app/${path}`);
+    expect([...packages].sort()).toEqual(['pg-connection-string', 'pino', 'prom-client']);
   });
 });
 
-test('the process that only supervises workers loads almost nothing', () => {
-  const packages = new Set<string>();
-  const seen = new Set<string>();
-  const walk = (path: string): void => {
-    if (seen.has(path)) return;
-    seen.add(path);
-    for (const { from, typeOnly } of SOURCES.find((file) => file.path === `${path}.ts`)?.imports ?? []) {
-      if (typeOnly) continue;
-      if (from.startsWith('src/')) walk(from);
-      else if (!isBuiltin(from)) packages.add(from);
-    }
-  };
-  for (const path of ['config', 'environment', 'ending', 'primary']) walk(`src/app/${path}`);
-  expect([...packages].sort()).toEqual(['pg-connection-string', 'pino', 'prom-client']);
+describe('other packages', () => {
+  test('are used by their exports, not by their files', () => {
+    expect(placesOf(/'(graphql|type-graphql|fastify|pg|graphql-ws|ws|dataloader|ioredis)\/[^']*'/g)).toEqual([]);
+    expect(placesOf(/'[^'.][^']*\/(dist|lib|build|internal|src)\/[^']*'/g)).toEqual([]);
+  });
+
+  test("are not modified: no prototype is set, and type-graphql's metadata is not read", () => {
+    expect(placesOf(/setPrototypeOf|getMetadataStorage/g)).toEqual([]);
+  });
+
+  test('are rarely cast to other types', () => {
+    expect(placesOf(/\bas (never|any)\b/g)).toEqual([]);
+    expect(placesOf(/\bas unknown as\b/g).length).toBeLessThanOrEqual(10);
+  });
 });
 
-/** `rest` of `src/rest/adapter`, `main` of `src/main`. */
-function moduleOf(path: string): string {
-  return (path.split('/')[1] ?? '').replace(/\.ts$/, '');
-}
-
-function levelOf(module: string): number {
-  return LEVELS.findIndex((modules) => modules.includes(module));
-}
-
-/** Types of Prisma's generated client may be imported everywhere. */
-function upwardImports({ path, imports }: SourceFile): string[] {
-  const module = moduleOf(path);
-  return imports
-    .filter(({ from }) => from.startsWith('src/') && !from.startsWith('src/database/generated/'))
-    .filter(({ from }) => moduleOf(from) !== module && levelOf(moduleOf(from)) <= levelOf(module))
-    .map(({ from }) => `${path} imports ${from}`);
-}
-
-function prismaImports({ path, imports }: SourceFile): string[] {
-  if (moduleOf(path) === 'database') return [];
-  return imports
-    .filter(({ from, typeOnly }) => !typeOnly && !CONSTANTS.includes(from))
-    .filter(({ from }) => /prisma/.test(from) || from.startsWith('src/database/generated/'))
-    .map(({ from }) => `${path} imports ${from}`);
-}
-
-/** Every cycle, once, as the list of its files. */
-function circles(files: readonly SourceFile[]): string[] {
-  const next = new Map(files.map(({ path, imports }) => [path.replace(/\.ts$/, ''), imports.map(({ from }) => from)]));
-  const found: string[] = [];
-  const done = new Set<string>();
-  const walk = (file: string, way: readonly string[]): void => {
-    if (way.includes(file)) found.push([...way.slice(way.indexOf(file)), file].join(' → '));
-    if (way.includes(file) || done.has(file)) return;
-    for (const imported of next.get(file) ?? []) walk(imported, [...way, file]);
-    done.add(file);
-  };
-  for (const file of next.keys()) walk(file, []);
-  return found;
-}
+test('the benchmark loads files of the product that exist', () => {
+  const scripts = readdirSync(join(PROJECT, 'bench'), { recursive: true, encoding: 'utf8' }).filter(
+    (path) => /\.[cm]js$/.test(path) && !path.includes('node_modules'),
+  );
+  const loaded = scripts.flatMap((path) => read(`bench/${path}`).match(/(?<=\.\/dist\/)[\w/-]+(?=\.js')/g) ?? []);
+  expect(loaded.length).toBeGreaterThan(4);
+  expect(loaded.filter((path) => !SOURCES.some((file) => file.path === `src/${path}.ts`))).toEqual([]);
+});
