@@ -15,11 +15,12 @@ const shared = { ...values, ...errors, process };
 /** What helpers keep from one test file to the next: see `per-worker.ts`. */
 const worker = new Map();
 
-// PGlite never stops a timer of PostgreSQL's, which would keep a worker that has finished.
+// PGlite never stops its statement timers. One that is pending when a worker has finished would keep it running, and Jest
+// kills such a worker with a warning. While tests run, a worker is kept running by its channel to Jest.
 const { setTimeout } = globalThis;
 globalThis.setTimeout = Object.assign((work, ms, ...args) => {
   const timer = setTimeout(work, ms, ...args);
-  return ms < 5000 ? timer : timer.unref();
+  return process.send || ms >= 5000 ? timer.unref() : timer;
 }, setTimeout);
 
 module.exports = class extends TestEnvironment {
