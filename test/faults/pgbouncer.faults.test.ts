@@ -1,14 +1,12 @@
 import { Client } from 'pg';
-import { openDatabase } from '../../src/database/open';
 import { fillShop } from '../helper/database';
-import { type Gateway, startGateway } from '../helper/gateway';
+import { type Gateway, startGatewayOn } from '../helper/gateway';
 import { Load } from '../helper/load';
 import { CAN_START_PGBOUNCER, PgBouncer } from '../helper/pgbouncer';
 import { CAN_START_POSTGRES, PostgresServer } from '../helper/postgres-server';
 import { isServed, mixed } from '../helper/traffic';
 import { until } from '../helper/until';
 
-const REQUEST_TIMEOUT_MS = 2000;
 const RENAME = 'mutation { updateCategory(id: 1, input: { name: "Hounds" }) { name } }';
 const SETTINGS = ['jit', 'statement_timeout', 'random_page_cost', 'timezone'];
 
@@ -20,15 +18,9 @@ onServers('with pgbouncer=true, through a PgBouncer that pools transactions', ()
   let gateway: Gateway;
   let direct: Client;
   beforeAll(async () => {
-    // A time zone that is not UTC shows whether the gateway's own is kept.
+    // A server outside UTC shows whether the gateway keeps its own time zone.
     postgres = await PostgresServer.start({ timezone: 'Asia/Tokyo' });
-    await until(async () => {
-      direct = new Client(postgres.url).on('error', () => undefined);
-      return direct.connect().then(
-        () => true,
-        () => false,
-      );
-    }, 20);
+    direct = await postgres.connect();
     pooler = await PgBouncer.start(postgres.url, { pool_mode: 'transaction', default_pool_size: 9 });
     gateway = await start();
     await fillShop(gateway.database);
@@ -40,15 +32,12 @@ onServers('with pgbouncer=true, through a PgBouncer that pools transactions', ()
     await postgres?.remove();
   });
 
-  const start = async (): Promise<Gateway> => {
-    const url = `${pooler.url}?pgbouncer=true`;
-    const database = await openDatabase({ url, directory: '', poolSize: 6, requestTimeoutMs: REQUEST_TIMEOUT_MS });
-    const settings = { REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS), MAX_EVENT_LOOP_LAG_MS: '60000' };
-    return startGateway(settings, Date.now, { database, drop: () => database.close() });
-  };
-  const connected = async (): Promise<Client> => {
+  const start = () =>
+    startGatewayOn(`${pooler.url}?pgbouncer=true`, { DATABASE_POOL_SIZE: '6', REQUEST_TIMEOUT_MS: '2000' });
+  const connected = async () => {
     const client = new Client(pooler.url).on('error', () => undefined);
-    return client.connect();
+    await client.connect();
+    return client;
   };
 
   test('two instances and another client serve every request under load', async () => {

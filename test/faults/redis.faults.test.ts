@@ -1,12 +1,12 @@
+import { execFileSync } from 'node:child_process';
 import { Redis } from 'ioredis';
 import { PLANS } from '../../src/rate-limit/plans';
+import { freePort } from '../helper/free-port';
 import { ADMIN_KEY } from '../helper/gateway';
 import { Installation } from '../helper/installation';
 import { ask, Load } from '../helper/load';
 import type { GatewayProcess } from '../helper/process';
-import { RedisCluster } from '../helper/redis-cluster';
-import { RedisSentinels } from '../helper/redis-sentinels';
-import { REDIS_BINARY, type RedisServer } from '../helper/redis-server';
+import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
 import { HEADERS, isServed, mixed } from '../helper/traffic';
 import { until } from '../helper/until';
 import { CLUSTER_RULES, RULES, SENTINEL_RULES } from '../redis/documented-user';
@@ -21,38 +21,72 @@ interface Redundant {
   readonly servers: readonly RedisServer[];
   /** The server that counts a caller, and the replica that takes its place. */
   serversOf(caller: string): Promise<{ master: RedisServer; replica: RedisServer; key: string }>;
-  remove(): Promise<void>;
 }
 
 const grant = (servers: readonly RedisServer[], ...user: string[]) =>
   Promise.all(servers.map((server) => server.ask(['ACL', 'SETUSER', ...user])));
 
+/** A master, its replica, and three Sentinels that watch them: the smallest installation that survives a failure. */
 async function sentinels(): Promise<Redundant> {
-  const redis = await RedisSentinels.start(binary);
-  await grant(redis.servers, 'petstore', ...RULES);
-  await grant(redis.sentinels, 'watcher', 'on', '>other', ...SENTINEL_RULES);
+  const master = await RedisServer.start(binary);
+  const replica = await RedisServer.start(binary, ['--replicaof', `127.0.0.1 ${master.port}`]);
+  const watch = [
+    `sentinel monitor petstore 127.0.0.1 ${master.port} 2`,
+    'sentinel down-after-milliseconds petstore 1000',
+    'sentinel failover-timeout petstore 5000',
+  ];
+  const watchers = await Promise.all([1, 2, 3].map(() => RedisServer.startSentinel(binary, watch)));
+  await until(() => replica.follows(), 30);
+  // Sentinels find each other, and the replica, through the master.
+  const found = async (sentinel: RedisServer, question: string) =>
+    ((await sentinel.call(['SENTINEL', question, 'petstore'])) as unknown[]).length;
+  for (const sentinel of watchers)
+    await until(
+      async () => (await found(sentinel, 'SENTINELS')) === 2 && (await found(sentinel, 'REPLICAS')) === 1,
+      30,
+    );
+  await grant([master, replica], 'petstore', ...RULES);
+  await grant(watchers, 'watcher', 'on', '>other', ...SENTINEL_RULES);
+  const hosts = watchers.map(({ host }) => host).join(',');
+  const servers = [master, replica, ...watchers];
   return {
-    url: `${redis.url('petstore:secret@')}?sentinel_username=watcher&sentinel_password=other`,
-    servers: [...redis.servers, ...redis.sentinels],
-    serversOf: async (caller) => {
-      const [master, replica] = redis.servers as [RedisServer, RedisServer];
-      return { master, replica, key: `ratelimit:${caller}` };
-    },
-    remove: () => redis.remove(),
+    url: `redis+sentinel://petstore:secret@${hosts}/petstore?sentinel_username=watcher&sentinel_password=other`,
+    servers,
+    serversOf: async (caller) => ({ master, replica, key: `ratelimit:${caller}` }),
   };
 }
 
+type SlotRange = [first: number, last: number, ...servers: [host: string, port: number][]];
+
+/** Three masters with a third of the slots each, and a replica of each. */
 async function cluster(): Promise<Redundant> {
-  const redis = await RedisCluster.start(binary);
-  await grant(redis.nodes, 'petstore', ...RULES, ...CLUSTER_RULES);
+  const nodes = await Promise.all(
+    Array.from({ length: 6 }, async () => {
+      const bus = ['--cluster-node-timeout', '1500', '--cluster-port', String(await freePort())];
+      return RedisServer.start(binary, ['--cluster-enabled', 'yes', ...bus]);
+    }),
+  );
+  const hosts = nodes.map(({ host }) => host);
+  execFileSync('redis-cli', ['--cluster', 'create', ...hosts, '--cluster-replicas', '1', '--cluster-yes']);
+  const ranges = async (node: RedisServer) => (await node.call(['CLUSTER', 'SLOTS'])) as SlotRange[];
+  for (const node of nodes)
+    await until(async () => {
+      const known = await ranges(node);
+      const isOk = (await node.ask(['CLUSTER', 'INFO'])).includes('cluster_state:ok');
+      return isOk && known.length === 3 && known.every(({ length }) => length === 4);
+    }, 30);
+  await grant(nodes, 'petstore', ...RULES, ...CLUSTER_RULES);
   return {
-    url: redis.url('petstore:secret@'),
-    servers: redis.nodes,
+    url: `redis+cluster://petstore:secret@${hosts.slice(0, 2).join(',')}`,
+    servers: nodes,
     serversOf: async (caller) => {
       const key = `ratelimit:{${caller}}`;
-      return { master: await redis.nodeOf(key), replica: await redis.nodeOf(key, 'replica'), key };
+      const [first] = nodes as [RedisServer];
+      const slot = Number(await first.ask(['CLUSTER', 'KEYSLOT', key]));
+      const [, , ...servers] = (await ranges(first)).find(([from, to]) => from <= slot && slot <= to) as SlotRange;
+      const [master, replica] = servers.map(([, port]) => nodes.find((node) => node.port === port) as RedisServer);
+      return { master, replica, key } as { master: RedisServer; replica: RedisServer; key: string };
     },
-    remove: () => redis.remove(),
   };
 }
 
@@ -79,13 +113,13 @@ onOwnServers(
       await until(async () => Number(await copied(replica, key)) === 20);
 
       const load = new Load(gateway.url, 4, mixed, 25);
-      await until(async () => load.tried.length > 50);
+      await until(() => load.tried.length > 50);
       const states = new States(gateway, other, caller.id);
       const failedAt = performance.now();
       await master.kill();
-      await until(async () => states.isAlone, 20);
+      await until(() => states.isAlone, 20);
       expect(await passed(gateway, alone, 60)).toBe(30);
-      await until(async () => states.isShared, 60);
+      await until(() => states.isShared, 60);
       const backAfter = Math.round(performance.now() - failedAt);
       states.stop();
       expect(
@@ -94,7 +128,7 @@ onOwnServers(
       const heard = other.heard.length;
       await gateway.graphql('mutation { createCategory(input: { name: "Dogs" }) { id } }', HEADERS);
       await gateway.graphql('mutation { createPet(input: { name: "Rex", categoryId: 1 }) { id } }', HEADERS);
-      await until(async () => other.heard.length > heard);
+      await until(() => other.heard.length > heard);
       const tried = await load.stop();
       expect(tried.filter((one) => !isServed(one))).toEqual([]);
       process.stderr.write(
@@ -108,7 +142,7 @@ onOwnServers(
       expect((await Promise.all(denied)).join('')).toBe('');
       await other.close();
       await installation.remove();
-      await redis.remove();
+      await Promise.all(redis.servers.map((server) => server.remove()));
     });
   },
 );

@@ -4,6 +4,7 @@ import { ensureAdminKey } from '../../src/access/first-admin-key';
 import { createApp } from '../../src/app/app';
 import { readConfig } from '../../src/app/config';
 import type { Database } from '../../src/database/database';
+import { openDatabase } from '../../src/database/open';
 import { statement } from '../../src/database/statement';
 import { createDatabase, TEST_DATABASE_URL, truncate } from './database';
 import { holdToDeclaredErrors } from './declared-errors';
@@ -129,15 +130,27 @@ export async function startGateway(
   const { database, drop } = created ?? (await createDatabase());
   const server = await compose(environment ?? {}, database, now);
   holdInjected(server);
-  await liftQuota(database);
+  if (await database.canWrite()) await liftQuota(database);
   return new Gateway(server, database, drop);
+}
+
+/** Starts the application on the PostgreSQL database at `url`, which stays when the gateway closes. */
+export async function startGatewayOn(url: string, environment: Record<string, string> = {}): Promise<Gateway> {
+  const config = readConfig(environment);
+  const database = await openDatabase({
+    url,
+    directory: '',
+    poolSize: config.DATABASE_POOL_SIZE,
+    queue: config.DATABASE_QUEUE,
+    requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+  });
+  return startGateway(environment, Date.now, { database, drop: () => database.close() });
 }
 
 async function takeKept(): Promise<Gateway> {
   const taken = kept.idle.pop() ?? (await composeKept());
   const { server, inject, database, drop } = taken;
-  await ensureAdminKey(database, ADMIN_KEY, Date.now());
-  await liftQuota(database);
+  await makeAdminKey(database);
   server.inject = inject;
   const file = ++kept.files;
   holdInjected(server, `127.1.${file >> 8}.${file & 255}`);
@@ -153,7 +166,12 @@ async function composeKept(): Promise<Kept> {
   return { server, inject: server.inject, database, drop };
 }
 
-/** The admin key of tests has no quota. */
+/** Creates the admin key of tests, with a quota that no test uses up. */
+export async function makeAdminKey(database: Database): Promise<void> {
+  await ensureAdminKey(database, ADMIN_KEY, Date.now());
+  await liftQuota(database);
+}
+
 async function liftQuota(database: Database): Promise<void> {
   await database.query(statement('update api_keys set per_minute = 2147483647, per_day = 2147483647'), []);
 }

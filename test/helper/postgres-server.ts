@@ -1,53 +1,65 @@
-import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process';
+import { execFileSync, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { freePort } from './free-port';
+import { Server } from './server';
+import { until } from './until';
 
-/** Directory of a PostgreSQL installation that tests may start and stop, if there is one. */
-const BINARIES = directories().find((path) => existsSync(join(path, 'initdb')));
-/** The server refuses to run as root: as root, it is run as the user created by its package. */
-export const SERVER_USER = userOfServer();
+const DEBIAN = '/usr/lib/postgresql';
+const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).map((version) => join(DEBIAN, version, 'bin')) : [];
+const BINARIES = [...versions, ...(process.env.PATH ?? '').split(':')].find((path) => existsSync(join(path, 'initdb')));
+
+/** The server refuses to run as root: as root, tests run it as `postgres`. `undefined` if there is no such user. */
+export const SERVER_USER = serverUser();
+
+const OPTIONS: SpawnOptions = {
+  ...SERVER_USER,
+  cwd: '/',
+  stdio: 'ignore',
+  env: { PATH: process.env.PATH, LC_ALL: 'C' },
+};
 
 export const CAN_START_POSTGRES = BINARIES !== undefined && SERVER_USER !== undefined;
 
-/** How to stop a server: fast shutdown, or immediate as in a crash, after which it must recover. */
+/** How to stop a server: a fast shutdown, or a crash, after which it must recover. */
 export type Stop = 'SIGINT' | 'SIGQUIT';
 
-type Settings = Readonly<Record<string, string>>;
+/** Gives a file to the user of the server. */
+export function giveToServer(path: string): void {
+  if (SERVER_USER?.uid !== undefined) chownSync(path, SERVER_USER.uid, SERVER_USER.gid ?? SERVER_USER.uid);
+}
 
-/** A PostgreSQL server of the test's own. */
-export class PostgresServer {
-  private process: ChildProcess | undefined;
-  private readonly directory = mkdtempSync(join(tmpdir(), 'postgres-'));
-
+export class PostgresServer extends Server {
   private constructor(
     readonly port: number,
-    private readonly settings: Settings,
+    private readonly settings: Readonly<Record<string, string>>,
   ) {
-    if (SERVER_USER?.uid !== undefined) chownSync(this.directory, SERVER_USER.uid, SERVER_USER.gid ?? SERVER_USER.uid);
+    super();
+    giveToServer(this.directory);
   }
 
-  /** @param settings beside those that make it the test's own. */
-  static async start(settings: Settings = {}): Promise<PostgresServer> {
+  /** Creates a server that accepts connections. @param settings more lines of `postgresql.conf`. */
+  static async start(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
     const server = new PostgresServer(await freePort(), settings);
-    await run('initdb', ['-D', server.data, '-U', 'postgres', '-A', 'trust', '--no-sync']);
+    await server.tool('initdb', ['-D', server.data, '-U', 'postgres', '-A', 'trust', '--no-sync']);
     await server.start();
     return server;
   }
 
-  /** Starts a streaming replica of a server that accepts connections. */
+  /** Creates a streaming replica. */
   static async follow(primary: PostgresServer): Promise<PostgresServer> {
     const server = new PostgresServer(await freePort(), {});
-    await run('pg_basebackup', ['-D', server.data, '-d', primary.url, '-R', '-X', 'stream', '-c', 'fast', '--no-sync']);
+    const stream = ['-R', '-X', 'stream', '-c', 'fast', '--no-sync'];
+    await server.tool('pg_basebackup', ['-D', server.data, '-d', primary.url, ...stream]);
     await server.start();
     return server;
   }
 
   /** Makes a replica a primary, and waits until it takes writes. */
   async promote(): Promise<void> {
-    await run('pg_ctl', ['promote', '-D', this.data, '-w']);
+    await this.tool('pg_ctl', ['promote', '-D', this.data, '-w']);
   }
 
   /** The URL of the default database. */
@@ -55,61 +67,54 @@ export class PostgresServer {
     return `postgresql://postgres@127.0.0.1:${this.port}/postgres`;
   }
 
-  /** It accepts connections shortly afterwards or, after a crash, once it has recovered. */
+  /** Starts the server again, and waits until it accepts connections: after a crash, until it has recovered. */
   async start(): Promise<void> {
-    const settings = {
-      listen_addresses: '127.0.0.1',
-      port: this.port,
-      unix_socket_directories: '',
-      fsync: 'off',
-      ...this.settings,
-    };
-    const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    this.process = spawnServer('postgres', ['-D', this.data, ...options]);
-    await once(this.process, 'spawn');
+    const network = { listen_addresses: '127.0.0.1', port: this.port, unix_socket_directories: '' };
+    const settings = Object.entries({ ...network, fsync: 'off', ...this.settings });
+    const args = ['-D', this.data, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+    this.run(join(BINARIES ?? '', 'postgres'), args, OPTIONS);
+    // A server that rejects the test's role accepts connections too.
+    const refusal = () =>
+      this.query('select').then(
+        () => undefined,
+        ({ code }) => code,
+      );
+    await until(async () => !['ECONNREFUSED', 'ECONNRESET', '57P03'].includes(await refusal()), 30);
   }
 
-  async stop(how: Stop): Promise<void> {
-    const { process } = this;
-    if (!process || process.exitCode !== null || process.signalCode) return;
-    const gone = once(process, 'exit');
-    process.kill(how);
-    await gone;
-  }
-
-  async remove(): Promise<void> {
+  override async remove(): Promise<void> {
     await this.stop('SIGQUIT');
-    rmSync(this.directory, { recursive: true, force: true });
+    await super.remove();
+  }
+
+  /** Runs SQL on a connection of its own. @returns the rows. */
+  async query(sql: string) {
+    const client = await this.connect();
+    try {
+      return (await client.query(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** Opens a connection, to be closed by the caller. */
+  async connect(): Promise<Client> {
+    const client = new Client(this.url).on('error', () => undefined);
+    await client.connect();
+    return client;
   }
 
   private get data(): string {
     return join(this.directory, 'data');
   }
+
+  private async tool(program: string, args: string[]): Promise<void> {
+    const [code] = await once(spawn(join(BINARIES ?? '', program), args, OPTIONS), 'exit');
+    if (code !== 0) throw new Error(`${program} ended with ${code}`);
+  }
 }
 
-async function run(program: string, args: string[]): Promise<void> {
-  const [code] = await once(spawnServer(program, args), 'exit');
-  if (code !== 0) throw new Error(`${program} ended with ${code}`);
-}
-
-function spawnServer(program: string, args: string[]): ChildProcess {
-  const options: SpawnOptions = {
-    ...SERVER_USER,
-    cwd: tmpdir(),
-    stdio: 'ignore',
-    env: { PATH: process.env.PATH, LC_ALL: 'C' },
-  };
-  return spawn(join(BINARIES ?? '', program), args, options);
-}
-
-function directories(): string[] {
-  const debian = '/usr/lib/postgresql';
-  const versions = existsSync(debian) ? readdirSync(debian).map((version) => join(debian, version, 'bin')) : [];
-  return [...versions, ...(process.env.PATH ?? '').split(':')];
-}
-
-/** The user to run the server as; `undefined` if there is none. */
-function userOfServer(): { uid?: number; gid?: number } | undefined {
+function serverUser(): { uid?: number; gid?: number } | undefined {
   if (process.getuid?.() !== 0) return {};
   const id = (option: string) => Number(execFileSync('id', [option, 'postgres'], { stdio: 'pipe' }));
   try {

@@ -1,21 +1,25 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
-import { command, PROJECT } from './command';
+import { join } from 'node:path';
+import { command, PROJECT, TYPESCRIPT } from './command';
 import { IS_FULL } from './full';
 import { ADMIN_KEY } from './gateway';
 import { ask } from './load';
+import { until } from './until';
 
-/** The gateway. The full suite runs it as production does. */
-const MAIN = IS_FULL ? command('main') : quick(command('main'));
+type Line = readonly [program: string, ...args: string[]];
 
-/** Compiles the embedded PostgreSQL's WebAssembly once, and not again for speed: a start takes a third less. */
-export function quick([node, ...args]: readonly [string, ...string[]]): [string, ...string[]] {
+/** Compiles PGlite's WebAssembly only once, without optimization: a start takes a third less time. */
+export function quick([node, ...args]: Line): [string, ...string[]] {
   return [node, '--liftoff-only', ...args];
 }
 
-/** The command from the README. */
-export const NPM_START: [string, ...string[]] = ['npm', '--prefix', PROJECT, 'start'];
+/** The gateway. The full suite runs the build. */
+const MAIN: Line = IS_FULL ? command('main') : quick(command('main'));
+
+/** The start command of the README. */
+export const NPM_START: Line = ['npm', '--prefix', PROJECT, 'start'];
 
 /** How a process ended, and its output. */
 export interface Ending {
@@ -25,33 +29,35 @@ export interface Ending {
   readonly stderr: string;
 }
 
-/** A command, on a terminal of its own: output to it is what a user sees. */
+/** Runs a command in a terminal, so that its output is what a user sees. */
 export function inTerminal(line: readonly string[]): [string, ...string[]] {
   return process.platform === 'darwin'
     ? ['script', '-q', '/dev/null', ...line]
     : ['script', '-qec', line.join(' '), '/dev/null'];
 }
 
-/** The lines of a log that have been written whole. */
-export function logOf(stdout: string): Record<string, unknown>[] {
-  const lines = stdout.slice(0, stdout.lastIndexOf('\n') + 1).split('\n');
-  return lines.filter(Boolean).map((line) => JSON.parse(line));
+function wholeLines(text: string): string[] {
+  return text
+    .slice(0, text.lastIndexOf('\n') + 1)
+    .split('\n')
+    .filter(Boolean);
 }
 
-/** The built gateway as a separate process, with no environment but `environment`. */
-export class GatewayProcess {
+/** The complete lines of a JSON log. */
+export function logOf(stdout: string): Record<string, unknown>[] {
+  return wholeLines(stdout).map((line) => JSON.parse(line));
+}
+
+/** A child process. Its environment is `environment` alone, its directory one without `.env`. */
+export class Program {
   stdout = '';
   stderr = '';
-  readonly ended: Promise<Ending>;
   isEnded = false;
-  private readonly child: ChildProcess;
+  readonly ended: Promise<Ending>;
+  protected readonly child: ChildProcess;
 
-  constructor(environment: Record<string, string>, [program = '', ...args]: readonly string[] = MAIN) {
-    this.child = spawn(program, args, {
-      env: environment,
-      cwd: tmpdir(), // has no .env
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+  constructor([program, ...args]: Line, environment: Record<string, string>) {
+    this.child = spawn(program, args, { env: environment, cwd: tmpdir(), stdio: ['ignore', 'pipe', 'pipe'] });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
     });
@@ -60,66 +66,92 @@ export class GatewayProcess {
     });
     this.ended = once(this.child, 'close').then(([code, signal]) => {
       this.isEnded = true;
-      const { stdout, stderr } = this;
-      return { code, signal, stdout, stderr };
+      return { code, signal, stdout: this.stdout, stderr: this.stderr };
     });
-  }
-
-  /** Starts one on a free port and waits until it reports its URL. @throws Error if it ends first. */
-  static async start(environment: Record<string, string>, by = MAIN): Promise<GatewayProcess> {
-    const started = new GatewayProcess({ PORT: '0', ...environment }, by);
-    while (!started.url) {
-      if (started.isEnded) throw new Error(`It ended: ${JSON.stringify(await started.ended)}`);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    return started;
-  }
-
-  /** The URL that it has reported; empty until then. */
-  get url(): string {
-    return /"Explore":"([^"]+)".*\n|^ {2}Explore +(\S+)[\s\S]*\n\r?\n/m.exec(this.stdout)?.slice(1).join('') ?? '';
-  }
-
-  /** What it has reported of itself, by name, not in a terminal. */
-  get report(): Record<string, unknown> {
-    return logOf(this.stdout).find(({ Explore }) => Explore !== undefined) ?? {};
   }
 
   get pid(): number {
     return this.child.pid ?? 0;
   }
 
-  /** The processes it has started. */
+  /** The complete lines of its output. */
+  get lines(): string[] {
+    return wholeLines(this.stdout);
+  }
+
+  /** Waits for this many lines of output. @throws Error if the process ends first. */
+  async printed(count: number): Promise<string[]> {
+    await until(async () => this.isEnded || this.lines.length >= count, 60);
+    if (this.lines.length < count) throw new Error(`The process ended: ${this.stderr}`);
+    return this.lines;
+  }
+
+  /** Sends a signal. @returns how the process ended. */
+  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> {
+    this.child.kill(signal);
+    return this.ended;
+  }
+}
+
+/** Runs a TypeScript file. @param file relative to the project. */
+export function runTypeScript(file: string, args: string[], environment: Record<string, string> = {}): Program {
+  return new Program([...quick(TYPESCRIPT), join(PROJECT, file), ...args], {
+    PATH: process.env.PATH ?? '',
+    ...environment,
+  });
+}
+
+/** The gateway as a separate process. */
+export class GatewayProcess extends Program {
+  constructor(environment: Record<string, string>, line: Line = MAIN) {
+    super(line, environment);
+  }
+
+  /** Starts the gateway on a free port and waits until it reports its URL. @throws Error if it ends first. */
+  static async start(environment: Record<string, string>, line = MAIN): Promise<GatewayProcess> {
+    const started = new GatewayProcess({ PORT: '0', ...environment }, line);
+    while (!started.url) {
+      if (started.isEnded) throw new Error(`The gateway ended: ${JSON.stringify(await started.ended)}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    return started;
+  }
+
+  /** The reported URL; empty until then. */
+  get url(): string {
+    return /"Explore":"([^"]+)".*\n|^ {2}Explore +(\S+)[\s\S]*\n\r?\n/m.exec(this.stdout)?.slice(1).join('') ?? '';
+  }
+
+  /** The fields of the startup report, if output is not a terminal. */
+  get report(): Record<string, unknown> {
+    return logOf(this.stdout).find(({ Explore }) => Explore !== undefined) ?? {};
+  }
+
+  /** The ids of its worker processes. */
   get workers(): number[] {
     const { stdout } = spawnSync('pgrep', ['-P', String(this.pid)], { encoding: 'utf8' });
     return stdout.split('\n').filter(Boolean).map(Number);
   }
 
-  /** Number of workers accepting connections, according to its metrics. */
+  /** The number of workers that accept connections, according to the metrics. */
   async serving(): Promise<number> {
     return Number(/^petstore_workers (\d+)$/m.exec(await this.metrics())?.[1]);
   }
 
-  /** Its metrics: with `METRICS_PORT` from there, otherwise from the main port. The connection is not kept open. */
+  /** Reads `/metrics`, on `METRICS_PORT` if that is set. Closes the connection. */
   async metrics(): Promise<string> {
     const headers = { 'x-api-key': String(this.report['Admin key'] ?? ADMIN_KEY), connection: 'close' };
     const url = String(this.report.Metrics ?? this.url).replace(/\/metrics$/, '');
     return (await ask(url, { path: '/metrics', headers })).body ?? '';
   }
 
-  /** Sends a signal to it and its workers, as a terminal does. @returns how it ended. */
+  /** Sends a signal to the process and its workers, as a terminal does. @returns how the process ended. */
   stopAll(signal: NodeJS.Signals): Promise<Ending> {
     if (!this.isEnded) for (const pid of [this.pid, ...this.workers]) process.kill(pid, signal);
     return this.ended;
   }
 
-  /** Sends a signal. @returns how it ended. */
-  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> {
-    this.child.kill(signal);
-    return this.ended;
-  }
-
-  /** Runs a GraphQL operation, on a connection of its own: the process waits a second for idle ones when it stops. */
+  /** Runs a GraphQL operation and closes the connection: an idle one delays the exit by a second. */
   async graphql<Answer = unknown>(query: string, headers: Record<string, string> = {}): Promise<Answer> {
     const response = await fetch(`${this.url}/graphql`, {
       method: 'POST',

@@ -1,5 +1,5 @@
 /** Waits until `condition` holds. @throws Error if it does not within `seconds`. */
-export async function until(condition: () => Promise<boolean>, seconds = 15): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, seconds = 15): Promise<void> {
   const end = Date.now() + seconds * 1000;
   while (!(await condition())) {
     if (Date.now() > end) throw new Error(`not so within ${seconds} seconds: ${condition}`);

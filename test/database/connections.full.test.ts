@@ -1,9 +1,9 @@
-import type { Database } from '../../../src/database/database';
-import { failureOf } from '../../../src/database/failures';
-import { openDatabase } from '../../../src/database/open';
-import { statement } from '../../../src/database/statement';
-import { createDatabase, TEST_DATABASE_URL } from '../../helper/database';
-import { until } from '../../helper/until';
+import type { Database } from '../../src/database/database';
+import { failureOf } from '../../src/database/failures';
+import { openDatabase } from '../../src/database/open';
+import { statement } from '../../src/database/statement';
+import { createDatabase, TEST_DATABASE_URL } from '../helper/database';
+import { until } from '../helper/until';
 
 const onPostgres = TEST_DATABASE_URL ? describe : describe.skip;
 
@@ -31,19 +31,25 @@ onPostgres('on PostgreSQL', () => {
     await open(poolSize);
   };
 
+  /** Runs a statement on a connection of its own. @returns its first row. */
   const run = async <Row>(text: string, ...values: unknown[]) =>
     (await database.query<Row>(statement(text), values))[0] as Row;
+  /** Runs a short read on a shared connection. @returns its first row. */
   const read = async <Row>(text: string, ...values: unknown[]) =>
     (await database.query<Row>(statement(text), values, true))[0] as Row;
   const all = <T>(count: number, one: (i: number) => Promise<T>) =>
     Promise.all(Array.from({ length: count }, (_, i) => one(i)));
+  const allSettled = <T>(count: number, one: (i: number) => Promise<T>) =>
+    Promise.allSettled(Array.from({ length: count }, (_, i) => one(i)));
 
+  const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
   const echo = async (i: number) => (await read<{ i: number }>('select $1::int as i', i)).i;
   const pid = async () => (await read<{ pid: number }>('select pg_backend_pid() as pid')).pid;
   const ownPid = async () => (await run<{ pid: number }>('select pg_backend_pid() as pid')).pid;
   const count = async () => (await run<{ n: number }>('select count(*)::int as n from things')).n;
   const terminate = (backend: number) => home.database.query(statement('select pg_terminate_backend($1)'), [backend]);
   const insert = (i: unknown) => run<{ i: number }>('insert into things values ($1) returning i', i);
+  /** Fails for 3. */
   const half = (i: number) => `(10 / (${i} - 3))`;
   const unsent = {
     toPostgres() {
@@ -60,14 +66,14 @@ onPostgres('on PostgreSQL', () => {
       clock.mockRestore();
     }
   };
-  /** Waits until short reads have connections to share, and returns their process ids. */
+  /** Waits until short reads share a connection. @returns its process id. */
   const shared = async () => {
     let pids: number[] = [];
     await until(async () => {
       pids = [...new Set(await timeless(() => all(50, pid)))];
       return pids.length === 1;
     });
-    return pids;
+    return pids[0] ?? 0;
   };
 
   describe('short reads', () => {
@@ -77,7 +83,7 @@ onPostgres('on PostgreSQL', () => {
 
     test('that are issued at the same time share a connection, and each gets its own result', async () => {
       const results = await timeless(() => all(50, async (i) => [await echo(i), await pid()] as const));
-      expect(results.map(([i]) => i)).toEqual(Array.from({ length: 50 }, (_, i) => i));
+      expect(results.map(([i]) => i)).toEqual(numbers(50));
       expect(new Set(results.map(([, backend]) => backend)).size).toBeLessThanOrEqual(2);
     });
 
@@ -120,60 +126,63 @@ onPostgres('on PostgreSQL', () => {
 
     test('that were sent after a slow one wait for a second, until it is cancelled', async () => {
       const begun = performance.now();
-      const took = () => performance.now() - begun;
-      const [slow, quick] = await timeless(() => {
-        const one = read<{ slept: boolean }>('select pg_sleep(4) is not null as slept');
-        const others = all(20, echo);
-        return Promise.resolve([one, others] as const).then(([first, rest]) => [
-          first.catch((error: unknown) => failureOf(error)),
-          rest.then((rows) => ({ rows, ms: took() })),
-        ]);
-      });
-      expect(await quick).toMatchObject({ rows: Array.from({ length: 20 }, (_, i) => i) });
+      const [slow, quick] = await timeless(async () => [
+        read('select pg_sleep(4) is not null as slept').catch((error: unknown) => failureOf(error)),
+        all(20, echo),
+      ]);
+      expect(await quick).toEqual(numbers(20));
       expect(await slow).toBe('timeout');
-      expect(took()).toBeLessThan(4000);
+      expect(performance.now() - begun).toBeLessThan(4000);
+    });
+
+    test('that lose their connection fail, and the connection is replaced', async () => {
+      await reopen(5);
+      const lost = await shared();
+      const slow = timeless(() => allSettled(10, (i) => read('select $1::int as i, pg_sleep(0.1)', i)));
+      await terminate(lost);
+      const failures = (await slow).map((each) => each.status === 'rejected' && failureOf(each.reason));
+      expect(new Set(failures.slice(1))).toEqual(new Set(['unavailable']));
+      await until(async () => (await shared()) !== lost);
+    });
+  });
+
+  describe.each([
+    ['short reads', true],
+    ['other statements', false],
+  ])('%s', (_what, isShort) => {
+    const one = (text: string, ...values: unknown[]) => (isShort ? read : run)<{ i: number }>(text, ...values);
+    beforeEach(async () => {
+      if (isShort) await shared();
     });
 
     test('that fail do not affect the others', async () => {
-      const one = (i: number) => read<{ half: number }>(`select ${half(i)} as half`);
       for (let times = 0; times < 3; times++) {
-        const settled = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => one(i)));
-        expect(settled.map(({ status }) => status === 'fulfilled')).toEqual(
-          Array.from({ length: 8 }, (_, i) => i !== 3),
-        );
+        const settled = await allSettled(8, (i) => one(`select ${half(i)} as i`));
+        expect(settled.map(({ status }) => status === 'fulfilled')).toEqual(numbers(8).map((i) => i !== 3));
         expect(settled[3]).toMatchObject({ reason: { code: '22012' } });
       }
     });
 
     test('with values that cannot be sent fail alone, and their statement still works', async () => {
       const text = 'select $1::int as i';
-      const settled = await Promise.allSettled([1, 2, unsent, 4].map((value) => read(text, value)));
-      expect(settled).toMatchObject([
-        { value: { i: 1 } },
-        { value: { i: 2 } },
-        { reason: { message: 'unsent' } },
-        { value: { i: 4 } },
-      ]);
-      expect(await all(20, echo)).toEqual(Array.from({ length: 20 }, (_, i) => i));
-    });
-
-    test('that lose their connection fail, and the connection is replaced', async () => {
-      await reopen(5);
-      const [lost = 0] = await shared();
-      const slow = timeless(() =>
-        Promise.allSettled(Array.from({ length: 10 }, (_, i) => read('select $1::int as i, pg_sleep(0.1)', i))),
-      );
-      await terminate(lost);
-      const failures = (await slow).map((each) => each.status === 'rejected' && failureOf(each.reason));
-      expect(new Set(failures.slice(1))).toEqual(new Set(['unavailable']));
-      await until(async () => !(await shared()).includes(lost));
+      const settled = await allSettled(4, (i) => one(text, i === 2 ? unsent : i));
+      expect(settled[2]).toMatchObject({ reason: { message: 'unsent' } });
+      expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+      expect(await all(20, (i) => one(text, i))).toEqual(numbers(20).map((i) => ({ i })));
     });
   });
 
   describe('other statements', () => {
+    test('run once, beside others that fail', async () => {
+      for (let times = 1; times <= 3; times++) {
+        await allSettled(8, (i) => run(`insert into things values ${half(i)} returning i`));
+        expect(await count()).toBe(7 * times);
+      }
+    });
+
     test('take connections of their own, so that no read waits for them', async () => {
-      const readers = await shared();
-      for (const own of await all(20, ownPid)) expect(readers).not.toContain(own);
+      const reader = await shared();
+      expect(await all(20, ownPid)).not.toContain(reader);
     });
 
     test('that wait for a lock do not hold up others', async () => {
@@ -193,24 +202,6 @@ onPostgres('on PostgreSQL', () => {
       await Promise.all([held, lock, others]);
       expect(done).toEqual(['others', 'held', 'lock']);
       expect(await count()).toBe(4);
-    });
-
-    test('that fail do not affect the others, which run once', async () => {
-      const one = (i: number) => run(`insert into things values ${half(i)} returning i`);
-      for (let times = 1; times <= 3; times++) {
-        const settled = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => one(i)));
-        expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(7);
-        expect(settled[3]).toMatchObject({ reason: { code: '22012' } });
-        expect(await count()).toBe(7 * times);
-      }
-    });
-
-    test('with values that cannot be sent fail alone, and their statement still works', async () => {
-      await reopen(1);
-      const settled = await Promise.allSettled([1, unsent, 3].map(insert));
-      expect(settled).toMatchObject([{ value: { i: 1 } }, { reason: { message: 'unsent' } }, { value: { i: 3 } }]);
-      expect(await insert(4)).toEqual({ i: 4 });
-      expect(await count()).toBe(3);
     });
 
     test('that break a constraint leave their connection open', async () => {

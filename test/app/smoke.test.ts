@@ -1,7 +1,7 @@
-import { ADMIN_KEY } from './helper/gateway';
-import { Installation } from './helper/installation';
-import { socketClient, streamClient } from './helper/live';
-import { HEADERS } from './helper/traffic';
+import { ADMIN_KEY } from '../helper/gateway';
+import { Installation } from '../helper/installation';
+import { socketClient, streamClient } from '../helper/live';
+import { HEADERS } from '../helper/traffic';
 
 const installation = new Installation({
   ADMIN_API_KEY: ADMIN_KEY,

@@ -41,17 +41,15 @@ test.each([
   expect(parseConnectionString(text).place).toBe(place);
 });
 
-test.each(['any', 'read-write', 'primary'])('target_session_attrs=%s is read', (value) => {
-  const { mustTakeWrites } = parseConnectionString(`postgresql://db/shop?target_session_attrs=${value}`);
-  expect(mustTakeWrites).toBe(value !== 'any');
-});
-
 test.each([
-  ['', false],
-  ['?pgbouncer=false', false],
-  ['?pgbouncer=true', true],
-])('postgresql://db/shop%s has a pooler: %s', (query, isPooled) => {
-  expect(parseConnectionString(`postgresql://db/shop${query}`).isPooled).toBe(isPooled);
+  ['', { isPooled: false, mustTakeWrites: false }],
+  ['target_session_attrs=any', { mustTakeWrites: false }],
+  ['target_session_attrs=read-write', { mustTakeWrites: true }],
+  ['target_session_attrs=primary', { mustTakeWrites: true }],
+  ['pgbouncer=false', { isPooled: false }],
+  ['pgbouncer=true', { isPooled: true }],
+])('postgresql://db/shop?%s means %j', (query, meaning) => {
+  expect(parseConnectionString(`postgresql://db/shop?${query}`)).toMatchObject(meaning);
 });
 
 test.each([

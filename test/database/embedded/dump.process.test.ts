@@ -1,19 +1,25 @@
-import { execFile } from 'node:child_process';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from 'pg';
+import type { Database } from '../../../src/database/database';
 import { lockDirectory } from '../../../src/database/embedded/directory-lock';
 import { openDatabase } from '../../../src/database/open';
+import { statement } from '../../../src/database/statement';
 import { loadSampleData } from '../../../src/petstore/sample-data';
-import { command } from '../../helper/command';
+import { command, PROJECT } from '../../helper/command';
+import { TEST_DATABASE_URL } from '../../helper/database';
 import { makeDirectory } from '../../helper/installation';
 import { copyData } from '../../helper/prepared';
 import { type Ending, quick } from '../../helper/process';
 
 /** Text that a line-based or naive SQL parser would split or change. */
 const NAME = `it's a "name"; \\ -- '';\nINSERT INTO x;\r\n\u2028 \u{1f431} $$ {,} é`;
+const TABLES = ['_prisma_migrations', 'categories', 'pets', 'orders', 'inventory', 'api_keys'];
 
 let directory: string;
 let dump: string;
+let rows: unknown;
 const at = (name: string) => join(directory, name);
 
 beforeAll(async () => {
@@ -26,12 +32,27 @@ beforeAll(async () => {
   await database.prisma.apiKey.create({
     data: { id: 'abcdefghijkl', secretHash: Buffer.alloc(32, 7), name: NAME, plan: 'FREE', scopes: ['READ', 'WRITE'] },
   });
+  rows = await rowsOf(database);
   await database.close();
   const { stdout, ...ending } = await run('dump', [], { DATA_DIR: at('data') });
   expect(ending).toEqual({ code: 0, stderr: '' });
   dump = stdout;
 });
 afterAll(() => rmSync(directory, { recursive: true }));
+
+/** Every row of every table. */
+async function rowsOf(database: Database): Promise<unknown> {
+  const selects = TABLES.map((name) => `(select json_agg(t order by t::text) from ${name} t)::text as "${name}"`);
+  return database.query(statement(`select ${selects.join(', ')}`), []);
+}
+
+/** Expects the dumped rows, and that ids continue. */
+async function expectRestored(target: { url?: string; directory: string }): Promise<void> {
+  const database = await openDatabase(target);
+  expect(await rowsOf(database)).toEqual(rows);
+  expect(await database.prisma.order.create({ data: {} })).toMatchObject({ id: 152n });
+  await database.close();
+}
 
 function run(name: string, args: string[], environment: Record<string, string>): Promise<Omit<Ending, 'signal'>> {
   const [program, ...options] = quick(command(name));
@@ -47,19 +68,11 @@ describe('npm run dump and npm run restore', () => {
   test('copy every row, and ids continue', async () => {
     writeFileSync(at('store.sql'), dump);
     const target = { DATA_DIR: at('restored') };
-    expect(await run('restore', ['store.sql'], target)).toEqual({
-      code: 0,
-      stdout: `Restored store.sql into ${at('restored')}.\n`,
-      stderr: '',
-    });
+    const stdout = `Restored store.sql into ${at('restored')}.\n`;
+    expect(await run('restore', ['store.sql'], target)).toEqual({ code: 0, stdout, stderr: '' });
     expect(readdirSync(target.DATA_DIR).sort()).toEqual([expect.stringMatching(/^lock\.\d+$/), 'postgres']);
     expect((await run('dump', [], target)).stdout).toBe(dump);
-    const database = await openDatabase({ directory: target.DATA_DIR });
-    const { prisma } = database;
-    expect(await prisma.category.findFirst({ where: { description: '' } })).toMatchObject({ id: 10n, name: NAME });
-    expect(await prisma.pet.count()).toBe(300);
-    expect(await prisma.order.create({ data: {} })).toMatchObject({ id: 152n });
-    await database.close();
+    await expectRestored({ directory: target.DATA_DIR });
   });
 
   test('reject wrong arguments and files in one line, and leave nothing behind', async () => {
@@ -68,6 +81,7 @@ describe('npm run dump and npm run restore', () => {
     writeFileSync(at('wrong.sql'), dump.replace('INSERT INTO public.pets', 'INSERT INTO public.cats'));
     writeFileSync(at('store.sql'), dump);
     const before = readdirSync(directory);
+    const server = { DATABASE_URL: 'postgresql://a:secret@b/c' };
     const rejected: [name: string, args: string[], environment: Record<string, string>, line: RegExp][] = [
       ['restore', [], {}, /^restore: name one file: npm run restore -- FILE\n$/],
       ['restore', ['none.sql'], {}, /^restore: none\.sql cannot be read: ENOENT.*\n$/],
@@ -76,21 +90,15 @@ describe('npm run dump and npm run restore', () => {
       ['restore', ['cut.sql'], {}, /^restore: cut\.sql is incomplete: its end is missing\.\n$/],
       ['restore', ['wrong.sql'], {}, /^restore: the dump cannot be loaded: relation "public\.cats" does not exist\n$/],
       ['restore', ['store.sql'], { DATA_DIR: at('data') }, /^restore: DATA_DIR \S+ holds a database already\. .*\n$/],
-      [
-        'restore',
-        ['store.sql'],
-        { DATABASE_URL: 'postgresql://a:secret@b/c' },
-        /^restore: DATABASE_URL .*pg_restore.*\n$/,
-      ],
-      ['dump', [], { DATABASE_URL: 'postgresql://a:secret@b/c' }, /^dump: DATABASE_URL is set\. Use pg_dump .*\n$/],
+      ['restore', ['store.sql'], server, /^restore: DATABASE_URL .*pg_restore.*\n$/],
+      ['dump', [], server, /^dump: DATABASE_URL is set\. Use pg_dump .*\n$/],
       ['dump', ['store.sql'], {}, /^dump: Unexpected argument 'store\.sql'\..*\n$/],
       ['dump', [], {}, /^dump: DATA_DIR \S+ has no database\.\n$/],
     ];
-    const endings = rejected.map(async ([name, args, environment, line]) => {
-      const ending = await run(name, args, { DATA_DIR: at('target'), ...environment });
-      expect([args, ending]).toEqual([args, { code: 1, stdout: '', stderr: expect.stringMatching(line) }]);
-    });
-    for (const ending of endings) await ending;
+    const endings = rejected.map(([name, args, more]) => run(name, args, { DATA_DIR: at('target'), ...more }));
+    expect(await Promise.all(endings)).toEqual(
+      rejected.map(([, , , line]) => ({ code: 1, stdout: '', stderr: expect.stringMatching(line) })),
+    );
     expect(readdirSync(directory)).toEqual(before);
   });
 
@@ -101,4 +109,40 @@ describe('npm run dump and npm run restore', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^dump: \S+ is in use by process \d+\. Stop the gateway \(Ctrl\+C\), run this again, .*\n$/);
   });
+});
+
+/** The commands of the guide, without their comments. */
+const COMMANDS = [...readFileSync(join(PROJECT, 'docs', 'backup.md'), 'utf8').matchAll(/^```sh\n(.*?)^```/gms)]
+  .flatMap(([, block = '']) => block.split('\n'))
+  .map((line) => line.replace(/ +# .*/, ''));
+
+/** Runs the command of the guide that begins with `start`. */
+function follow(start: string, environment: Record<string, string> = {}): void {
+  const line = COMMANDS.find((each) => each.startsWith(start)) ?? `echo no command begins with ${start}; exit 1`;
+  execFileSync('bash', ['-ec', line.replace(/\bnpm run/g, `npm --prefix ${PROJECT} run`)], {
+    cwd: directory,
+    env: { PATH: process.env.PATH, HOME: directory, DATA_DIR: at('data'), ...environment },
+  });
+}
+
+const isInstalled = spawnSync('psql', ['--version']).status === 0;
+const onPostgres = TEST_DATABASE_URL && isInstalled ? test : test.skip;
+
+onPostgres('the commands of the guide move an embedded database to PostgreSQL, and PostgreSQL to another', async () => {
+  const server = new URL(String(TEST_DATABASE_URL));
+  const client = new Client({ connectionString: server.href });
+  await client.connect();
+  const create = async (name: string) => {
+    server.pathname = `/${process.env.TEST_DATABASE_PREFIX}${name}`;
+    await client.query(`create database ${server.pathname.slice(1)}`);
+    return server.href;
+  };
+  const [DATABASE_URL, NEW_DATABASE_URL] = [await create('dumped'), await create('restored')];
+  await client.end();
+
+  follow('npm run -s dump');
+  follow('psql', { DATABASE_URL });
+  follow('pg_dump', { DATABASE_URL });
+  follow('pg_restore', { NEW_DATABASE_URL });
+  for (const url of [DATABASE_URL, NEW_DATABASE_URL]) await expectRestored({ url, directory: '' });
 });

@@ -1,0 +1,133 @@
+import { resolve } from 'node:path';
+import { ConfigError, readConfig } from '../../src/app/config';
+
+test('the defaults are those documented', () => {
+  expect(readConfig({})).toEqual({
+    PORT: 4000,
+    HOST: '127.0.0.1',
+    WEB_CONCURRENCY: 1,
+    DATABASE_URL: undefined,
+    DATABASE_POOL_SIZE: 10,
+    DATABASE_QUEUE: 1000,
+    GRAPHQL_MAX_TOKENS: 5000,
+    GRAPHQL_MAX_DEPTH: 20,
+    GRAPHQL_MAX_FIELDS: 2000,
+    GRAPHQL_MAX_ROOT_FIELDS: 100,
+    GRAPHQL_MAX_ALIASES: 100,
+    GRAPHQL_MAX_FRAGMENTS: 100,
+    GRAPHQL_MAX_REPEATS: 50,
+    GRAPHQL_MAX_DIRECTIVES: 50,
+    GRAPHQL_MAX_DIRECTIVES_AT_ONCE: 5,
+    GRAPHQL_MAX_ERRORS: 20,
+    GRAPHQL_MAX_COST: 50_000,
+    GRAPHQL_MAX_EVENT_COST: 250,
+    TRUSTED_DOCUMENTS: undefined,
+    TRUSTED_DOCUMENTS_ONLY: false,
+    SUBGRAPH: false,
+    REQUEST_TIMEOUT_MS: 10_000,
+    MAX_RESPONSE_BYTES: 5_000_000,
+    HEADERS_TIMEOUT_MS: 10_000,
+    KEEP_ALIVE_TIMEOUT_MS: 72_000,
+    MAX_CONNECTIONS: 10_000,
+    MAX_REQUESTS_PER_CONNECTION: 10_000,
+    MAX_REQUESTS_IN_PROGRESS: 1000,
+    MAX_SUBSCRIPTIONS_PER_CALLER: 100,
+    MAX_EVENT_LOOP_LAG_MS: 500,
+    SHUTDOWN_DELAY_MS: 500,
+    METRICS_PORT: undefined,
+    DATA_DIR: resolve('data'),
+    REDIS_URL: undefined,
+    ANONYMOUS_ACCESS: undefined,
+    ADMIN_API_KEY: undefined,
+    TRUST_PROXY: undefined,
+    BAN_AFTER: 20,
+    BAN_SECONDS: 60,
+    BAN_MAX_SECONDS: 3600,
+    CORS_ORIGINS: undefined,
+    LOG_LEVEL: 'info',
+    NODE_ENV: 'development',
+  });
+});
+
+const KEY = `ps_${'a1'.repeat(6)}_${'aB3d'.repeat(8)}`;
+
+test.each<[name: string, value: string, meaning: unknown]>([
+  ['PORT', '0', 0],
+  ['PORT', '65535', 65_535],
+  ['HOST', '::', '::'],
+  ['DATABASE_URL', 'postgresql://me:pass@db:5432/shop', 'postgresql://me:pass@db:5432/shop'],
+  ['DATABASE_URL', 'postgres://db/shop?sslmode=require', 'postgres://db/shop?sslmode=require'],
+  ['DATA_DIR', '/var/lib/petstore', '/var/lib/petstore'],
+  ['DATA_DIR', 'here', resolve('here')],
+  ['REDIS_URL', 'rediss://user:pass@cache', 'rediss://user:pass@cache'],
+  ['ANONYMOUS_ACCESS', 'none', 'none'],
+  ['ANONYMOUS_ACCESS', 'read', 'read'],
+  ['ANONYMOUS_ACCESS', 'write', 'write'],
+  ['ADMIN_API_KEY', KEY, KEY],
+  ['TRUST_PROXY', '0', 0],
+  ['TRUST_PROXY', '2', 2],
+  ['TRUST_PROXY', '10.0.0.0/8, fd00::/8 ,::1', ['10.0.0.0/8', 'fd00::/8', '::1']],
+  ['BAN_AFTER', '1', 1],
+  ['BAN_SECONDS', '86400', 86_400],
+  ['BAN_MAX_SECONDS', '604800', 604_800],
+  ['CORS_ORIGINS', '*', ['*']],
+  ['CORS_ORIGINS', 'https://a.example, http://localhost:3000', ['https://a.example', 'http://localhost:3000']],
+  ['TRUSTED_DOCUMENTS', 'manifest.json', resolve('manifest.json')],
+  ['TRUSTED_DOCUMENTS_ONLY', 'false', false],
+  ['SUBGRAPH', 'true', true],
+  ['LOG_LEVEL', 'silent', 'silent'],
+  ['NODE_ENV', 'production', 'production'],
+])('%s=%s', (name, value, meaning) => {
+  expect(readConfig({ [name]: value })).toMatchObject({ [name]: meaning });
+});
+
+test('an empty variable counts as unset', () => {
+  const empty = Object.fromEntries(Object.keys(readConfig({})).map((name) => [name, '']));
+  expect(readConfig(empty)).toEqual(readConfig({}));
+});
+
+const INVALID: Record<string, string[]> = {
+  PORT: ['-1', '65536', '80.5', '1e3', '0x50', 'http', ' 80', '99999999999999999999'],
+  WEB_CONCURRENCY: ['0', '-1', 'auto', '257'],
+  DATABASE_URL: ['mysql://db/shop', 'shop', '://', 'postgresql://one,two/shop', 'hunter2://hunter2'],
+  REDIS_URL: ['http://cache', 'cache:6379', 'hunter2://hunter2'],
+  ANONYMOUS_ACCESS: ['admin', 'Read', 'true', 'read,write'],
+  ADMIN_API_KEY: ['hunter2', KEY.toUpperCase(), `${KEY}x`, KEY.slice(0, -1), ` ${KEY}`],
+  TRUST_PROXY: ['true', '-1', '1.5', 'proxy', '10.0.0.0/33', '10.0.0.0/', '::1/129', '10.0.0.1, x', ',', ' '],
+  BAN_AFTER: ['0', '1000001', 'x', '-5'],
+  BAN_SECONDS: ['0', '86401'],
+  BAN_MAX_SECONDS: ['0', '604801'],
+  CORS_ORIGINS: ['shop.example', 'https://shop.example/', 'https://*.example', 'null', 'ftp//x', ','],
+  TRUSTED_DOCUMENTS_ONLY: ['yes', '1', 'TRUE'],
+  LOG_LEVEL: ['loud', 'INFO', 'info\ndebug'],
+  NODE_ENV: ['prod', 'staging'],
+};
+
+test.each(Object.entries(INVALID).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
+  '%s=%j is rejected in one line that names the variable and no secret',
+  (name, value) => {
+    expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
+    expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be (?!.*hunter2)[^\n]+$`));
+  },
+);
+
+const POSTGRES = { DATABASE_URL: 'postgresql://db/shop' };
+const REDIS = { REDIS_URL: 'redis://cache' };
+
+test.each<[environment: Record<string, string>, message: string]>([
+  [{ ...REDIS, WEB_CONCURRENCY: '2' }, 'DATABASE_URL must be set when WEB_CONCURRENCY is more than 1'],
+  [{ ...POSTGRES, WEB_CONCURRENCY: '2' }, 'REDIS_URL must be set when WEB_CONCURRENCY is more than 1'],
+  [{ METRICS_PORT: '4000' }, 'METRICS_PORT must be another port than PORT, which is 4000'],
+  [{ TRUSTED_DOCUMENTS_ONLY: 'true' }, 'TRUSTED_DOCUMENTS must be set when TRUSTED_DOCUMENTS_ONLY is true'],
+])('%j is rejected', (environment, message) => {
+  expect(() => readConfig(environment)).toThrow(new ConfigError(message));
+});
+
+test.each<Record<string, string>>([
+  { ...POSTGRES, ...REDIS, WEB_CONCURRENCY: '2' },
+  { ...REDIS, WEB_CONCURRENCY: '1' },
+  { PORT: '0', METRICS_PORT: '0' },
+  { TRUSTED_DOCUMENTS: '/list.json', TRUSTED_DOCUMENTS_ONLY: 'true' },
+])('%j is accepted', (environment) => {
+  expect(() => readConfig(environment)).not.toThrow();
+});

@@ -1,0 +1,159 @@
+import { once } from 'node:events';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { ADMIN_KEY } from '../helper/gateway';
+import { Installation } from '../helper/installation';
+import { ask } from '../helper/load';
+import { copyData } from '../helper/prepared';
+import { GatewayProcess, logOf } from '../helper/process';
+import { HEADERS } from '../helper/traffic';
+import { until } from '../helper/until';
+
+const installation = new Installation({ LOG_LEVEL: 'info' });
+/** The first process on an empty database, whatever has been started since. */
+let first: GatewayProcess;
+beforeAll(async () => {
+  first = await installation.start();
+});
+afterAll(() => installation.remove());
+
+/** Creates a category without a key. @returns its id. */
+async function createCategory(gateway: GatewayProcess): Promise<string> {
+  const create = 'mutation { createCategory(input: { name: "Dogs" }) { id } }';
+  const { data } = await gateway.graphql<{ data: { createCategory: { id: string } } }>(create);
+  return data.createCategory.id;
+}
+
+async function hasCategory(gateway: GatewayProcess, id: string): Promise<boolean> {
+  const query = `{ category(id: ${id}) { name } }`;
+  const { data } = await gateway.graphql<{ data: { category: { name: string } | null } }>(query);
+  return data.category?.name === 'Dogs';
+}
+
+/** Starts a process that must end before it serves. @returns its only line. */
+async function failedStart(environment: Record<string, string>): Promise<string> {
+  const { code, stdout, stderr } = await new GatewayProcess({ PORT: '0', ...environment }).ended;
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/^petstore-gateway: [^\n]+\n$/);
+  return stderr.slice('petstore-gateway: '.length, -1);
+}
+
+test('the first start logs in one line where everything is, who may do what, and the admin key', () => {
+  const { url, stderr, stdout, report } = first;
+  expect(stderr).toBe('');
+  expect(stdout.match(/Admin key/g)).toHaveLength(1);
+  expect(report).toEqual({
+    level: 'info',
+    time: expect.any(Number),
+    pid: first.pid,
+    hostname: expect.any(String),
+    msg: `Petstore Gateway 1.0.0 serves at ${url}`,
+    Explore: url,
+    GraphQL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/graphql$/),
+    REST: `${url}/pets`,
+    Docs: `${url}/docs`,
+    Data: `embedded PostgreSQL 17 in ${installation.data}`,
+    Limits: 'in memory',
+    Access: 'without a key: read and write',
+    'Admin key': expect.stringMatching(/^ps_[0-9a-z]{12}_[0-9A-Za-z]{32}$/),
+  });
+});
+
+test('the first write works without a key, and the printed key is an admin key', async () => {
+  const gateway = await installation.running();
+  expect(await createCategory(gateway)).toMatch(/^\d+$/);
+  const headers = { 'x-api-key': String(first.report['Admin key']) };
+  const answer = await gateway.graphql('{ apiKeys { totalCount } }', headers);
+  expect(answer).toMatchObject({ data: { apiKeys: { totalCount: 1 } } });
+});
+
+test('a second process on the same data directory is rejected in one line that names the first', async () => {
+  const gateway = await installation.running();
+  const id = await createCategory(gateway);
+  expect(await failedStart({ DATA_DIR: installation.data })).toBe(
+    `${installation.data} is in use by process ${gateway.pid}. Stop it, or set DATA_DIR to another directory. If it is a copy of the directory that this process uses, it may be damaged: stop the process before copying.`,
+  );
+  expect(await hasCategory(gateway, id)).toBe(true);
+});
+
+test('SIGINT ends the process with 0, and the next start has the data and prints no key', async () => {
+  const gateway = await installation.running();
+  const id = await createCategory(gateway);
+  expect(await gateway.stop('SIGINT')).toMatchObject({ code: 0, signal: null, stderr: '' });
+  const next = await installation.running();
+  expect(next.report).not.toHaveProperty('Admin key');
+  expect(await hasCategory(next, id)).toBe(true);
+});
+
+test('a start that fails leaves the admin key to the first start that serves', async () => {
+  const DATA_DIR = join(installation.directory, 'other');
+  copyData(DATA_DIR);
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  expect(await failedStart({ DATA_DIR, PORT: String(port) })).toBe(
+    `port ${port} is taken by another process. Stop that, or choose another port: PORT=${port + 1} npm start`,
+  );
+  taken.close();
+  expect(await failedStart({ DATA_DIR, TRUSTED_DOCUMENTS: '/nowhere.json' })).toMatch(
+    /^TRUSTED_DOCUMENTS .*nowhere\.json: ENOENT/,
+  );
+  expect(await failedStart({ DATA_DIR, HOST: 'not..a.host' })).toBe(
+    'cannot listen on HOST and PORT: getaddrinfo ENOTFOUND not..a.host',
+  );
+  const next = await GatewayProcess.start({ DATA_DIR });
+  expect(next.report).toHaveProperty('Admin key');
+  await next.stop('SIGKILL');
+});
+
+test('without a database, even after a start that was killed halfway, the first start creates one and an admin key', async () => {
+  const DATA_DIR = join(installation.directory, 'new');
+  mkdirSync(join(DATA_DIR, 'postgres.unfinished'), { recursive: true });
+  writeFileSync(join(DATA_DIR, 'postgres.unfinished', 'PG_VERSION'), '17\n');
+  const gateway = await GatewayProcess.start({ DATA_DIR });
+  expect(gateway.report).toHaveProperty('Admin key');
+  expect(await createCategory(gateway)).toBe('1');
+  expect(statSync(join(DATA_DIR, 'postgres')).mode & 0o777).toBe(0o700);
+  await gateway.stop('SIGKILL');
+});
+
+test.each([
+  ['PORT', 'http', /^PORT/],
+  ['DATA_DIR', '/dev/null/data', /DATA_DIR/],
+  ['DATABASE_URL', 'postgresql://localhost:1/petstore', /ECONNREFUSED/],
+])('%s=%s stops the start with one line', async (name, value, line) => {
+  expect(await failedStart({ DATA_DIR: '/dev/null/data', [name]: value })).toMatch(line);
+});
+
+describe('the log', () => {
+  const other = new Installation({ ADMIN_API_KEY: ADMIN_KEY, METRICS_PORT: '0', MAX_EVENT_LOOP_LAG_MS: '60000' });
+  afterAll(() => other.remove());
+
+  test('names the caller and operation of each request, and no secret', async () => {
+    const gateway = await other.start();
+    const { url } = gateway;
+    const wrong = `ps_000000000000_${'x'.repeat(32)}`;
+    const body = JSON.stringify({ query: `query ${'N'.repeat(300)} { pets { totalCount } }` });
+    await ask(url, { method: 'POST', path: '/graphql', headers: HEADERS, body });
+    await ask(url, { path: '/pets/7', headers: { authorization: `Bearer ${ADMIN_KEY}` } });
+    await ask(url, { path: `/pets?name=${ADMIN_KEY}`, headers: { 'x-request-id': 'mine-1' } });
+    await ask(url, { path: '/pets', headers: { 'x-api-key': wrong } });
+    const metrics = await gateway.metrics();
+    expect(metrics).toContain('petstore_');
+
+    const requests = () => logOf(gateway.stdout).filter(({ msg }) => msg === 'request');
+    await until(() => requests().length === 4);
+    for (const text of [gateway.stdout, gateway.stderr, metrics])
+      for (const secret of [ADMIN_KEY, wrong]) expect(text).not.toContain(secret.split('_')[2]);
+    const caller = ADMIN_KEY.split('_')[1];
+    const common = { level: 'info', ms: expect.any(Number), requestId: expect.any(String) };
+    const graphql = { method: 'POST', path: '/graphql', operation: 'query pets', operationName: 'N'.repeat(100) };
+    expect(requests()).toMatchObject([
+      { ...common, ...graphql, caller, status: 200 },
+      { ...common, path: '/pets/7', caller, operation: 'getPet', status: 404 },
+      { ...common, caller: '127.0.0.1', operation: 'listPets', status: 200, requestId: 'mine-1' },
+      { ...common, caller: '127.0.0.1', operation: 'listPets', status: 401 },
+    ]);
+  });
+});

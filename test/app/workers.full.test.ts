@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { createDatabase } from '../helper/database';
+import { ask, Load, outcomes, type Tried } from '../helper/load';
+import { type Ending, GatewayProcess, logOf } from '../helper/process';
+import { createProduction, environmentOf, onServers, type Production, TEST_REDIS_URL } from '../helper/production';
+import { isServed, mixed } from '../helper/traffic';
+import { until } from '../helper/until';
+
+const CLIENTS = 12;
+
+/** Requests that were neither served nor failed with an expected error. */
+const failed = (tried: readonly Tried[], expected: string[] = []) =>
+  tried.filter((one) => !isServed(one) && !expected.includes(one.error ?? ''));
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+onServers('two workers', () => {
+  let production: Production;
+  let running: GatewayProcess | undefined;
+  beforeAll(async () => {
+    production = await createProduction();
+  });
+  afterEach(() => running?.stop('SIGKILL'));
+  afterAll(() => production.drop());
+
+  const environment = (more: Record<string, string> = {}) => ({
+    ...production.environment,
+    WEB_CONCURRENCY: '2',
+    METRICS_PORT: '0',
+    ...more,
+  });
+
+  async function startUnderLoad(more: Record<string, string> = {}) {
+    const gateway = await GatewayProcess.start(environment(more));
+    running = gateway;
+    await until(async () => (await gateway.serving()) === 2, 20);
+    const load = new Load(gateway.url, CLIENTS, mixed);
+    await until(() => load.tried.filter(isServed).length > 100, 30);
+    return { gateway, load };
+  }
+
+  test.each<[string, (gateway: GatewayProcess) => Promise<Ending>, string]>([
+    ['SIGTERM', (gateway) => gateway.stop('SIGTERM'), '0'],
+    ['SIGINT to all processes, as Ctrl+C sends it,', (gateway) => gateway.stopAll('SIGINT'), '300'],
+  ])('%s under load drops no request and ends with 0; log lines are whole', async (_what, stop, delay) => {
+    const { gateway, load } = await startUnderLoad({ SHUTDOWN_DELAY_MS: delay, LOG_LEVEL: 'info' });
+    const { stdout, ...ending } = await stop(gateway);
+    expect(ending).toEqual({ code: 0, signal: null, stderr: '' });
+    const tried = await load.stop();
+    // A client whose connection is refused stops.
+    expect(failed(tried, ['ECONNREFUSED'])).toEqual([]);
+    expect(tried.filter(({ connection }) => connection === 'close')).not.toEqual([]);
+    const requests = logOf(stdout).filter(({ msg }) => msg === 'request');
+    expect(requests.length).toBeGreaterThanOrEqual(tried.filter(isServed).length);
+    expect(new Set(requests.map(({ pid }) => pid)).size).toBe(2);
+  });
+
+  test('a killed worker loses only its requests in progress, and is replaced', async () => {
+    const { gateway, load } = await startUnderLoad();
+    const [lost = Number.NaN, other] = gateway.workers;
+    process.kill(lost, 'SIGKILL');
+    await until(() => gateway.workers.length === 2 && !gateway.workers.includes(lost), 20);
+    await until(async () => (await gateway.serving()) === 2, 20);
+    expect(gateway.workers).toContain(other);
+    expect(await gateway.metrics()).toMatch(/^petstore_workers_lost_total 1$/m);
+    expect(failed(await load.stop()).length).toBeLessThanOrEqual(CLIENTS);
+  });
+
+  test('when the primary process is killed, workers answer what they have accepted, and end', async () => {
+    const { gateway, load } = await startUnderLoad();
+    const { workers, pid } = gateway;
+    process.kill(pid, 'SIGKILL');
+    await until(() => load.tried.filter(({ error }) => error === 'ECONNREFUSED').length === CLIENTS, 20);
+    // A connection that the primary process had not yet handed to a worker is reset.
+    expect(failed(await load.stop(), ['ECONNREFUSED', 'ECONNRESET'])).toEqual([]);
+    await until(() => !workers.some(isAlive));
+  });
+
+  test('a database or port that cannot be used ends the start with one line', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const starts: [more: Record<string, string>, line: RegExp][] = [
+      [{ DATABASE_URL: 'postgresql://127.0.0.1:1/petstore' }, /^petstore-gateway: [^\n]*ECONNREFUSED[^\n]*\n$/],
+      [{ PORT: String(port) }, /^petstore-gateway: port \d+ is taken [^\n]*PORT=\d+ npm start\n$/],
+    ];
+    for (const [more, line] of starts) {
+      const { code, stdout, stderr } = await new GatewayProcess(environment(more)).ended;
+      expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(line) });
+    }
+    taken.close();
+  });
+
+  test.each([1, 2])('worker %i killed before it serves ends the start with one line', async (nth) => {
+    const gateway = new GatewayProcess(environment({ PORT: '0' }));
+    const seen = new Set<number>();
+    await until(() => {
+      for (const pid of gateway.workers) seen.add(pid);
+      return seen.size >= nth;
+    });
+    process.kill([...seen][nth - 1] ?? Number.NaN, 'SIGKILL');
+    const { code, stderr } = await gateway.ended;
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'petstore-gateway: a worker exited with SIGKILL\n' });
+    await until(() => ![...seen].some(isAlive));
+  });
+});
+
+onServers('three workers on an empty database', () => {
+  test('create one admin key and print it once, share one scrape, and end at once on a second signal', async () => {
+    const { url = '', drop } = await createDatabase();
+    const { ADMIN_API_KEY: _, ...environment } = environmentOf(url, TEST_REDIS_URL);
+    const gateway = await GatewayProcess.start({
+      ...environment,
+      WEB_CONCURRENCY: '3',
+      METRICS_PORT: '0',
+      TRUST_PROXY: '1',
+      SHUTDOWN_DELAY_MS: '60000',
+    });
+    try {
+      const { report, workers } = gateway;
+      await until(async () => (await gateway.serving()) === 3, 30);
+      expect(gateway.stdout.match(/Petstore Gateway/g)).toHaveLength(1);
+      const { host, pathname } = new URL(TEST_REDIS_URL ?? '');
+      expect(report).toMatchObject({ Workers: 3, Limits: `Redis at ${host}${pathname}`, Proxies: '1 hop' });
+
+      const headers = { 'x-api-key': String(report['Admin key']) };
+      // Connections go to the workers in turn.
+      const asked = Array.from({ length: 12 }, () => ask(gateway.url, { path: '/pets/7', headers }));
+      expect(outcomes(await Promise.all(asked))).toEqual({ 404: 12 });
+      const text = await gateway.metrics();
+      expect(text).toContain('petstore_request_duration_seconds_count{operation="getPet",status="4xx"} 12');
+      expect(text).toContain('petstore_limiter_store{state="redis"} 3');
+      expect(text).toContain('petstore_limiter_decisions_total{decision="allowed"} 12');
+      expect((await ask(gateway.url, { path: '/metrics' })).status).toBe(404);
+
+      void gateway.stop('SIGTERM');
+      await until(async () => (await ask(gateway.url, { path: '/readyz' })).status === 503);
+      expect(await gateway.stop('SIGINT')).toMatchObject({ code: 1, signal: null });
+      await until(() => !workers.some(isAlive));
+    } finally {
+      await gateway.stop('SIGKILL');
+      await drop();
+    }
+  });
+});

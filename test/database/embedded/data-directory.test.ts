@@ -1,0 +1,54 @@
+import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeDataDirectory } from '../../../src/database/embedded/data-directory';
+import { openDatabase } from '../../../src/database/open';
+import { makeDirectory } from '../../helper/installation';
+
+let above: string;
+let directory: string;
+let mask: number;
+beforeEach(() => {
+  mask = process.umask(0);
+  above = makeDirectory();
+  directory = join(above, 'some', 'data');
+});
+afterEach(() => {
+  process.umask(mask);
+  rmSync(above, { recursive: true });
+});
+
+const modeOf = (...path: string[]) => (statSync(join(directory, ...path)).mode & 0o777).toString(8);
+
+describe('only the owner can read', () => {
+  test('a new data directory', () => {
+    makeDataDirectory(directory);
+    expect(modeOf()).toBe('700');
+  });
+
+  test('a data directory that was open, empty or with a database', () => {
+    mkdirSync(directory, { recursive: true, mode: 0o755 });
+    makeDataDirectory(directory);
+    expect(modeOf()).toBe('700');
+    chmodSync(directory, 0o777);
+    mkdirSync(join(directory, 'postgres'), { mode: 0o755 });
+    writeFileSync(join(directory, 'lock.7'), '');
+    makeDataDirectory(directory);
+    expect([modeOf(), modeOf('postgres')]).toEqual(['700', '700']);
+  });
+
+  test('the database in a directory that has other files', () => {
+    mkdirSync(join(directory, 'postgres'), { recursive: true, mode: 0o755 });
+    writeFileSync(join(directory, 'notes.txt'), '');
+    makeDataDirectory(directory);
+    expect([modeOf(), modeOf('postgres')]).toEqual(['755', '700']);
+  });
+});
+
+test.each([
+  ['16', /^\S+ holds a PostgreSQL 16 database; this version of the gateway reads PostgreSQL 17\. .*$/],
+  ['17', /^\S+ cannot be opened as a database: .*$/],
+])('a directory that is no database of this version (%s) is rejected in one line, each time', async (version, line) => {
+  mkdirSync(join(directory, 'postgres'), { recursive: true });
+  writeFileSync(join(directory, 'postgres', 'PG_VERSION'), `${version}\n`);
+  for (let start = 0; start < 2; start++) await expect(openDatabase({ directory })).rejects.toThrow(line);
+});
