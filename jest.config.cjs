@@ -38,6 +38,8 @@ module.exports = {
   reporters: ['default', '<rootDir>/test/helper/reporter.cjs'],
   // One more than cores, since tests also wait, but not where outages are timed. Each takes about a gigabyte.
   maxWorkers: Math.min(availableParallelism() + (process.env.TEST_FULL ? 0 : 1), 8),
+  // On a busy machine a worker takes longer to end than the 0.5 s that Jest waits before it kills it with a warning.
+  workerGracefulExitTimeout: 10_000,
   // Creating a data directory and starting a browser take seconds, and many on a busy machine.
   testTimeout: 120_000,
 };
