@@ -1,10 +1,10 @@
 import fastify from 'fastify';
-import { completeResponses } from '../../../src/http/common-headers';
-import { MemoryStore } from '../../../src/rate-limit/memory-store';
-import { PLANS } from '../../../src/rate-limit/plans';
-import { responsesIn } from '../../helper/messages';
-import { exchange } from '../../helper/wire';
-import { BANS } from '../../rate-limit/scenarios';
+import { completeResponses } from '../../src/http/common-headers';
+import { MemoryStore } from '../../src/rate-limit/memory-store';
+import { PLANS } from '../../src/rate-limit/plans';
+import { responsesIn } from '../helper/messages';
+import { exchange } from '../helper/wire';
+import { BANS } from '../rate-limit/scenarios';
 
 const app = fastify();
 afterAll(() => app.close());

@@ -1,0 +1,99 @@
+import { type Gateway, startGateway } from '../helper/gateway';
+import { ANONYMOUS, ask, type Headers } from './client';
+
+let gateway: Gateway;
+const instances = new Map<string, Gateway>();
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(async () => {
+  for (const instance of instances.values()) await instance.close();
+  await gateway.close();
+});
+
+type Request = readonly [remoteAddress: string, headers?: Headers];
+type Row = [TRUST_PROXY: string, name: string, isShared: boolean, requests: readonly Request[]];
+
+const from = (...addresses: string[]): Request[] => addresses.map((address) => [address]);
+/** Requests that a proxy has forwarded. */
+const via = (...lists: string[]): Request[] => lists.map((list) => ['10.0.0.1', { 'x-forwarded-for': list }]);
+
+const ROWS: Row[] = [
+  ['', 'one address is one caller', true, from('192.0.2.1', '192.0.2.1', '192.0.2.1')],
+  ['', 'other addresses are other callers', false, from('192.0.3.1', '192.0.3.2', '192.0.4.1')],
+  [
+    '',
+    'an IPv4 address is the same on a dual-stack socket',
+    true,
+    from('192.0.5.1', '::ffff:192.0.5.1', '::ffff:c000:501'),
+  ],
+  [
+    '',
+    'an IPv6 /64 is one caller',
+    true,
+    from('2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:2:ffff:ffff:ffff:ffff'),
+  ],
+  ['', 'other /64s are other callers', false, from('2001:db8:2:1::1', '2001:db8:2:2::1', '2001:db8:3:1::1')],
+  ...['x-forwarded-for', 'x-real-ip', 'forwarded', 'x-client-ip', 'cf-connecting-ip', 'true-client-ip'].map(
+    (name, i): Row => {
+      const said = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((address) =>
+        name === 'forwarded' ? `for=${address}` : address,
+      );
+      return ['', `${name} is not trusted`, true, said.map((value) => [`203.0.113.${i}`, { [name]: value }])];
+    },
+  ),
+  ['1', 'clients behind the proxy are told apart', false, via('192.0.2.1', '192.0.2.2', '192.0.2.3')],
+  [
+    '1',
+    'addresses that a client prepends are ignored',
+    true,
+    via('192.0.3.1', '9.9.9.1, 192.0.3.1', '9.9.9.2,9.9.9.3,192.0.3.1'),
+  ],
+  ['1', 'IPv6 clients of one /64 share a quota', true, via('2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:2::3')],
+  ['1', 'without the header the proxy is the caller', true, from('10.0.0.1', '10.0.0.1', '10.0.0.1')],
+  ['1', 'invalid addresses share one quota', true, via('made', 'up', 'names')],
+  ['2', 'two hops', false, via('192.0.2.1, 10.0.0.2', '192.0.2.2, 10.0.0.2', '9.9.9.9, 192.0.2.3, 10.0.0.2')],
+  [
+    '2',
+    'spoofing behind two hops',
+    true,
+    via('1.1.1.1, 192.0.3.1, 10.0.0.2', '2.2.2.2, 192.0.3.1, 10.0.0.2', '192.0.3.1, 10.0.0.3'),
+  ],
+  ['10.0.0.1', 'the address of the proxy', false, via('192.0.2.1', '192.0.2.2', '192.0.2.3')],
+  ['10.0.0.0/8', 'the network of the proxy', false, via('192.0.2.1', '192.0.2.2', '192.0.2.3')],
+  [
+    '10.0.0.0/8',
+    'the last address that is no proxy counts',
+    true,
+    via('1.1.1.1, 192.0.3.1, 10.9.9.9', '2.2.2.2, 192.0.3.1', '192.0.3.1, 10.3.3.3, 10.4.4.4'),
+  ],
+  ['172.16.0.0/12, fd00::/8', 'other senders are not trusted', true, via('192.0.2.1', '192.0.2.2', '192.0.2.3')],
+  [
+    '172.16.0.0/12, fd00::/8',
+    'an IPv6 proxy',
+    false,
+    ['1', '2', '3'].map((n) => [`fd00::${n}`, { 'x-forwarded-for': `192.0.2.${n}` }]),
+  ],
+  ['0', 'no hops: nothing is trusted', true, via('192.0.2.1', '192.0.2.2', '192.0.2.3')],
+];
+
+test.each(ROWS)('TRUST_PROXY=%s: %s', async (TRUST_PROXY, _name, isShared, requests) => {
+  const instance = instances.get(TRUST_PROXY) ?? (await gateway.another({ TRUST_PROXY }));
+  instances.set(TRUST_PROXY, instance);
+  const remaining: number[] = [];
+  for (const [address, headers] of requests)
+    remaining.push(
+      (await ask(instance, 'GET /pets', { headers: { ...ANONYMOUS, ...headers }, from: address })).told.remaining,
+    );
+  expect(remaining).toEqual(isShared ? [59, 58, 57] : [59, 59, 59]);
+});
+
+test('a key has one quota wherever it is used', async () => {
+  const { headers } = await gateway.createKey();
+  for (const [address, remaining] of [
+    ['192.0.2.1', 59],
+    ['192.0.2.2', 58],
+    ['2001:db8::1', 57],
+  ] as const)
+    expect((await ask(gateway, 'GET /pets', { headers, from: address })).told.remaining).toBe(remaining);
+});

@@ -1,0 +1,79 @@
+import type { InjectOptions } from 'fastify';
+import type { Gateway, Json } from '../helper/gateway';
+import { type Told, toldBy } from '../helper/standing';
+
+export type Headers = Readonly<Record<string, string | undefined>>;
+
+export interface Options {
+  /** A string or buffer is sent unchanged, any other value as JSON; of an operation, only `variables`. */
+  readonly body?: unknown;
+  readonly variables?: object;
+  /** With the admin key unless they have another; a header that is `undefined` is not sent. */
+  readonly headers?: Headers;
+  /** The client's address. */
+  readonly from?: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly text: string;
+  /** Only if the body is a JSON object or list. */
+  readonly json: Json;
+  /** The error, on either interface. */
+  readonly error: Problem | undefined;
+  readonly code: string | undefined;
+  /** The limit headers, which every response has. */
+  readonly told: Told;
+}
+
+export interface Problem {
+  readonly code: string;
+  readonly message: string;
+  readonly status: number;
+  readonly details?: readonly { path: string; message: string }[];
+  readonly requestId: string;
+}
+
+export const ANONYMOUS: Headers = { 'x-api-key': undefined };
+export const STREAM: Headers = { accept: 'text/event-stream' };
+export const PREFLIGHT: Headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' };
+/** A counted request of each interface. */
+export const PETS = '{ pets { totalCount } }';
+export const READS: readonly (readonly [string, string])[] = [
+  ['GraphQL', PETS],
+  ['REST', 'GET /pets'],
+];
+
+/** An operation with this number of counted root fields, none of which needs the database. */
+export function fields(count: number): string {
+  return `{ ${Array.from({ length: count }, (_, i) => `f${i}: pets { __typename }`).join(' ')} }`;
+}
+
+/** Sends a request of HTTP (`POST /pets`) or an operation of GraphQL (`{ pets { totalCount } }`). */
+export async function ask(gateway: Gateway, on: string, options: Options = {}): Promise<Answer> {
+  const [, method = 'POST', url = '/graphql'] = /^([A-Z]+) (\/.*)$/s.exec(on) ?? [];
+  const isOperation = !/^[A-Z]+ \//.test(on);
+  const body = isOperation ? { query: on, variables: options.variables } : options.body;
+  const response = await gateway.app.inject({
+    method: method as 'GET',
+    url,
+    ...(options.from && { remoteAddress: options.from }),
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...options.headers } as Record<
+      string,
+      string
+    >,
+    ...(body !== undefined && { payload: payloadOf(body) }),
+  });
+  const text = response.payload;
+  const json =
+    /^[[{]/.test(text) && /json/.test(String(response.headers['content-type'])) ? JSON.parse(text) : undefined;
+  const [first] = json?.errors ?? [];
+  const error = first ? { ...first.extensions, message: first.message } : json?.code ? json : undefined;
+  const headers = response.headers as Record<string, string>;
+  return { status: response.statusCode, headers, text, json, error, code: error?.code, told: toldBy(headers) };
+}
+
+function payloadOf(body: unknown): InjectOptions['payload'] {
+  return typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+}

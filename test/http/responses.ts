@@ -1,0 +1,163 @@
+import { fields, PETS, PREFLIGHT } from './client';
+
+/** A request to a shop that `fillShop` has filled, and its response. */
+export interface Row {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly name: string;
+  /** A request of HTTP (`POST /pets`) or an operation. */
+  readonly on: string;
+  readonly body?: unknown;
+  readonly variables?: object;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** A key of this kind; by default one of the scopes READ and WRITE. */
+  readonly as?: 'admin' | 'anonymous' | 'wrong key' | 'reader';
+  /** The state in which the request arrives. */
+  readonly before?: 'a bug' | 'no database';
+  /** The quota that the request takes; by default 1. */
+  readonly cost?: number;
+  /** Whether it is answered to a banned caller too. */
+  readonly isExempt?: boolean;
+}
+
+const CSV = { 'content-type': 'text/csv' };
+const LONG = JSON.stringify({ name: 'x'.repeat(101 * 1024) });
+const BY_ID = 'query ($id: ID!) { pet(id: $id) { id } }';
+const SKIPPED = 'query ($id: ID!) { pet(id: $id) @skip(if: false) { id } pet(id: $id) { name } }';
+const INCLUDED = 'query ($on: Boolean!) { pets @include(if: $on) { totalCount } }';
+const FORGED = { 'sec-fetch-site': 'cross-site' };
+const APOLLO = { 'apollo-require-preflight': '1' };
+
+type Tuple = [status: number, code: string | undefined, name: string, on: string, more?: Partial<Row>];
+
+/** Every status at least once, on both interfaces where both have it. */
+const COUNTED: readonly Tuple[] = [
+  [200, undefined, 'a list', 'GET /pets'],
+  [200, undefined, 'a query', PETS],
+  [200, undefined, 'a query of three fields', fields(3), { cost: 3 }],
+  [200, undefined, 'a mutation', 'mutation { createCategory(input: { name: "Cats" }) { id } }'],
+  [201, undefined, 'a creation', 'POST /categories', { body: { name: 'Birds' } }],
+  [204, undefined, 'a deletion', 'DELETE /pets/3'],
+  [304, undefined, 'an unchanged read', 'GET /pets', { headers: { 'if-none-match': '*' } }],
+  [200, undefined, 'HEAD', 'HEAD /pets'],
+  [404, undefined, 'HEAD of an unknown path', 'HEAD /nothing'],
+  [404, 'NOT_FOUND', 'a deprecated read', 'GET /pets/77'],
+  [200, 'NOT_FOUND', 'an error beside data', 'mutation { deletePet(id: 77) { id } }'],
+  [400, 'BAD_REQUEST', 'bad JSON', 'POST /pets', { body: '{' }],
+  [400, 'BAD_REQUEST', 'bad JSON to GraphQL', 'POST /graphql', { body: '{' }],
+  [400, 'BAD_REQUEST', 'an empty body', 'POST /pets', { body: '' }],
+  [400, 'BAD_REQUEST', 'an empty body to GraphQL', 'POST /graphql', { body: '' }],
+  [400, 'BAD_REQUEST', 'no document', 'POST /graphql', { body: {} }],
+  [400, 'BAD_REQUEST', 'a batch', 'POST /graphql', { body: [{ query: '{ __typename }' }] }],
+  [
+    400,
+    'GRAPHQL_VALIDATION_FAILED',
+    'an unknown operation name',
+    'POST /graphql',
+    { body: { query: PETS, operationName: 'x' } },
+  ],
+  [400, 'BAD_REQUEST', 'a subscription', 'subscription { petChanged { kind } }'],
+  [400, 'BAD_REQUEST', 'a URL that cannot be decoded', 'GET /pets/%zz'],
+  [400, 'BAD_REQUEST', 'a GraphQL URL that cannot be decoded', 'GET /graphql?query=%zz'],
+  [400, 'BAD_REQUEST', 'a POST to such a URL', 'POST /graphql?x=%zz', { body: { query: PETS } }],
+  [400, 'BAD_REQUEST', 'a possible CSRF request', 'GET /graphql?query={pets{totalCount}}', { headers: FORGED }],
+  [400, 'BAD_REQUEST', 'a form', 'POST /graphql', { body: 'x', headers: { 'content-type': 'text/plain' } }],
+  [400, 'BAD_USER_INPUT', 'bad input', 'GET /pets?limit=0'],
+  [400, 'BAD_USER_INPUT', 'an unknown parameter', 'GET /pets?colour=red'],
+  [400, 'BAD_USER_INPUT', 'a path that is not an id', 'GET /pets/first'],
+  [400, 'BAD_USER_INPUT', 'an invalid variable', BY_ID, { variables: { id: -1 } }],
+  [400, 'BAD_USER_INPUT', 'a missing variable', BY_ID],
+  [400, 'BAD_USER_INPUT', 'an invalid variable behind a directive', SKIPPED, { variables: { id: 'x' } }],
+  [400, 'BAD_USER_INPUT', 'an invalid variable of a directive', INCLUDED, { variables: { on: 'yes' } }],
+  [400, 'BAD_USER_INPUT', 'the same of a free field', 'query ($on: Boolean!) { viewer @include(if: $on) { plan } }'],
+  [400, 'GRAPHQL_PARSE_FAILED', 'a document that does not parse', '{'],
+  [400, 'GRAPHQL_VALIDATION_FAILED', 'an unknown field', '{ nothing }'],
+  [400, 'GRAPHQL_VALIDATION_FAILED', 'an unknown field of a free field', '{ viewer { nothing } }'],
+  [400, 'GRAPHQL_VALIDATION_FAILED', 'an unknown field by GET', 'GET /graphql?query={nothing}'],
+  [400, 'OPERATION_TOO_COMPLEX', 'more fields than a minute allows', fields(61)],
+  [401, 'UNAUTHENTICATED', 'no key', 'GET /pets', { as: 'anonymous' }],
+  [401, 'UNAUTHENTICATED', 'no key to GraphQL', PETS, { as: 'anonymous' }],
+  [401, 'UNAUTHENTICATED', 'a wrong key', 'GET /pets', { as: 'wrong key' }],
+  [401, 'UNAUTHENTICATED', 'a wrong key to GraphQL', '{ __typename }', { as: 'wrong key' }],
+  [401, 'UNAUTHENTICATED', 'a wrong key to an unknown path', 'GET /nothing', { as: 'wrong key' }],
+  [
+    401,
+    'UNAUTHENTICATED',
+    'a key of another form',
+    PETS,
+    { as: 'anonymous', headers: { authorization: 'Basic eDp5' } },
+  ],
+  [403, 'FORBIDDEN', 'a missing scope', 'DELETE /pets/77', { as: 'reader' }],
+  [403, 'FORBIDDEN', 'a missing scope in GraphQL', 'mutation { deletePet(id: 77) { id } }', { as: 'reader' }],
+  [403, 'FORBIDDEN', 'a missing scope beside others', '{ a: pet(id: 1) { id } b: apiKeys { totalCount } }'],
+  [404, 'NOT_FOUND', 'an unknown path', 'GET /nothing'],
+  [404, 'NOT_FOUND', 'an unknown path below the docs', 'GET /docs/nothing'],
+  [404, 'NOT_FOUND', 'an unknown pet', 'DELETE /pets/77'],
+  [404, 'PERSISTED_QUERY_NOT_IN_LIST', 'an unknown document', 'POST /graphql', { body: { documentId: 'x' } }],
+  [405, 'METHOD_NOT_ALLOWED', 'a method that is not allowed', 'PUT /pets'],
+  [405, 'METHOD_NOT_ALLOWED', 'a method that GraphQL does not allow', 'PUT /graphql'],
+  [405, 'METHOD_NOT_ALLOWED', 'a mutation by GET', 'GET /graphql?query=mutation{__typename}', { headers: APOLLO }],
+  [406, 'NOT_ACCEPTABLE', 'an Accept that cannot be met', 'GET /pets', { headers: { accept: 'image/png' } }],
+  [409, 'CATEGORY_NOT_EMPTY', 'a conflict', 'DELETE /categories/1'],
+  [412, 'PRECONDITION_FAILED', 'another version', 'PATCH /pets/1', { body: {}, headers: { 'if-match': '"other"' } }],
+  [413, 'PAYLOAD_TOO_LARGE', 'a body that is too large', 'POST /pets', { body: LONG }],
+  [413, 'PAYLOAD_TOO_LARGE', 'a body that is too large for GraphQL', 'POST /graphql', { body: LONG }],
+  [414, 'URI_TOO_LONG', 'a URL that is too long', `GET ${'/pets?name='.padEnd(8193, 'x')}`],
+  [414, 'URI_TOO_LONG', 'an unknown path that is too long', `GET ${'/nothing/'.padEnd(8193, 'x')}`],
+  [414, 'URI_TOO_LONG', 'a URL that is too long for GraphQL', `GET ${'/graphql?query='.padEnd(8193, 'x')}`],
+  [414, 'URI_TOO_LONG', 'a URL that is too long for a stream', `GET ${'/graphql/stream?query='.padEnd(8193, 'x')}`],
+  [400, 'BAD_USER_INPUT', 'a URL of 8 KiB', `GET ${'/pets?filter='.padEnd(8192, 'x')}`],
+  [415, 'UNSUPPORTED_MEDIA_TYPE', 'an unsupported content type', 'POST /pets', { body: 'a,b', headers: CSV }],
+  [415, 'UNSUPPORTED_MEDIA_TYPE', 'the same to GraphQL', 'POST /graphql', { body: 'a,b', headers: CSV }],
+  [422, 'UNKNOWN_REFERENCE', 'a missing category', 'POST /pets', { body: { name: 'Rex', categoryId: 77 } }],
+  [500, 'INTERNAL_SERVER_ERROR', 'a bug', 'GET /pets', { before: 'a bug' }],
+  [200, 'INTERNAL_SERVER_ERROR', 'a bug behind GraphQL', PETS, { before: 'a bug' }],
+  [503, 'SERVICE_UNAVAILABLE', 'no database', 'GET /pets', { before: 'no database' }],
+  [503, 'SERVICE_UNAVAILABLE', 'no database for a write', 'DELETE /pets/1', { before: 'no database' }],
+  [200, 'SERVICE_UNAVAILABLE', 'no database for GraphQL', PETS, { before: 'no database' }],
+  [404, 'NOT_FOUND', 'a missing asset', 'GET /assets/x/page.css'],
+];
+
+const FREE: readonly Tuple[] = [
+  [200, undefined, '__typename', '{ __typename }'],
+  [200, undefined, 'introspection', '{ __schema { types { name fields { name } } } }'],
+  [200, undefined, 'its own status', '{ rateLimit { bannedUntil cost } viewer { plan rateLimit { cost } } }'],
+  [200, undefined, 'a free query by GET', 'GET /graphql?query={__typename}', { headers: APOLLO }],
+  [200, undefined, 'its own status by REST', 'GET /rate_limit'],
+  [200, undefined, 'its own usage', 'GET /usage'],
+];
+
+const EXEMPT: readonly Tuple[] = [
+  [204, undefined, 'a preflight', 'OPTIONS /pets', { headers: PREFLIGHT }],
+  [204, undefined, 'a preflight of GraphQL', 'OPTIONS /graphql', { headers: PREFLIGHT }],
+  [204, undefined, 'a preflight to an unknown path', 'OPTIONS /nothing', { headers: PREFLIGHT }],
+  [204, undefined, 'OPTIONS', 'OPTIONS /pets'],
+  [204, undefined, 'OPTIONS of GraphQL', 'OPTIONS /graphql'],
+  [204, undefined, 'OPTIONS of an unknown path', 'OPTIONS /nothing'],
+  [200, undefined, 'the reference of REST', 'GET /docs/rest'],
+  [200, undefined, 'the OpenAPI document', 'GET /openapi.json'],
+  [200, undefined, 'the OpenAPI document in YAML', 'GET /openapi.yaml'],
+  [200, undefined, 'liveness', 'GET /livez'],
+  [200, undefined, 'liveness with a query', 'GET /livez?query=x'],
+  [200, undefined, 'readiness', 'GET /readyz'],
+  [200, undefined, 'readiness with a wrong key', 'GET /readyz', { as: 'wrong key' }],
+  [405, 'METHOD_NOT_ALLOWED', 'a method that health does not allow', 'POST /livez'],
+  [200, undefined, 'metrics', 'GET /metrics', { as: 'admin' }],
+  [200, undefined, 'Sandbox', 'GET /graphql', { headers: { accept: 'text/html' } }],
+  [200, undefined, 'the start page', 'GET /'],
+  [200, undefined, 'the start page with a wrong key', 'GET /', { as: 'wrong key' }],
+  [200, undefined, 'GraphiQL', 'GET /graphiql'],
+  [200, undefined, 'an asset', 'GET /favicon.svg'],
+];
+
+export const RESPONSES: readonly Row[] = [
+  ...COUNTED.map(rowOf),
+  ...FREE.map(([status, code, name, on, more]) => rowOf([status, code, name, on, { cost: 0, ...more }])),
+  ...EXEMPT.map(([status, code, name, on, more]) =>
+    rowOf([status, code, name, on, { cost: 0, isExempt: true, ...more }]),
+  ),
+];
+
+function rowOf([status, code, name, on, more]: Tuple): Row {
+  return { status, code, name, on, ...more };
+}
