@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { createDatabase, TEST_DATABASE_URL } from '../../helper/database';
-import { ADMIN_KEY } from '../../helper/gateway';
-import { GatewayProcess } from '../../helper/process';
-import { until } from '../../helper/until';
+import { createDatabase, TEST_DATABASE_URL } from '../helper/database';
+import { ADMIN_KEY } from '../helper/gateway';
+import { GatewayProcess } from '../helper/process';
+import { until } from '../helper/until';
 
 const onPostgres = TEST_DATABASE_URL ? describe : describe.skip;
 const HEADERS = { 'content-type': 'application/json', 'x-api-key': ADMIN_KEY };
