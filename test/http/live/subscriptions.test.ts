@@ -2,6 +2,7 @@ import { statement } from '../../../src/database/statement';
 import { fillShop } from '../../helper/database';
 import { ADMIN_KEY, type Gateway, startGateway } from '../../helper/gateway';
 import { type Received, running, type Subscriber, socketClient, streamClient } from '../../helper/live';
+import { StatementLog } from '../../helper/statements';
 import { until } from '../../helper/until';
 
 let gateway: Gateway;
@@ -11,9 +12,7 @@ beforeAll(async () => {
   gateway = await startGateway();
   url = await gateway.listen();
 });
-beforeEach(async () => {
-  await fillShop(gateway.database);
-});
+beforeEach(() => fillShop(gateway.database));
 afterEach(async () => {
   for (const client of clients.splice(0)) client.close();
   await until(async () => (await running(gateway)) === 0);
@@ -25,10 +24,10 @@ afterAll(async () => {
 });
 
 const key = { 'x-api-key': ADMIN_KEY };
-const open = (client: Subscriber): Subscriber => {
+function open(client = socketClient(url, key)): Subscriber {
   clients.push(client);
   return client;
-};
+}
 
 /** Subscribes, and waits until the subscription is running. */
 async function subscribe(client: Subscriber, query: string, variables?: Record<string, unknown>): Promise<Received> {
@@ -38,6 +37,9 @@ async function subscribe(client: Subscriber, query: string, variables?: Record<s
   return received;
 }
 
+const mutate = (...fields: string[]) => gateway.data(`mutation { ${fields.map((f, i) => `m${i}: ${f}`).join(' ')} }`);
+const change = () => gateway.database.changed({ topic: 'pet', kind: 'UPDATED', id: 1n });
+
 const PETS =
   'subscription ($filter: PetChangeFilter) { petChanged(filter: $filter) { kind petId pet { name status category { name } } } }';
 const ORDERS =
@@ -46,47 +48,41 @@ const STOCK =
   'subscription ($filter: InventoryChangeFilter) { inventoryChanged(filter: $filter) { kind petId item { quantity status pet { name } } } }';
 
 describe.each([
-  ['graphql-ws', () => open(socketClient(url, key))],
+  ['graphql-ws', () => open()],
   ['graphql-sse', () => open(streamClient(url, key))],
 ])('over %s', (_name, client) => {
   test('pets are reported as they are created, changed and deleted', async () => {
     const received = await subscribe(client(), PETS);
-    const { createPet } = await gateway.data('mutation { createPet(input: { name: "Luna", categoryId: 1 }) { id } }');
+    await mutate('createPet(input: { name: "Luna", categoryId: 1 }) { id }');
     await received.until(1);
-    await gateway.app.inject({
-      method: 'PATCH',
-      url: `/pets/${createPet?.id}`,
-      headers: { 'content-type': 'application/json' },
-      payload: '{"status":"sold"}',
-    });
+    await gateway.app.inject({ method: 'PATCH', url: '/pets/4', payload: { status: 'sold' } });
     await received.until(2);
-    await gateway.data('mutation ($id: ID!) { deletePet(id: $id) { id } }', { id: createPet?.id });
-    const answers = await received.until(3);
+    await mutate('deletePet(id: 4) { id }');
     const pet = { name: 'Luna', category: { name: 'Dogs' } };
-    expect(answers.map(({ data }) => data)).toEqual([
-      { petChanged: { kind: 'CREATED', petId: createPet?.id, pet: { ...pet, status: 'available' } } },
-      { petChanged: { kind: 'UPDATED', petId: createPet?.id, pet: { ...pet, status: 'sold' } } },
-      { petChanged: { kind: 'DELETED', petId: createPet?.id, pet: { ...pet, status: 'sold' } } },
+    expect(await received.until(3)).toEqual([
+      { data: { petChanged: { kind: 'CREATED', petId: '4', pet: { ...pet, status: 'available' } } } },
+      { data: { petChanged: { kind: 'UPDATED', petId: '4', pet: { ...pet, status: 'sold' } } } },
+      { data: { petChanged: { kind: 'DELETED', petId: '4', pet: { ...pet, status: 'sold' } } } },
     ]);
-    expect(answers.every((answer) => !('errors' in answer))).toBe(true);
   });
 
   test('orders and the stock that they move are reported', async () => {
     const orders = await subscribe(client(), ORDERS);
     const stock = await subscribe(client(), STOCK);
-    await gateway.data('mutation { setInventory(petId: 1, input: { quantity: 5 }) { quantity } }');
-    await stock.until(1);
-    const { placeOrder } = await gateway.data('mutation { placeOrder(input: { petId: 1, quantity: 2 }) { id } }');
-    await stock.until(2);
-    await gateway.data('mutation ($id: ID!) { updateOrder(id: $id, input: { quantity: 3 }) { id } }', placeOrder);
-    await stock.until(3);
-    await gateway.data('mutation ($id: ID!) { cancelOrder(id: $id) { id } }', placeOrder);
-    const items = await stock.until(4);
-    expect(items.map(({ data }) => data?.inventoryChanged?.item?.quantity)).toEqual([5, 3, 2, 5]);
+    for (const [i, mutation] of [
+      'setInventory(petId: 1, input: { quantity: 5 }) { quantity }',
+      'placeOrder(input: { petId: 1, quantity: 2 }) { id }',
+      'updateOrder(id: 2, input: { quantity: 3 }) { id }',
+      'cancelOrder(id: 2) { id }',
+    ].entries()) {
+      await mutate(mutation);
+      await stock.until(i + 1);
+    }
+    expect(stock.answers.map(({ data }) => data?.inventoryChanged?.item?.quantity)).toEqual([5, 3, 2, 5]);
     expect((await orders.until(3)).map(({ data }) => data?.orderChanged)).toEqual([
-      { kind: 'CREATED', orderId: placeOrder?.id, order: { quantity: 2, pet: { name: 'Rex' } } },
-      { kind: 'UPDATED', orderId: placeOrder?.id, order: { quantity: 3, pet: { name: 'Rex' } } },
-      { kind: 'DELETED', orderId: placeOrder?.id, order: { quantity: 3, pet: { name: 'Rex' } } },
+      { kind: 'CREATED', orderId: '2', order: { quantity: 2, pet: { name: 'Rex' } } },
+      { kind: 'UPDATED', orderId: '2', order: { quantity: 3, pet: { name: 'Rex' } } },
+      { kind: 'DELETED', orderId: '2', order: { quantity: 3, pet: { name: 'Rex' } } },
     ]);
   });
 
@@ -100,7 +96,7 @@ describe.each([
 });
 
 test('an event holds no pages and counts, and its cost is bounded, since it is free', async () => {
-  const client = open(socketClient(url, key));
+  const client = open();
   const paged = 'subscription ($n: Int) { petChanged { kind pet { name orders(first: $n) { totalCount } } } }';
   expect((await client.subscribe(paged, { n: 1 }).untilOver()).error).toMatchObject([
     {
@@ -135,7 +131,7 @@ test('an idempotency key applies to a mutation over an event stream too', async 
 });
 
 test('a deleted row is reported as it was, even if all that it belonged to is deleted too', async () => {
-  const client = open(socketClient(url, key));
+  const client = open();
   const belongings = 'pet { name category { name } }';
   const stock = await subscribe(client, `subscription { inventoryChanged { kind item { quantity ${belongings} } } }`);
   const pets = await subscribe(client, `subscription { petChanged { kind ${belongings} } }`);
@@ -157,15 +153,8 @@ test('a deleted row is reported as it was, even if all that it belonged to is de
   expect(pets.answers.at(-1)).toEqual({ data: { petChanged: { kind: 'DELETED', pet } } });
 });
 
-test('a row that is gone before it is read is reported by an expected error', async () => {
-  const received = await subscribe(open(socketClient(url, key)), PETS);
-  const before = { id: 9n, name: 'Old', status: 'sold', categoryId: 99n } as const;
-  gateway.database.changed({ topic: 'pet', kind: 'DELETED', id: 9n, before });
-  expect(await received.until(1)).toMatchObject([{ errors: [{ extensions: { code: 'NOT_FOUND' } }] }]);
-});
-
 test('filters pass rows that match now or did before the change, and no others', async () => {
-  const client = open(socketClient(url, key));
+  const client = open();
   const of = (query: string, filter: object) => subscribe(client, query, { filter });
   const available = await of(PETS, { statuses: ['available'] });
   const second = await of(PETS, { ids: ['2'] });
@@ -217,7 +206,7 @@ test('filters pass rows that match now or did before the change, and no others',
 describe('no event is sent', () => {
   let received: Received;
   beforeEach(async () => {
-    received = await subscribe(open(socketClient(url, key)), PETS);
+    received = await subscribe(open(), PETS);
   });
   /** Sends the last event of a test: once it arrives, earlier ones would have arrived too. */
   async function mark(): Promise<string[]> {
@@ -278,5 +267,76 @@ describe('no event is sent', () => {
     });
     const [event] = await received.until(1);
     expect(event?.data?.petChanged?.pet).toMatchObject({ name: 'Later' });
+  });
+});
+
+describe('subscribers of one event', () => {
+  const REX = { name: 'Rex', category: { name: 'Dogs' }, inventory: { quantity: 3 } };
+  const ROW = 'pet { name category { name } inventory { quantity } }';
+  const aliases = Array.from({ length: 20 }, (_, i) => `c${i}: category { id name } i${i}: inventory { quantity }`);
+  const deep = 'inventory { pet { category { name } inventory { pet { name inventory { quantity } } } } }';
+  const same = Array.from({ length: 20 }, () => `subscription { petChanged(filter: { ids: ["1"] }) { ${ROW} } }`);
+  const other = Array.from(
+    { length: 20 },
+    (_, i) => `subscription S${i} { petChanged { pet { a${i}: name ${aliases.join(' ')} category { name } } } }`,
+  );
+  const related = ['', 'category { id }'].map((more) => `subscription { petChanged { pet { ${more} ${deep} } } }`);
+  const deepRex = { inventory: { pet: { category: { name: 'Dogs' }, inventory: { pet: { name: 'Rex' } } } } };
+
+  test.each<[name: string, queries: string[], statements: number, pet: object]>([
+    ['20 with the same selection take the reads of one', same, 3, REX],
+    ['20 with other selections read each related row once', other, 3, { c19: { id: '1', name: 'Dogs' } }],
+    ['relations back and forth read no row twice', related, 4, deepRex],
+  ])('%s', async (_name, queries, statements, pet) => {
+    // Another caller, over another transport, that may do the same.
+    const { headers } = await gateway.createKey();
+    const own = [open(), open(streamClient(url, headers))];
+    const received = queries.map((query, i) => (own[i % 2] as Subscriber).subscribe(query));
+    await until(async () => (await running(gateway)) === received.length);
+    const log = StatementLog.of(gateway.database);
+    change();
+    const answers = await Promise.all(received.map(async (each) => (await each.until(1))[0]));
+    log.stop();
+    for (const answer of answers) expect(answer).toMatchObject({ data: { petChanged: { pet } } });
+    expect(log.ofShop).toHaveLength(statements);
+  });
+
+  test('that have other variables have responses of their own', async () => {
+    const client = open();
+    const query = 'subscription ($isNamed: Boolean!) { petChanged { pet { id name @include(if: $isNamed) } } }';
+    const received = [true, false].map((isNamed) => client.subscribe(query, { isNamed }));
+    await until(async () => (await running(gateway)) === 2);
+    change();
+    const [named, other] = await Promise.all(received.map(async (each) => (await each.until(1))[0]?.data));
+    expect(named).toEqual({ petChanged: { pet: { id: '1', name: 'Rex' } } });
+    expect(other).toEqual({ petChanged: { pet: { id: '1' } } });
+  });
+
+  test('share an error, which has the request id of each', async () => {
+    const client = open();
+    const received = Array.from({ length: 2 }, () => client.subscribe(`subscription { petChanged { ${ROW} } }`));
+    await until(async () => (await running(gateway)) === 2);
+    // The row is gone before it is read.
+    const before = { id: 9n, name: 'Old', status: 'sold', categoryId: 99n } as const;
+    gateway.database.changed({ topic: 'pet', kind: 'DELETED', id: 9n, before });
+    const ids = new Set<unknown>();
+    for (const each of received) {
+      const [answer] = await each.until(1);
+      expect(answer).toMatchObject({ errors: [{ extensions: { code: 'NOT_FOUND' } }] });
+      ids.add(answer?.errors?.map(({ extensions }) => extensions?.requestId)[0]);
+    }
+    expect(ids.size).toBe(2);
+  });
+
+  test('get the rows of each change', async () => {
+    const received = await subscribe(open(), `subscription { petChanged { ${ROW} } }`);
+    for (const [i, name] of ['Max', 'Rex'].entries()) {
+      await mutate(
+        `updateCategory(id: 1, input: { name: "${name}" }) { id }`,
+        `updatePet(id: 1, input: { name: "${name}" }) { id }`,
+      );
+      const pet = { name, category: { name } };
+      expect((await received.until(i + 1)).at(-1)).toMatchObject({ data: { petChanged: { pet } } });
+    }
   });
 });
