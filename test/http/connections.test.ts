@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { promisify } from 'node:util';
-import { type Gateway, startGateway } from '../../helper/gateway';
-import { until } from '../../helper/until';
-import { parseResponse } from '../../helper/wire';
+import { type Gateway, startGateway } from '../helper/gateway';
+import { until } from '../helper/until';
+import { parseResponse } from '../helper/wire';
 
 let gateway: Gateway;
 let instance: Gateway;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ApolloServer } from '@apollo/server';
-import { fillShop } from '../../helper/database';
-import { type Gateway, startGateway } from '../../helper/gateway';
+import { fillShop } from '../helper/database';
+import { type Gateway, startGateway } from '../helper/gateway';
 
 let gateway: Gateway;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createApp } from '../../../src/app/app';
-import { readConfig } from '../../../src/app/config';
-import { ADMIN_KEY, type Gateway, startGateway } from '../../helper/gateway';
-import { socketClient } from '../../helper/live';
-import { toldBy } from '../../helper/standing';
-import { until } from '../../helper/until';
+import { createApp } from '../../src/app/app';
+import { readConfig } from '../../src/app/config';
+import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
+import { socketClient } from '../helper/live';
+import { toldBy } from '../helper/standing';
+import { until } from '../helper/until';
 
 let gateway: Gateway;
 beforeAll(async () => {

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'graphql-ws';
 import { Client } from 'pg';
 import { WebSocket } from 'ws';
-import { statement } from '../../../src/database/statement';
-import { createDatabase, TEST_DATABASE_URL } from '../../helper/database';
-import { type Gateway, startGateway } from '../../helper/gateway';
-import { until } from '../../helper/until';
+import { statement } from '../../src/database/statement';
+import { createDatabase, TEST_DATABASE_URL } from '../helper/database';
+import { type Gateway, startGateway } from '../helper/gateway';
+import { until } from '../helper/until';
 
 // The embedded database cannot be locked from outside.
 const onPostgres = TEST_DATABASE_URL ? describe : describe.skip;

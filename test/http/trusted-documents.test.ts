@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient as createSocketClient, type SubscribePayload } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { createApp } from '../../../src/app/app';
-import { readConfig } from '../../../src/app/config';
-import { buildSchema, type Services } from '../../../src/graphql/schema';
-import { TrustedDocuments } from '../../../src/graphql/trusted-documents';
-import { emptyDatabase } from '../../helper/database';
-import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../../helper/gateway';
-import { Received, running } from '../../helper/live';
-import { until } from '../../helper/until';
+import { createApp } from '../../src/app/app';
+import { readConfig } from '../../src/app/config';
+import { buildSchema, type Services } from '../../src/graphql/schema';
+import { TrustedDocuments } from '../../src/graphql/trusted-documents';
+import { emptyDatabase } from '../helper/database';
+import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../helper/gateway';
+import { Received, running } from '../helper/live';
+import { until } from '../helper/until';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { createApp } from '../../../src/app/app';
-import { readConfig } from '../../../src/app/config';
-import { metricsServer, metricsUrl } from '../../../src/http/metrics-server';
-import { ADMIN_KEY, type Gateway, startGateway } from '../../helper/gateway';
-import { toldBy } from '../../helper/standing';
+import { createApp } from '../../src/app/app';
+import { readConfig } from '../../src/app/config';
+import { metricsServer, metricsUrl } from '../../src/http/metrics-server';
+import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
+import { toldBy } from '../helper/standing';
 
 let gateway: Gateway;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Gateway, startGateway } from '../../helper/gateway';
-import { toldBy } from '../../helper/standing';
+import { type Gateway, startGateway } from '../helper/gateway';
+import { toldBy } from '../helper/standing';
 
 let gateway: Gateway;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { type GraphQLSchema, isObjectType, Kind, parse } from 'graphql';
-import * as schemas from '../../../src/graphql/schema';
-import { emptyDatabase } from '../../helper/database';
-import { ADMIN_KEY, type Gateway, type Json, startGateway } from '../../helper/gateway';
+import * as schemas from '../../src/graphql/schema';
+import { emptyDatabase } from '../helper/database';
+import { ADMIN_KEY, type Gateway, type Json, startGateway } from '../helper/gateway';
 
 const { buildSchema } = schemas;
 

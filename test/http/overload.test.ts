@@ -1,0 +1,261 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
+import { running, socketClient } from '../helper/live';
+import { until } from '../helper/until';
+import { exchange, parseResponse } from '../helper/wire';
+import { ask, type Headers, PETS } from './client';
+
+/** Slots for requests in progress, of which a caller keeps a quarter from others. */
+const SLOTS = 8;
+const SHARE = SLOTS / 4;
+/** What one caller may take while nobody else needs the rest. */
+const MOST = SLOTS - SHARE;
+
+let gateway: Gateway;
+let url: string;
+let mine: TestKey;
+let other: TestKey;
+beforeAll(async () => {
+  gateway = await startGateway({
+    MAX_REQUESTS_IN_PROGRESS: String(SLOTS),
+    MAX_SUBSCRIPTIONS_PER_CALLER: '2',
+    BAN_AFTER: '5',
+  });
+  url = await gateway.listen();
+});
+beforeEach(async () => {
+  mine = await gateway.createKey();
+  other = await gateway.createKey();
+  // The caller of a request is known once its key has been looked up; until then, a burst takes everybody's slots.
+  for (const { headers } of [mine, other]) await ask(gateway, 'GET /rate_limit', { headers });
+});
+afterEach(leaveAll);
+afterAll(async () => {
+  gateway.server.server.closeAllConnections();
+  await gateway.close();
+});
+
+interface Opened {
+  readonly socket: Socket;
+  received: string;
+}
+
+const opened: Opened[] = [];
+
+function write(text: string, to = url): Opened {
+  const half: Opened = { socket: connect(Number(new URL(to).port), '127.0.0.1').setEncoding('utf8'), received: '' };
+  half.socket
+    .on('error', () => undefined)
+    .on('data', (data) => {
+      half.received += data;
+    });
+  half.socket.write(text);
+  opened.push(half);
+  return half;
+}
+
+/** Sends a request with one byte of a body of nine. */
+function sendHalf(headers: Headers = {}, to = url): Opened {
+  const fields = Object.entries({
+    Host: 'localhost',
+    'Content-Type': 'application/json',
+    'Content-Length': '9',
+    ...headers,
+  });
+  return write(['POST /pets HTTP/1.1', ...fields.map((field) => field.join(': ')), '', '{'].join('\r\n'), to);
+}
+
+/** Requests in progress, without the one that asks. */
+async function inProgress(instance = gateway): Promise<number> {
+  const { text } = await ask(instance, 'GET /metrics');
+  return Number(/^petstore_requests_in_progress (-?\d+)$/m.exec(text)?.[1]) - 1;
+}
+
+async function fill(headers: Headers, count = MOST): Promise<void> {
+  const before = await inProgress();
+  for (let i = 0; i < count; i++) sendHalf(headers);
+  await until(async () => (await inProgress()) === before + count);
+}
+
+async function leaveAll(): Promise<void> {
+  for (const { socket } of opened.splice(0)) socket.destroy();
+  await until(async () => (await inProgress()) === 0);
+}
+
+const read = (headers: Headers, on = 'GET /pets') =>
+  ask(gateway, on, { headers: { 'x-api-key': undefined, ...headers } });
+
+describe.each<[name: string, callerOf: () => Headers]>([
+  ['a key', () => mine.headers],
+  ['an address', () => ({})],
+])('requests of %s whose bodies do not arrive', (_name, callerOf) => {
+  test('leave a quarter of the slots to others, and get 429 for more, which takes no quota and bans nobody', async () => {
+    const headers = callerOf();
+    const before = (await read(headers, 'GET /rate_limit')).told.remaining;
+    const halves = Array.from({ length: 3 * SLOTS }, () => sendHalf(headers));
+    await until(async () => halves.filter(({ received }) => received).length === 3 * SLOTS - MOST);
+    for (const { received } of halves.filter((half) => half.received)) {
+      expect(received).toMatch(/^HTTP\/1\.1 429 /);
+      expect(received).toMatch(/^retry-after: 1$/m);
+      expect(received).toMatch(/"code":"RATE_LIMITED".*"status":429/);
+    }
+    for (let i = 0; i < 20; i++) expect((await read(other.headers)).status).toBe(200);
+    for (let i = 0; i < 10; i++)
+      expect(await read(headers)).toMatchObject({
+        status: 429,
+        code: 'RATE_LIMITED',
+        told: { limit: 60, remaining: before, retryAfter: 1 },
+      });
+    expect((await read(headers, 'GET /livez')).status).toBe(200);
+    expect((await read(headers, 'GET /graphql?query={__typename}')).code).toBe('RATE_LIMITED');
+    await leaveAll();
+    // The requests whose bodies never arrived have been charged.
+    expect(await read(headers)).toMatchObject({ status: 200, told: { remaining: before - MOST - 1 } });
+  });
+
+  test('may take more than a quarter while others need nothing', async () => {
+    await fill(callerOf(), MOST - 1);
+    expect((await read(callerOf())).status).toBe(200);
+  });
+});
+
+test('when several callers have taken all slots, everybody gets 503 at once, except for health', async () => {
+  const client = socketClient(url, other.headers);
+  client.subscribe('subscription { petChanged { kind } }');
+  await until(async () => (await running(gateway)) === 1);
+  for (let i = 0; i < SLOTS / SHARE; i++) await fill((await gateway.createKey()).headers, SHARE);
+  const begun = performance.now();
+  expect(await read(other.headers)).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+  expect(performance.now() - begun).toBeLessThan(300);
+  const { error, answers } = await client.subscribe(PETS).untilOver();
+  expect([error, answers]).toMatchObject([[{ extensions: { code: 'SERVICE_UNAVAILABLE', status: 503 } }], []]);
+  client.close();
+  expect((await read({}, 'GET /livez')).status).toBe(200);
+  await leaveAll();
+  expect((await read(other.headers)).status).toBe(200);
+});
+
+test('operations over WebSocket have the same share, and a rejection counts towards nothing', async () => {
+  const client = socketClient(url, mine.headers);
+  client.subscribe('subscription { petChanged { kind } }');
+  await until(async () => (await running(gateway)) === 1);
+  await fill(mine.headers);
+  for (let i = 0; i < 10; i++) {
+    const { error } = await client.subscribe(PETS).untilOver();
+    expect(error).toMatchObject([{ extensions: { code: 'RATE_LIMITED', status: 429 } }]);
+  }
+  const others = socketClient(url, other.headers);
+  expect((await others.subscribe(PETS).untilOver()).error).toBeUndefined();
+  await leaveAll();
+  const { answers } = await client.subscribe('{ rateLimit { bannedUntil windows { remaining } } }').untilOver();
+  expect(answers).toMatchObject([
+    { data: { rateLimit: { bannedUntil: null, windows: [{ remaining: 59 - MOST }, {}] } } },
+  ]);
+  for (const each of [client, others]) each.close();
+});
+
+test('a body that does not arrive in time gets 408, and its connection is closed', async () => {
+  const hasty = await gateway.another({ REQUEST_TIMEOUT_MS: '200' });
+  const half = sendHalf({}, await hasty.listen());
+  await once(half.socket, 'close');
+  const { status, headers, body } = parseResponse(half.received);
+  expect([status, JSON.parse(body)]).toMatchObject([408, { code: 'REQUEST_TIMEOUT', status: 408 }]);
+  expect(headers).toMatchObject({ connection: 'close', 'x-ratelimit-limit': '60' });
+  await hasty.close();
+});
+
+describe('work whose client has left', () => {
+  /** Delays calls until they are released. */
+  function hold<T extends object, K extends keyof T>(target: T, name: K) {
+    const original = target[name] as (...args: unknown[]) => unknown;
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const held = { count: 0, release: () => Object.assign(target, { [name]: original }) && release() };
+    const holding = async (...args: unknown[]) => {
+      held.count += 1;
+      await released;
+      return original.apply(target, args);
+    };
+    Object.assign(target, { [name]: holding });
+    return held;
+  }
+
+  const overHttp = () => {
+    const asked = request(`${url}/pets`, { headers: mine.headers }).on('error', () => undefined);
+    asked.end();
+    return () => void asked.destroy();
+  };
+  const overWebSocket = () => {
+    const client = socketClient(url, mine.headers);
+    client.subscribe('{ pets { nodes { name } } }');
+    return () => client.close();
+  };
+
+  test.each([
+    ['over HTTP', MOST, overHttp],
+    // As many as MAX_SUBSCRIPTIONS_PER_CALLER allows.
+    ['over WebSocket', SHARE, overWebSocket],
+  ])('counts until it ends: %s', async (_name, count, start) => {
+    await read(mine.headers);
+    const held = hold(gateway.database, 'query');
+    const leaving: (() => void)[] = [];
+    for (let i = 0; i < count; i++) {
+      leaving.push(start());
+      await until(async () => held.count === i + 1);
+    }
+    for (const leave of leaving) leave();
+    await sleep(200);
+    expect(await inProgress()).toBe(count);
+    if (count === MOST) expect((await read(mine.headers)).status).toBe(429);
+    expect((await read(other.headers, 'GET /rate_limit')).status).toBe(200);
+    held.release();
+    await until(async () => (await inProgress()) === 0);
+    expect((await read(mine.headers)).status).toBe(200);
+  });
+
+  const QUERY = JSON.stringify({ query: 'subscription { petChanged { petId } }' });
+  const upgrade = `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: ${GRAPHQL_TRANSPORT_WS_PROTOCOL}\r\n\r\n`;
+  const body = `Accept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: ${QUERY.length}\r\n\r\n${QUERY}`;
+  test.each([
+    ['an upgrade to WebSocket', 'GET /graphql', upgrade, 1],
+    ['an event stream', 'POST /graphql/stream', body, 1],
+    ['pipelined requests', 'GET /pets', '\r\n', 5],
+  ])('leaves nothing behind if its key was still being looked up: %s', async (_name, line, rest, times) => {
+    for (let i = 0; i < 2; i++) {
+      const key = await gateway.createKey();
+      const { prisma } = gateway.database;
+      const apiKey = { findUnique: prisma.apiKey.findUnique.bind(prisma.apiKey) };
+      const held = hold(apiKey, 'findUnique');
+      Object.assign(gateway.database, { prisma: Object.create(prisma, { apiKey: { value: apiKey } }) });
+      const { socket } = write(`${line} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key.whole}\r\n${rest}`.repeat(times));
+      await until(async () => held.count > 0);
+      socket.resetAndDestroy();
+      await sleep(20);
+      Object.assign(gateway.database, { prisma });
+      held.release();
+      await sleep(50);
+      await until(async () => (await running(gateway)) === 0 && (await inProgress()) === 0);
+      const sockets = [1, 2].map(
+        () =>
+          new WebSocket(`${url.replace('http', 'ws')}/graphql`, GRAPHQL_TRANSPORT_WS_PROTOCOL, {
+            headers: key.headers,
+          }),
+      );
+      await Promise.all(sockets.map((each) => once(each, 'open')));
+      for (const each of sockets) each.terminate();
+    }
+  });
+});
+
+test('clients that disconnect early do not count for long', async () => {
+  for (let i = 0; i < 3 * SLOTS; i++) sendHalf().socket.destroySoon();
+  await leaveAll();
+  expect(await exchange(url, 'GET /pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+});
