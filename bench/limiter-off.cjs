@@ -1,6 +1,6 @@
 // Loaded before the gateway (NODE_OPTIONS=--require): removes the per-request work of limiter and key look-up, so that
 // the difference to the full gateway is their cost. The headers are still written, from a status that never changes.
-const { KeyRing } = require('../dist/access/key-ring.js');
+const { KeyCache } = require('../dist/access/key-cache.js');
 const { MemoryStore } = require('../dist/rate-limit/memory-store.js');
 
 const { take } = MemoryStore.prototype;
@@ -10,9 +10,9 @@ MemoryStore.prototype.take = function (...args) {
   return status;
 };
 
-const { recognise } = KeyRing.prototype;
+const { recognise } = KeyCache.prototype;
 let caller;
-KeyRing.prototype.recognise = function (presented) {
+KeyCache.prototype.recognise = function (presented) {
   if (caller) return caller;
   const recognised = recognise.call(this, presented);
   Promise.resolve(recognised).then((known) => {

@@ -20,7 +20,7 @@ const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 for (const [name, file] of Object.entries(VENDOR)) cpSync(at(`node_modules/${file}`), at(`src/portal/vendor/${name}`));
 
 const prisma = createRequire(import.meta.url).resolve('prisma/build/index.js');
-const { status } = spawnSync(process.execPath, [prisma, 'generate', '--no-hints'], {
+const { status } = spawnSync(process.execPath, [prisma, 'generate', '--no-hints', '--schema', 'prisma'], {
   cwd: at(''),
   env: {
     ...process.env,

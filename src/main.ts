@@ -1,8 +1,7 @@
 import cluster from 'node:cluster';
-import { readConfig, SETTING_NAMES } from './app/config';
-import { fail } from './app/ending';
+import { misspellings, readConfig, SETTING_NAMES } from './app/config';
 import { environment, namesInFile } from './app/environment';
-import { misspellings } from './app/likely-settings';
+import { fail } from './app/shutdown';
 
 /** Decides what kind of process this is; each kind loads only what it needs. */
 async function main(): Promise<void> {

@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 const { countRows, countRowsByParent } = await import('../../dist/database/reading/count.js');
-const tables = await import('../../dist/petstore/tables.js');
+const tables = await import('../../dist/petstore/model.js');
 const { selectPage, selectPages } = await import('../../dist/database/reading/select-page.js');
 
 const CATEGORIES = 50;

@@ -1,29 +1,35 @@
 import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { Selection } from '../database/reading/selection';
-import { badInput } from '../errors/domain-error';
+import { badInput } from '../errors/errors';
 import { refuseScope } from '../graphql/admission';
 import { DEFAULT_PAGE } from '../graphql/connection';
-import { ApiKeyConnection } from '../graphql/connection-types';
 import type { Context } from '../graphql/context';
 import { Paged, Sized } from '../graphql/cost-directives';
-import { Counted, Requires } from '../graphql/directives';
+import { Counted, Input, Requires } from '../graphql/directives';
 import { Errors } from '../graphql/errors-directive';
 import { nullable } from '../graphql/nullable';
-import { type AnyId, acceptOtherIds, DateTime, Id, keyIdOf } from '../graphql/scalars';
+import { type AnyId, acceptOtherIds, DateTime, Id } from '../graphql/scalars';
 import { Selected } from '../graphql/selected';
-import { Input } from '../petstore/payloads';
 import { subjectOfAddress } from '../rate-limit/client-address';
 import type { Store } from '../rate-limit/store';
-import { ApiKey, CreatedApiKey } from './api-key';
-import { listKeys } from './api-key-list';
-import { type ApiKeyService, GRACE } from './api-key-service';
-import { ApiKeyPageArgs, ApiKeyUpdate, NewApiKey } from './api-keys';
 import { keyCaller, type StoredKey } from './caller';
-import { CallerUsage, TopCallersArgs } from './caller-usage';
-import { ANONYMOUS } from './daily-usage';
-import { RateLimit } from './rate-limit';
-import { KEY_ID_FORM } from './secret';
-import { UsageArgs, UsageDay } from './usage-day';
+import { KEY_ID_FORM } from './key-format';
+import { type ApiKeyService, GRACE, listKeys } from './keys';
+import {
+  ApiKey,
+  ApiKeyConnection,
+  ApiKeyPageArgs,
+  ApiKeyUpdate,
+  CallerUsage,
+  CreatedApiKey,
+  keyIdOf,
+  NewApiKey,
+  RateLimit,
+  TopCallersArgs,
+  UsageArgs,
+  UsageDay,
+} from './types';
+import { ANONYMOUS } from './usage';
 import { DEFAULT_DAYS, type UsageService } from './usage-service';
 import { rateLimitOf } from './viewer-resolver';
 

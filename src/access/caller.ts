@@ -1,11 +1,10 @@
-import type { ApiKey, Scope } from '../database/generated/client';
-import type { Subject } from '../rate-limit/limit-status';
+import type { ApiKey } from '../database/generated/client';
+import type { Caller, Scope } from '../graphql/caller';
 import { PLANS, type Plan, type Quota } from '../rate-limit/plans';
 
-/** The sender of a request: what it is counted against, and what it may do. */
-export interface Caller extends Subject {
+/** A caller with its plan. */
+export interface Account extends Caller {
   readonly plan: Plan;
-  readonly scopes: ReadonlySet<Scope>;
   /** The request's API key; `undefined` for anonymous callers. */
   readonly apiKey?: StoredKey;
 }
@@ -30,12 +29,17 @@ const ANONYMOUS_SCOPES: Readonly<Record<AnonymousAccess, ReadonlySet<Scope>>> = 
 };
 
 /** @param address the client's address as a rate-limit subject (an IPv4 address, an IPv6 /64). */
-export function anonymousCaller(address: string, access: AnonymousAccess): Caller {
+export function anonymousCaller(address: string, access: AnonymousAccess): Account {
   return { id: address, quota: PLANS.FREE, plan: 'FREE', scopes: ANONYMOUS_SCOPES[access] };
 }
 
+/** The account of a request's caller: all callers come from {@link anonymousCaller} and {@link keyCaller}. */
+export function accountOf(caller: Caller): Account {
+  return caller as Account;
+}
+
 /** The caller with a key: counted by the key, whatever its address. */
-export function keyCaller(apiKey: StoredKey): Caller {
+export function keyCaller(apiKey: StoredKey): Account {
   return {
     id: apiKey.id,
     keyId: apiKey.id,

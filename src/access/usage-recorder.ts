@@ -2,10 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database, Session } from '../database/database';
 import { Deadline } from '../database/deadline';
 import { DAY_MS } from '../rate-limit/plans';
-import { type DailyUsage, dayOf } from './daily-usage';
-import { readUsage } from './read-usage';
-import { type Batch, deleteUsage, saveUsage } from './save-usage';
-import { UsageCounts } from './usage-counts';
+import { type Batch, type DailyUsage, dayOf, deleteUsage, readUsage, saveUsage, UsageCounts } from './usage';
 
 export interface RecorderOptions {
   /** Milliseconds of the Unix epoch. */

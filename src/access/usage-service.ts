@@ -1,8 +1,6 @@
 import type { Session } from '../database/database';
-import { Checks } from '../errors/checks';
-import { MAX_INT32, PAGE_SIZE, type Rule } from '../errors/input-rules';
-import { dateOf, dayOf, type Usage } from './daily-usage';
-import { readTopCallers } from './read-usage';
+import { Checks, MAX_INT32, PAGE_SIZE, type Rule } from '../errors/inputs';
+import { dateOf, dayOf, readTopCallers, type Usage } from './usage';
 import { KEPT_DAYS, type UsageRecorder } from './usage-recorder';
 
 /** What a caller used on a day in UTC: `2026-11-23`. */
@@ -25,7 +23,7 @@ export class UsageService {
 
   /**
    * What callers used on the last `days` days, today included: every day, oldest first.
-   * @throws DomainError `BAD_USER_INPUT`.
+   * @throws ProblemError `BAD_USER_INPUT`.
    */
   async daily(session: Session, callers: readonly string[], days: number): Promise<Map<string, UsageDay[]>> {
     check({ days });
@@ -42,7 +40,7 @@ export class UsageService {
 
   /**
    * The callers with the most requests on the last `days` days, today included. Saves what this process has counted first.
-   * @throws DomainError `BAD_USER_INPUT`.
+   * @throws ProblemError `BAD_USER_INPUT`.
    */
   async top(session: Session, days: number, first: number): Promise<(Usage & { readonly caller: string })[]> {
     check({ days, first });

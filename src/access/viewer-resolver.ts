@@ -4,9 +4,8 @@ import { Sized } from '../graphql/cost-directives';
 import { Errors } from '../graphql/errors-directive';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import type { Plan } from '../rate-limit/plans';
-import { Viewer } from './api-key';
-import { RateLimit } from './rate-limit';
-import { UsageArgs, UsageDay } from './usage-day';
+import { accountOf } from './caller';
+import { RateLimit, UsageArgs, UsageDay, Viewer } from './types';
 import { DEFAULT_DAYS, type UsageService } from './usage-service';
 
 @Resolver(() => Viewer)
@@ -15,13 +14,13 @@ export class ViewerResolver {
 
   @Query(() => RateLimit, { description: "The caller's plan and remaining quota. Uses no quota." })
   async rateLimit(@Ctx() { request, charge }: Context): Promise<RateLimit> {
-    return rateLimitOf(await charge.settle(), request.caller.plan, charge.cost);
+    return rateLimitOf(await charge.settle(), accountOf(request.caller).plan, charge.cost);
   }
 
   @Errors('BAD_USER_INPUT')
   @Query(() => Viewer, { description: 'The caller: its plan, scopes, API key and usage. Uses no quota.' })
   async viewer(@Ctx() context: Context): Promise<object> {
-    const { plan, scopes, apiKey = null } = context.request.caller;
+    const { plan, scopes, apiKey = null } = accountOf(context.request.caller);
     return { plan, scopes: [...scopes], apiKey, rateLimit: await this.rateLimit(context) };
   }
 

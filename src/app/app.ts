@@ -1,13 +1,24 @@
 import { isIPv4 } from 'node:net';
-import type { FastifyInstance } from 'fastify';
-import { ApiKeyService } from '../access/api-key-service';
-import type { AnonymousAccess } from '../access/caller';
-import { ensureAdminKey } from '../access/first-admin-key';
-import { KeyRing } from '../access/key-ring';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import { type AnonymousAccess, anonymousCaller } from '../access/caller';
+import { KeyCache } from '../access/key-cache';
+import { ApiKeyService, ensureAdminKey } from '../access/keys';
+import { UsageRecorder } from '../access/usage-recorder';
+import { UsageService } from '../access/usage-service';
+import type { Change } from '../database/changes';
 import type { Database } from '../database/database';
+import { reasonOf } from '../database/failures';
+import type { Column } from '../database/reading/table';
+import { Hub, type Readers } from '../events/hub';
+import { RedisRelay } from '../events/redis-relay';
+import type { CostLimits } from '../graphql/cost-limits';
+import type { DocumentLimits } from '../graphql/document-limits';
 import { Executor } from '../graphql/executor';
 import { ExpiredAnswers } from '../graphql/expired-answers';
+import { KnownDocuments } from '../graphql/known-documents';
 import { buildSchema } from '../graphql/schema';
+import { TrustedDocuments } from '../graphql/trusted-documents';
 import { AccessLog } from '../http/access-log';
 import { Drain } from '../http/drain';
 import { LiveOperations } from '../http/live/live-operations';
@@ -17,16 +28,24 @@ import { Metrics } from '../http/metrics';
 import { OF_WORKERS } from '../http/metrics-route';
 import { Overload } from '../http/overload';
 import { RequestsInProgress } from '../http/requests-in-progress';
-import { createServer } from '../http/server';
-import { createServices } from '../petstore/services';
+import { type ConnectionLimits, createServer } from '../http/server';
+import { TABLES } from '../petstore/model';
+import { createPetstore, readersOf, rowsByType } from '../petstore/petstore';
+import { createPortal } from '../portal/routes';
+import { CountingStore, type OnUsage } from '../rate-limit/counting-store';
+import { FallbackStore } from '../rate-limit/fallback-store';
+import { MemoryStore } from '../rate-limit/memory-store';
+import { RedisStore } from '../rate-limit/redis-store';
 import type { Store } from '../rate-limit/store';
-import { connectionLimits, costLimits } from './bounds';
+import { connectToPublish } from '../redis/publishing-client';
+import { parseRedisAddress, placeOfRedis } from '../redis/redis-address';
+import { connectRedis, faultOf, type RedisClient } from '../redis/redis-client';
+import { refusalIn } from '../redis/refusals';
+import { openApiDocument } from '../rest/openapi/openapi-document';
+import { prepareAll } from '../rest/prepared-operation';
 import type { Config } from './config';
-import { createDocuments } from './documents';
-import { createEvents } from './events';
-import { openRedis } from './open-redis';
-import { createLimits } from './rate-limit-store';
-import { createUsage } from './usage-counting';
+import { CATALOGUE, REST, schemaParts } from './contract';
+import { metricsOf } from './metric-table';
 
 /** The application, not listening yet. Closing the server closes everything except the database. */
 export interface App {
@@ -45,16 +64,19 @@ export interface App {
 
 /** Composes the application over an open database: keys and limits, services, schema, server. */
 export async function createApp(config: Config, database: Database, now: () => number = Date.now): Promise<App> {
-  const keys = new KeyRing(database, now);
+  const keys = new KeyCache(database, now);
   const apiKeys = new ApiKeyService(keys, now);
   const logger = createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY);
   const redis = config.REDIS_URL ? await openRedis(config.REDIS_URL) : undefined;
   const usage = createUsage(database, logger, now);
   const limits = await createLimits(config, redis, logger, now, usage.recorder.counts.add);
-  const services = createServices();
-  const events = await createEvents(config, database, services, logger);
-  const all = { ...services, apiKeys, limits, usage: usage.service, events: events.hub };
-  const schema = config.SUBGRAPH ? (await import('../petstore/subgraph.js')).buildSubgraph(all) : buildSchema(all);
+  const petstore = createPetstore();
+  const columns = TABLES.flatMap((table) => Object.entries(table.columns));
+  const events = await createEvents(config, database, { readers: readersOf(petstore, database), columns }, logger);
+  const parts = schemaParts({ ...petstore, apiKeys, limits, usage: usage.service, events: events.hub });
+  const schema = config.SUBGRAPH
+    ? (await import('../petstore/federation.js')).buildSubgraph(parts, rowsByType(petstore))
+    : buildSchema(parts);
   const documents = createDocuments(config, schema);
   const executor = new Executor(schema, {
     now,
@@ -70,17 +92,13 @@ export async function createApp(config: Config, database: Database, now: () => n
     lagMs: config.MAX_EVENT_LOOP_LAG_MS,
   });
   const { uses } = executor;
-  const metrics = new Metrics({
-    database,
-    limits,
-    requests,
-    overload,
-    uses,
-    live,
-    usage: usage.recorder,
-    ...events,
-  });
+  const metrics = new Metrics(
+    metricsOf({ database, limits, requests, overload, uses, live, usage: usage.recorder, ...events }),
+  );
   const anonymousAccess = config.ANONYMOUS_ACCESS ?? defaultAccess(config);
+  const accessOf = accessRule(config, anonymousAccess);
+  const operations = prepareAll(schema, REST);
+  const document = openApiDocument(operations, REST, CATALOGUE);
   const server = await createServer({
     database,
     executor,
@@ -93,7 +111,10 @@ export async function createApp(config: Config, database: Database, now: () => n
     overload,
     accessLog: new AccessLog(logger, metrics),
     exposition: config.METRICS_PORT === undefined ? (config.WEB_CONCURRENCY > 1 ? OF_WORKERS : metrics) : undefined,
-    anonymousAccess: accessRule(config, anonymousAccess),
+    anonymousCaller: (address, headers) => anonymousCaller(address, accessOf(headers)),
+    operations,
+    portal: createPortal({ document, schema, errors: CATALOGUE }),
+    errors: CATALOGUE,
     logger,
     connections: connectionLimits(config),
     // Rows have ids and keys besides what is selected.
@@ -113,7 +134,7 @@ export async function createApp(config: Config, database: Database, now: () => n
   return { server, anonymousAccess, limits, firstAdminKey, metrics, drain: new Drain(server, requests, live) };
 }
 
-function accessRule({ ANONYMOUS_ACCESS, CORS_ORIGINS }: Config, access: AnonymousAccess): AccessRule {
+function accessRule({ ANONYMOUS_ACCESS, CORS_ORIGINS }: Config, access: AnonymousAccess): AccessRule<AnonymousAccess> {
   const isDefault = ANONYMOUS_ACCESS === undefined;
   return isDefault && access === 'write' ? writesFromHere(CORS_ORIGINS) : () => access;
 }
@@ -122,4 +143,168 @@ function accessRule({ ANONYMOUS_ACCESS, CORS_ORIGINS }: Config, access: Anonymou
 function defaultAccess({ DATABASE_URL, HOST }: Config): AnonymousAccess {
   const isLoopback = HOST === 'localhost' || HOST === '::1' || (isIPv4(HOST) && HOST.startsWith('127.'));
   return !DATABASE_URL && isLoopback ? 'write' : 'read';
+}
+
+export function documentLimits(config: Config): DocumentLimits {
+  return {
+    tokens: config.GRAPHQL_MAX_TOKENS,
+    depth: config.GRAPHQL_MAX_DEPTH,
+    fields: config.GRAPHQL_MAX_FIELDS,
+    rootFields: config.GRAPHQL_MAX_ROOT_FIELDS,
+    aliases: config.GRAPHQL_MAX_ALIASES,
+    fragments: config.GRAPHQL_MAX_FRAGMENTS,
+    repeats: config.GRAPHQL_MAX_REPEATS,
+    directives: config.GRAPHQL_MAX_DIRECTIVES,
+    directivesAtOnce: config.GRAPHQL_MAX_DIRECTIVES_AT_ONCE,
+    errors: config.GRAPHQL_MAX_ERRORS,
+  };
+}
+
+/** Ten times as many operations are free of quota as are counted, so each is less work. Introspection by tools takes half. */
+const MAX_FREE_COST = 10_000;
+
+/** Limits on the estimated cost of an operation or an event. */
+function costLimits({ GRAPHQL_MAX_COST, GRAPHQL_MAX_EVENT_COST }: Config): CostLimits {
+  const [most, event] = [GRAPHQL_MAX_COST, Math.min(GRAPHQL_MAX_COST, GRAPHQL_MAX_EVENT_COST)];
+  return { query: most, mutation: most, subscription: event, free: Math.min(most, MAX_FREE_COST) };
+}
+
+function connectionLimits(config: Config): ConnectionLimits {
+  const {
+    MAX_CONNECTIONS: maxConnections,
+    HEADERS_TIMEOUT_MS: headersTimeout,
+    KEEP_ALIVE_TIMEOUT_MS: keepAliveTimeout,
+  } = config;
+  // A connection has no traffic while its request is in progress.
+  const connectionTimeout = Math.max(keepAliveTimeout, headersTimeout, config.REQUEST_TIMEOUT_MS) + 1000;
+  return { maxConnections, headersTimeout, keepAliveTimeout, connectionTimeout };
+}
+
+/** The known documents, initially the trusted ones. @throws Error if the manifest cannot be used. */
+function createDocuments(config: Config, schema: GraphQLSchema): KnownDocuments {
+  const { TRUSTED_DOCUMENTS: path, TRUSTED_DOCUMENTS_ONLY: only } = config;
+  const bounds = { schema, limits: documentLimits(config), costs: costLimits(config) };
+  return new KnownDocuments(schema, bounds.limits, path ? TrustedDocuments.read(path, bounds) : undefined, only);
+}
+
+/** What callers use: counted here, and told over the API. */
+function createUsage(database: Database, logger: FastifyBaseLogger, now: () => number) {
+  const recorder = new UsageRecorder(database, {
+    now,
+    onState: (error) =>
+      error === undefined
+        ? logger.info('usage is saved again')
+        : logger.warn({ reason: reasonOf(error) }, 'usage could not be saved; it is kept in memory meanwhile'),
+  });
+  return { recorder, service: new UsageService(recorder, now) };
+}
+
+/**
+ * Connects to Redis. One that cannot be reached does not stop the start: limits are then counted in memory.
+ * @throws Error if Redis rejects this client.
+ */
+export async function openRedis(url: string): Promise<RedisClient> {
+  const redis = await connectRedis(url);
+  const fault = faultOf(redis);
+  if (refusalIn(fault) === undefined) return redis;
+  redis.disconnect();
+  return refuse(fault);
+}
+
+/** Names the setting that is to blame for what Redis does not allow. */
+function refuse(error: unknown): never {
+  const refusal = refusalIn(error);
+  throw refusal === undefined ? error : new Error(`REDIS_URL: ${refusal}`);
+}
+
+/** The share of each quota that an instance, with all its workers, grants while Redis is unreachable. */
+const FALLBACK_SHARE = 0.5;
+
+/** Enough keys that each of a cluster's nodes has one, all but certainly with up to ten of them. */
+const CLUSTER_TRIALS = 64;
+
+/**
+ * The rate-limit store: in memory, or in Redis with memory as the fallback.
+ * @throws Error if Redis does not let this user count.
+ */
+async function createLimits(
+  config: Config,
+  redis: RedisClient | undefined,
+  logger: FastifyBaseLogger,
+  now: () => number,
+  onUsage: OnUsage,
+): Promise<CountingStore> {
+  const bans = { banAfter: config.BAN_AFTER, banSeconds: config.BAN_SECONDS, banMaxSeconds: config.BAN_MAX_SECONDS };
+  const memory = new MemoryStore({ bans, now });
+  if (!redis) return new CountingStore(memory, onUsage);
+  const share = FALLBACK_SHARE / config.WEB_CONCURRENCY;
+  const place = config.REDIS_URL && placeOfRedis(parseRedisAddress(config.REDIS_URL));
+  const onState = (state: 'redis' | 'fallback', error?: unknown) =>
+    logger.warn(
+      { limits: state, redis: place, reason: error && reasonOf(faultOf(redis) ?? error) },
+      'rate-limit store changed',
+    );
+  const shared = new RedisStore(redis, { bans, now });
+  const store = new FallbackStore(shared, memory, { share, onState, trials: redis.isCluster ? CLUSTER_TRIALS : 1 });
+  await store
+    .start((error) => refusalIn(error) !== undefined)
+    .catch((error) => {
+      redis.disconnect();
+      return refuse(error);
+    });
+  return new CountingStore(store, onUsage);
+}
+
+interface Events {
+  readonly hub: Hub;
+  /** `undefined` without Redis. */
+  readonly relay: RedisRelay | undefined;
+  close(): void;
+}
+
+/** What can be subscribed to. */
+interface Topics {
+  readonly readers: Readers;
+  readonly columns: readonly (readonly [field: string, Column])[];
+}
+
+/** Delivers committed changes to subscribers, here and in all instances that share a Redis. */
+async function createEvents(
+  config: Config,
+  database: Database,
+  { readers, columns }: Topics,
+  logger: FastifyBaseLogger,
+): Promise<Events> {
+  const hub = new Hub(readers);
+  const relay = config.REDIS_URL ? await createRelay(config.REDIS_URL, hub, columns, logger) : undefined;
+  const deliver = (change: Change) => {
+    hub.notify(change);
+    relay?.publish(change);
+  };
+  database.listeners.add(deliver);
+  return {
+    hub,
+    relay,
+    close: () => {
+      database.listeners.delete(deliver);
+      relay?.close();
+    },
+  };
+}
+
+async function createRelay(
+  url: string,
+  hub: Hub,
+  columns: Topics['columns'],
+  logger: FastifyBaseLogger,
+): Promise<RedisRelay> {
+  const [publisher, subscriber] = await Promise.all([connectToPublish(url), connectToPublish(url)]);
+  const relay = new RedisRelay(publisher, subscriber, {
+    columns,
+    notify: hub.notify,
+    isHeard: () => hub.subscribers > 0,
+    onState: (state) => logger.warn({ events: state }, 'event relay state changed'),
+  });
+  await relay.start().catch(refuse);
+  return relay;
 }

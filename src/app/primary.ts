@@ -5,7 +5,7 @@ import { counter, gauge, type Metric, register } from '../http/metric';
 import { serveMetrics } from '../http/metrics-server';
 import { announce, type Report } from './banner';
 import type { Config } from './config';
-import { messageOf, stopOnSignals } from './ending';
+import { messageOf, stopOnSignals } from './shutdown';
 
 /** Delay before a worker that ended is replaced. */
 const RESTART_MS = 1_000;
@@ -19,9 +19,10 @@ interface Pool {
   isStopping: boolean;
 }
 
-export const POOL_METRICS: readonly Metric<Pool>[] = [
-  gauge('workers', 'Workers that accept connections.', ({ serving }) => serving.size),
-  counter('workers_lost_total', 'Workers that ended unexpectedly.', ({ lost }) => lost),
+/** The metrics of the primary process. */
+export const poolMetrics = (pool?: Pool): readonly Metric[] => [
+  gauge('workers', 'Workers that accept connections.', () => pool?.serving.size),
+  counter('workers_lost_total', 'Workers that ended unexpectedly.', () => pool?.lost),
 ];
 
 /** Starts and replaces the workers; serves nothing itself except their metrics. */
@@ -32,7 +33,7 @@ export async function startPrimary(config: Config): Promise<void> {
   const logger = createLogger(config.LOG_LEVEL, size);
   const pool: Pool = { serving: new Set(), lost: 0, isStopping: false };
   const registry = new AggregatorRegistry<PrometheusContentType>();
-  register(POOL_METRICS, pool, registry);
+  register(poolMetrics(pool), registry);
   const metrics = { text: async () => `${await registry.clusterMetrics()}\n${await registry.metrics()}` };
   const start = () => startWorker(pool, (worker, cause) => logger.error({ worker, cause }, 'worker exited'));
 

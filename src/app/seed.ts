@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { openDatabase } from '../database/open';
-import { loadSampleData, MAX_SAMPLE_PETS } from '../petstore/sample-data';
+import { loadSampleData, MAX_SAMPLE_PETS } from '../petstore/samples';
 import { readConfig } from './config';
 import { environment } from './environment';
 import { runCommand } from './run-command';

@@ -6,7 +6,7 @@ import { parseRedisAddress, placeOfRedis } from '../redis/redis-address';
 import { createApp } from './app';
 import { announce, type Report } from './banner';
 import type { Config } from './config';
-import { stopOnSignals } from './ending';
+import { stopOnSignals } from './shutdown';
 
 /** One process that does everything. */
 export async function serveAlone(config: Config): Promise<void> {

@@ -2,8 +2,8 @@ import type { Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AggregatorRegistry } from 'prom-client';
 import type { Config } from './config';
-import { fail } from './ending';
 import { openService } from './service';
+import { fail } from './shutdown';
 
 /** Within this time all workers have closed the port: a client whose connection is then closed finds no port to open another. */
 const ALL_CLOSED_MS = 500;

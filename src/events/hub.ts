@@ -1,13 +1,16 @@
-import type { Change, Topic, Topics } from '../database/changes';
+import type { Change } from '../database/changes';
 import { Feed, TooSlow } from './feed';
 
 /** A change with the current row; for a deletion, with the last one. */
-export type ChangeEvent<T extends Topic = Topic> = Change<T> & { readonly row: Topics[T] };
+export type ChangeEvent<Row = object> = Change<Row> & { readonly row: Row };
 
 /** Reads the current rows of these ids; deleted ones are missing. */
-export type Read<T extends Topic> = (ids: readonly bigint[]) => Promise<ReadonlyMap<bigint, Topics[T]>>;
+export type Read = (ids: readonly bigint[]) => Promise<ReadonlyMap<bigint, object>>;
 
-export type Readers = { readonly [T in Topic]: Read<T> };
+/** By topic. */
+export type Readers = Readonly<Record<string, Read>>;
+
+type Passes = (event: ChangeEvent) => boolean;
 
 /** Maximum number of events queued for one subscriber. */
 const MAX_WAITING = 256;
@@ -19,29 +22,24 @@ const MAX_UNREAD = 10_000;
  * the last event for a row shows its final state, whatever order changes arrive in.
  */
 export class Hub {
-  private readonly channels: { readonly [T in Topic]: Channel<T> };
+  private readonly channels: ReadonlyMap<string, Channel>;
 
   constructor(readers: Readers, maxWaiting = MAX_WAITING) {
-    this.channels = {
-      pet: new Channel(readers.pet, maxWaiting),
-      order: new Channel(readers.order, maxWaiting),
-      inventory: new Channel(readers.inventory, maxWaiting),
-    };
+    this.channels = new Map(
+      Object.entries(readers).map(([topic, read]) => [topic, new Channel(read, maxWaiting)] as const),
+    );
   }
 
   /** Accepts a change from this or another instance. Costs nothing without subscribers. */
-  readonly notify = <T extends Topic>(change: Change<T>): void => {
-    const channel: Channel<T> | undefined = this.channels[change.topic];
+  readonly notify = (change: Change): void => {
     // Another instance may run a version with more topics.
-    channel?.notify(change);
+    this.channels.get(change.topic)?.notify(change);
   };
 
   /** The events from now on that pass the filter, until the reader ends the iterator. */
-  subscribe<T extends Topic>(
-    topic: T,
-    passes: (event: ChangeEvent<T>) => boolean,
-  ): AsyncIterableIterator<ChangeEvent<T>> {
-    const channel: Channel<T> = this.channels[topic];
+  subscribe(topic: string, passes: Passes): AsyncIterableIterator<ChangeEvent> {
+    const channel = this.channels.get(topic);
+    if (!channel) throw new Error(`there are no changes of ${topic}`);
     return channel.subscribe(passes);
   }
 
@@ -60,20 +58,22 @@ export class Hub {
   }
 
   private sum(figure: 'size' | 'delivered' | 'tooSlow'): number {
-    return Object.values(this.channels).reduce((sum, channel) => sum + channel[figure], 0);
+    let sum = 0;
+    for (const channel of this.channels.values()) sum += channel[figure];
+    return sum;
   }
 }
 
 /** The subscribers of one topic. */
-class Channel<T extends Topic> {
+class Channel {
   delivered = 0;
   tooSlow = 0;
-  private readonly feeds = new Map<Feed<ChangeEvent<T>>, (event: ChangeEvent<T>) => boolean>();
-  private unread: Change<T>[] = [];
+  private readonly feeds = new Map<Feed<ChangeEvent>, Passes>();
+  private unread: Change[] = [];
   private isReading = false;
 
   constructor(
-    private readonly read: Read<T>,
+    private readonly read: Read,
     private readonly maxWaiting: number,
   ) {}
 
@@ -81,13 +81,13 @@ class Channel<T extends Topic> {
     return this.feeds.size;
   }
 
-  subscribe(passes: (event: ChangeEvent<T>) => boolean): Feed<ChangeEvent<T>> {
-    const feed = new Feed<ChangeEvent<T>>(this.maxWaiting, () => this.feeds.delete(feed));
+  subscribe(passes: Passes): Feed<ChangeEvent> {
+    const feed = new Feed<ChangeEvent>(this.maxWaiting, () => this.feeds.delete(feed));
     this.feeds.set(feed, passes);
     return feed;
   }
 
-  notify(change: Change<T>): void {
+  notify(change: Change): void {
     if (!this.feeds.size) return;
     this.unread.push(change);
     if (this.unread.length > MAX_UNREAD) {
@@ -111,17 +111,17 @@ class Channel<T extends Topic> {
     this.isReading = false;
   }
 
-  private async deliver(changes: readonly Change<T>[]): Promise<void> {
+  private async deliver(changes: readonly Change[]): Promise<void> {
     const ids = new Set(changes.filter(({ kind }) => kind !== 'DELETED').map(({ id }) => id));
-    const rows = ids.size ? await this.read([...ids]) : new Map<bigint, Topics[T]>();
+    const rows = ids.size ? await this.read([...ids]) : new Map<bigint, object>();
     for (const change of changes) {
       // A row that no longer exists has its own deletion event on the way.
-      const row = change.kind === 'DELETED' ? (change.before as Topics[T]) : rows.get(change.id);
+      const row = change.kind === 'DELETED' ? change.before : rows.get(change.id);
       if (row) this.dispatch({ ...change, row });
     }
   }
 
-  private dispatch(event: ChangeEvent<T>): void {
+  private dispatch(event: ChangeEvent): void {
     for (const [feed, passes] of this.feeds) {
       if (!passes(event)) continue;
       if (feed.push(event)) this.delivered += 1;

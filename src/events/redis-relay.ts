@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Change, ChangeListener } from '../database/changes';
 import type { Column } from '../database/reading/table';
-import { CATEGORIES, INVENTORY, ORDERS, PETS } from '../petstore/tables';
 import { heartbeat } from '../redis/heartbeat';
 import { refusalIn } from '../redis/refusals';
 
 export interface RedisRelayOptions {
+  /** The columns of the rows that change, by the field that each is: JSON has no integers of 64 bits and no times. */
+  readonly columns: readonly (readonly [field: string, Column])[];
   /** Receives the changes made by other instances. */
   readonly notify: ChangeListener;
   /** Whether this instance has subscribers; without any, messages are not decoded. */
@@ -38,6 +39,8 @@ export class RedisRelay {
   private readonly own = `{"from":"${randomUUID()}"`;
   private unsent: Change[] = [];
   private readonly heartbeats: (() => void)[];
+  private readonly ids: ReadonlySet<string>;
+  private readonly times: ReadonlySet<string>;
 
   /**
    * @param subscriber a separate connection, since a subscribed one can do nothing else. The relay owns and closes
@@ -53,6 +56,10 @@ export class RedisRelay {
     subscriber.on('message', (_channel, text) => this.receive(text));
     subscriber.on('ready', () => void this.listen());
     subscriber.on('close', () => this.be('alone'));
+    const fieldsOf = (...kinds: Column['kind'][]) =>
+      new Set(options.columns.flatMap(([field, { kind }]) => (kinds.includes(kind) ? field : [])));
+    this.ids = fieldsOf('id');
+    this.times = fieldsOf('timestamp', 'date');
     const { pingMs = PING_MS } = options;
     this.heartbeats = [publisher, subscriber].map((redis) => heartbeat(redis, pingMs));
   }
@@ -110,7 +117,21 @@ export class RedisRelay {
 
   private receive(text: string): void {
     if (text.startsWith(this.own) || !this.options.isHeard()) return;
-    for (const change of decode(text)) this.options.notify(change);
+    for (const change of this.decode(text)) this.options.notify(change);
+  }
+
+  /** A message that cannot be decoded is from another version, and ignored. */
+  private decode(text: string): readonly Change[] {
+    try {
+      const { changes } = JSON.parse(text, (name, value: unknown) => {
+        if (typeof value !== 'string') return value;
+        if (this.ids.has(name)) return BigInt(value);
+        return this.times.has(name) ? new Date(value) : value;
+      });
+      return Array.isArray(changes) ? changes : [];
+    } catch {
+      return [];
+    }
   }
 
   private be(state: RelayState): void {
@@ -120,29 +141,6 @@ export class RedisRelay {
   }
 }
 
-const COLUMNS = [PETS, CATEGORIES, ORDERS, INVENTORY].flatMap(({ columns }) => Object.entries(columns));
-const IDS = fieldsOf('id');
-const TIMES = new Set([...fieldsOf('timestamp'), ...fieldsOf('date')]);
-
-/** The fields of rows whose values are of this kind. */
-function fieldsOf(kind: Column['kind']): ReadonlySet<string> {
-  return new Set(COLUMNS.filter(([, column]) => column.kind === kind).map(([field]) => field));
-}
-
 function encode(changes: readonly Change[]): string {
   return JSON.stringify(changes, (_name, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
-}
-
-/** A message that cannot be decoded is from another version, and ignored. */
-function decode(text: string): readonly Change[] {
-  try {
-    const { changes } = JSON.parse(text, (name, value: unknown) => {
-      if (typeof value !== 'string') return value;
-      if (IDS.has(name)) return BigInt(value);
-      return TIMES.has(name) ? new Date(value) : value;
-    });
-    return Array.isArray(changes) ? changes : [];
-  } catch {
-    return [];
-  }
 }

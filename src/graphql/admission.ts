@@ -1,9 +1,7 @@
-import type { Caller } from '../access/caller';
-import type { Scope } from '../database/generated/client';
-import { badInput } from '../errors/domain-error';
-import { ProblemError } from '../errors/problem';
-import { variableErrors } from '../errors/variable-errors';
+import { badInput, ProblemError } from '../errors/errors';
+import { variableErrors } from '../errors/inputs';
 import { isTooExpensive } from '../rate-limit/rules';
+import type { Caller, Scope } from './caller';
 import type { Plan } from './compile';
 import type { OperationRequest, Variables } from './context';
 import { type CostLimits, refuseCost } from './cost-limits';
@@ -49,10 +47,10 @@ function deny({ scopes, cost }: Plan, { caller }: OperationRequest): ProblemErro
 }
 
 /** Why this caller may not run an operation that requires `scope`; `undefined` if it may. */
-export function refuseScope({ scopes, apiKey }: Caller, scope: Scope | undefined): ProblemError | undefined {
+export function refuseScope({ scopes, keyId }: Caller, scope: Scope | undefined): ProblemError | undefined {
   if (scope === undefined || scopes.has(scope)) return undefined;
   const needed = `needs an API key with the scope ${scope}`;
-  return apiKey
+  return keyId
     ? new ProblemError('FORBIDDEN', `This operation ${needed}; this key does not have it.`)
     : new ProblemError('UNAUTHENTICATED', `This operation ${needed}.`);
 }

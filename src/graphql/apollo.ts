@@ -7,8 +7,8 @@ import {
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
 import { GraphQLError } from 'graphql';
-import type { ErrorCode } from '../errors/error-codes';
-import { type Problem, problemOf } from '../errors/problem';
+import type { ErrorCode } from '../errors/codes';
+import { type Problem, problemOf } from '../errors/errors';
 import type { OperationRequest } from './context';
 import type { Executor } from './executor';
 import { headersOf } from './idempotency-header';

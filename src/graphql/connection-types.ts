@@ -1,13 +1,8 @@
 import { type ClassType, Field, Int, ObjectType } from 'type-graphql';
-import { ApiKey } from '../access/api-key';
 import { MOST_COUNTED } from '../database/reading/count';
-import { Category } from '../petstore/category';
-import { CountRelation } from '../petstore/enum-types';
-import { InventoryItem } from '../petstore/inventory-item';
-import { Order } from '../petstore/order';
-import { Pet } from '../petstore/pet';
 import type { Connection } from './connection';
 import { WEIGHTS, Weighs } from './cost-directives';
+import { CountRelation } from './enums';
 import { nullable } from './nullable';
 
 @ObjectType({ simpleResolvers: true, description: "A page's position in its list." })
@@ -26,7 +21,7 @@ export class PageInfo {
 }
 
 /** A connection type with its edge type (GraphQL Cursor Connections Specification), `nodes` and a count. */
-function connectionOf<Node extends object>(NodeType: ClassType<Node>, name: string, plural: string) {
+export function connectionOf<Node extends object>(NodeType: ClassType<Node>, name: string, plural: string) {
   @ObjectType(`${name}Edge`, { simpleResolvers: true, description: `An item of a page of ${plural}, with its cursor.` })
   class Edge {
     @Field(() => NodeType, { description: 'The item itself.' })
@@ -63,9 +58,3 @@ function connectionOf<Node extends object>(NodeType: ClassType<Node>, name: stri
   }
   return ConnectionType;
 }
-
-export const PetConnection = connectionOf(Pet, 'Pet', 'pets');
-export const CategoryConnection = connectionOf(Category, 'Category', 'categories');
-export const OrderConnection = connectionOf(Order, 'Order', 'orders');
-export const InventoryItemConnection = connectionOf(InventoryItem, 'InventoryItem', 'inventory entries');
-export const ApiKeyConnection = connectionOf(ApiKey, 'ApiKey', 'API keys');

@@ -3,11 +3,9 @@ import { countRows, countRowsByParent, NOTHING, type Total } from '../database/r
 import type { Filters } from '../database/reading/criteria';
 import type { PageQuery } from '../database/reading/page-statement';
 import { type Page, selectPage, selectPages } from '../database/reading/select-page';
-import type { Selection } from '../database/reading/selection';
+import type { Selection, Serialized } from '../database/reading/selection';
 import { orderOf, type Table } from '../database/reading/table';
-import { Checks } from '../errors/checks';
-import { NAME_FILTER, PAGE_SIZE } from '../errors/input-rules';
-import type { Serialized } from '../petstore/rows';
+import { Checks, NAME_FILTER, PAGE_SIZE } from '../errors/inputs';
 import { decodeCursor, encodeCursor } from './cursor';
 
 export const DEFAULT_PAGE = 20;
@@ -78,7 +76,7 @@ type Filter = object | null | undefined;
 
 /**
  * Reads a page of a table.
- * @throws DomainError `BAD_USER_INPUT` for arguments out of bounds, cursors of other lists, and names that cannot be
+ * @throws ProblemError `BAD_USER_INPUT` for arguments out of bounds, cursors of other lists, and names that cannot be
  * searched for.
  */
 export async function connect<Row>(

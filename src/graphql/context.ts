@@ -1,9 +1,8 @@
-import type { Caller } from '../access/caller';
 import type { Session } from '../database/database';
 import type { JsonFormat } from '../database/reading/selection';
-import type { Precondition } from '../errors/domain-error';
-import type { Told } from '../errors/problem';
+import type { Precondition, Told } from '../errors/errors';
 import type { Meter } from '../rate-limit/meter';
+import type { Caller } from './caller';
 import type { Charge } from './charge';
 import { Loaders, loadersFor } from './loaders';
 

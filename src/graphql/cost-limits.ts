@@ -1,5 +1,5 @@
 import type { GraphQLSchema, OperationTypeNode } from 'graphql';
-import { ProblemError } from '../errors/problem';
+import { ProblemError } from '../errors/errors';
 import { listSizeOf } from './cost-directives';
 import { type Estimate, estimateAt, type Variables } from './estimate';
 import { FieldCosts } from './field-costs';

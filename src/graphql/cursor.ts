@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Bound } from '../database/reading/ranges';
 import type { Column } from '../database/reading/table';
-import { MAX_INT32, MAX_INT64 } from '../errors/input-rules';
+import { MAX_INT32, MAX_INT64 } from '../errors/inputs';
 
 const isId = (key: string) => /^[0-9]{1,19}$/.test(key) && BigInt(key) <= MAX_INT64;
 

@@ -4,13 +4,6 @@ import { annotationsOf } from './annotations';
 import { requiredScope } from './directives';
 import { errorsOf } from './errors-directive';
 
-const SCHEMA = `A pet store: pets in categories, orders for them, and their stock.
-
-An \`id\` is a positive 64-bit integer, written as a string; API keys have key ids. Fields with \`@rateLimit\` count as one request
-each, those with \`@requiresScope\` need an API key with that scope, and \`@errors\` names the errors that are a field's own; the
-descriptions repeat all three. An error has its \`ErrorCode\` in \`extensions.code\`, its HTTP status in \`extensions.status\`, and in
-\`extensions.details\` what is wrong where. Lists are connections (Relay): pages between opaque cursors. \`/docs\` has guides.`;
-
 const ROOTS: Readonly<Record<string, string>> = {
   Query: 'What can be read. One thing that does not exist is null, without an error.',
   Mutation:
@@ -23,10 +16,10 @@ interface Described {
 }
 
 /**
- * Describes the schema and its root types, and ends the descriptions of what has directives with a paragraph that says
- * the same: introspection shows no directives (GraphQL, section 4).
+ * Describes the schema and its root types. The descriptions of elements with directives end with a paragraph that says
+ * the same, since introspection shows no directives (GraphQL, section 4).
  */
-export function describeDirectives(schema: GraphQLSchema): GraphQLSchema {
+export function describeSchema(schema: GraphQLSchema, description: string): GraphQLSchema {
   const annotations = annotationsOf(schema);
   const describe = <Config extends Described>(config: Config, element: unknown, ...facts: (string | undefined)[]) => {
     const stability = annotations.get(element)?.stability;
@@ -48,10 +41,10 @@ export function describeDirectives(schema: GraphQLSchema): GraphQLSchema {
     },
     [MapperKind.INPUT_OBJECT_FIELD]: (config, name, typeName) => describe(config, fieldsOf(typeName)[name]),
   });
-  return new GraphQLSchema({ ...described.toConfig(), description: SCHEMA });
+  return new GraphQLSchema({ ...described.toConfig(), description });
 }
 
-/** A description without what {@link describeDirectives} adds. */
+/** A description without what {@link describeSchema} adds. */
 export function ownDescription({ description }: Described): string {
   return String(description).split('\n\n')[0] ?? '';
 }

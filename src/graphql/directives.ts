@@ -8,10 +8,11 @@ import {
   isEnumType,
   Kind,
 } from 'graphql';
-import { Directive } from 'type-graphql';
+import { Arg, type ClassType, Directive } from 'type-graphql';
 import type { Scope } from '../database/generated/enums';
+import type { Catalogue } from '../errors/codes';
 import { COST_DIRECTIVES } from './cost-directives';
-import { ERRORS_DIRECTIVE } from './errors-directive';
+import { errorsDirective, errorsOf } from './errors-directive';
 
 /** Marks a root field that counts as one request against the caller's plan. */
 export const Counted = () => Directive('@rateLimit');
@@ -21,6 +22,10 @@ export const Requires = (scope: Scope) => Directive(`@requiresScope(scope: ${sco
 
 /** Marks an element that may still change (specification, section 9). */
 export const Stability = (level: 'EXPERIMENTAL' | 'BETA') => Directive(`@stability(level: ${level})`);
+
+/** The argument that says what to create, or which fields to update. */
+export const Input = (type: ClassType, description = 'The fields to update.') =>
+  Arg('input', () => type, { description });
 
 /** Those that need no type of the schema. The places of the last two are those of @deprecated. */
 const definitions = buildSchema(`
@@ -50,8 +55,11 @@ const definitions = buildSchema(`
   }
 `);
 
-/** Adds the definitions of the directives that the fields use. Returns a new schema. */
-export function defineDirectives(schema: GraphQLSchema): GraphQLSchema {
+/**
+ * Adds the definitions of the directives that the fields use. Returns a new schema.
+ * @throws Error if a field names an error code that is not in the catalogue.
+ */
+export function defineDirectives(schema: GraphQLSchema, errors: Catalogue): GraphQLSchema {
   const scope = schema.getType('Scope');
   if (!isEnumType(scope)) throw new Error('The schema has no enum Scope');
   const requiresScope = new GraphQLDirective({
@@ -61,7 +69,13 @@ export function defineDirectives(schema: GraphQLSchema): GraphQLSchema {
     args: { scope: { type: new GraphQLNonNull(scope), description: 'The minimum scope.' } },
   });
   // The definitions begin with their own directives, and end with those that GraphQL specifies.
-  const directives = [...definitions.getDirectives(), requiresScope, ERRORS_DIRECTIVE, ...COST_DIRECTIVES];
+  const directives = [...definitions.getDirectives(), requiresScope, errorsDirective(errors), ...COST_DIRECTIVES];
+  for (const root of [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]) {
+    for (const field of Object.values(root?.getFields() ?? {})) {
+      const unknown = errorsOf(field).filter((code) => !errors.has(code));
+      if (unknown.length) throw new Error(`${root}.${field.name} has unknown error codes: ${unknown.join(', ')}`);
+    }
+  }
   return new GraphQLSchema({ ...schema.toConfig(), directives });
 }
 

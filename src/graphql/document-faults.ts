@@ -8,7 +8,7 @@ import {
   validate,
   visit,
 } from 'graphql';
-import { argumentPath } from '../errors/argument-path';
+import { argumentPath } from '../errors/inputs';
 import { type DocumentLimits, excessesOf, INVALID } from './document-limits';
 
 /** Why a parsed document may not run; empty if it may. */

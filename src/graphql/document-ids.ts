@@ -1,4 +1,4 @@
-import { ProblemError } from '../errors/problem';
+import { ProblemError } from '../errors/errors';
 import type { KnownDocuments } from './known-documents';
 
 type Parameters = Readonly<Record<string, unknown>>;

@@ -7,7 +7,7 @@ import {
   isObjectType,
   type OperationTypeNode,
 } from 'graphql';
-import { ProblemError } from '../errors/problem';
+import { ProblemError } from '../errors/errors';
 import { type Admitted, admit } from './admission';
 import { Charge } from './charge';
 import { Context, type OperationRequest, type Variables } from './context';

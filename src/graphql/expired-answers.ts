@@ -1,5 +1,5 @@
 import type { Session, Transaction } from '../database/database';
-import { tryLock } from '../database/raw-queries';
+import { tryLock } from '../database/writing';
 
 export interface CleaningOptions {
   /** Milliseconds of the Unix epoch. */

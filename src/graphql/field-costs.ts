@@ -7,7 +7,7 @@ import {
   type ValueNode,
   valueFromASTUntyped,
 } from 'graphql';
-import type { Rule } from '../errors/input-rules';
+import type { Rule } from '../errors/inputs';
 import { MAX_PAGE } from './connection';
 import { listSizeOf, weightOf } from './cost-directives';
 import { constant, type Estimate, estimateAt, sum, times, type Variables } from './estimate';

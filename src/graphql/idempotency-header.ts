@@ -1,4 +1,4 @@
-import { ProblemError } from '../errors/problem';
+import { ProblemError } from '../errors/errors';
 import type { Outcome } from './outcome';
 
 /** The request header with the idempotency key. */

@@ -1,7 +1,7 @@
 import { type ExecutionResult, print } from 'graphql';
 import type { Transaction } from '../database/database';
-import type { ErrorCode } from '../errors/error-codes';
-import { ProblemError, problemOf, type Told } from '../errors/problem';
+import type { ErrorCode } from '../errors/codes';
+import { ProblemError, problemOf, type Told } from '../errors/errors';
 import type { Admitted } from './admission';
 import type { Charge } from './charge';
 import { parseIdempotencyKey } from './idempotency-header';
@@ -52,7 +52,7 @@ export class IdempotentMutations {
 class Rejected extends Error {
   constructor(
     readonly result: ExecutionResult,
-    readonly code: ErrorCode,
+    readonly code: string,
   ) {
     super(code);
   }
@@ -78,7 +78,7 @@ async function runIn(transaction: Transaction, mutation: Mutation, execute: Exec
 }
 
 /** After these nothing is stored: the caller may correct the input or the version, and use the key again. */
-const CORRECTABLE: readonly ErrorCode[] = ['BAD_USER_INPUT', 'PRECONDITION_FAILED'];
+const CORRECTABLE: readonly string[] = ['BAD_USER_INPUT', 'PRECONDITION_FAILED'] satisfies ErrorCode[];
 
 /** The secret from `createApiKey` or `rotateApiKey` must never be stored; other ADMIN mutations are safe to retry without a key. */
 const NEVER_STORED = 'is not accepted by operations of the scope ADMIN: their responses are never stored';

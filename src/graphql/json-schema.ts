@@ -1,7 +1,6 @@
 import type { GraphQLNamedType } from 'graphql';
 import { Extensions } from 'type-graphql';
-import type { Rules as RulesOf } from '../errors/input-rules';
-import type { Element } from '../errors/rule-errors';
+import type { Element, Rules as RulesOf } from '../errors/inputs';
 
 /** What the OpenAPI document says of a field beyond its type and its rule. */
 export interface FieldKeywords {

@@ -1,6 +1,6 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Caller } from '../access/caller';
+import type { Caller } from './caller';
 import { faultsOf } from './document-faults';
 import type { DocumentLimits } from './document-limits';
 import { DocumentSize } from './document-size';

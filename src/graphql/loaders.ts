@@ -1,7 +1,7 @@
 import { memoize1 } from '@graphql-tools/utils';
 import DataLoader from 'dataloader';
 import type { Selection } from '../database/reading/selection';
-import { ProblemError } from '../errors/problem';
+import { ProblemError } from '../errors/errors';
 
 /** Fetches the values of many keys at once; keys without a value are absent from the map. */
 export type Batch<Value, Key = bigint> = (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;

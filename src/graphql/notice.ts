@@ -7,7 +7,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { deprecationLink } from '../errors/help';
+import { deprecationLink } from '../errors/errors';
 import { type Annotation, annotationsOf } from './annotations';
 
 /** What a client is told about the deprecated and unstable elements that it uses. */

@@ -1,5 +1,5 @@
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
-import { type Problem, ProblemError, problemOf } from '../errors/problem';
+import { type Problem, ProblemError, problemOf } from '../errors/errors';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import type { OperationRequest, Variables } from './context';
 import { type Estimate, estimateAt } from './estimate';

@@ -1,15 +1,8 @@
 import { ArgsType, type ClassType, Field, InputType, Int } from 'type-graphql';
-import { PAGE_SIZE } from '../errors/input-rules';
-import {
-  CategorySortField,
-  InventorySortField,
-  OrderSortField,
-  PetSortField,
-  SortDirection,
-} from '../petstore/enum-types';
-import { CategoryFilter, InventoryFilter, OrderFilter, PetFilter } from '../petstore/filters';
+import { PAGE_SIZE } from '../errors/inputs';
 import { DEFAULT_PAGE, type PageArgs as Page } from './connection';
 import { WEIGHTS, Weighs } from './cost-directives';
+import { SortDirection } from './enums';
 import { Rules } from './json-schema';
 import { nullable } from './nullable';
 
@@ -35,7 +28,7 @@ export class PageArgs {
 }
 
 /** The input type of a list's sort order. @param fallback the default field. */
-function orderByOf<Name extends string>(
+export function orderByOf<Name extends string>(
   name: string,
   plural: string,
   fields: { readonly [field in Name]: field },
@@ -53,7 +46,7 @@ function orderByOf<Name extends string>(
 }
 
 /** The arguments of a list. @param plural what it lists. @param order how it is sorted by default. */
-function pageArgsOf<Filter extends object, OrderBy extends object>(
+export function pageArgsOf<Filter extends object, OrderBy extends object>(
   FilterType: ClassType<Filter>,
   OrderByType: ClassType<OrderBy>,
   plural: string,
@@ -70,20 +63,6 @@ function pageArgsOf<Filter extends object, OrderBy extends object>(
   }
   return ListArgs;
 }
-
-const PetSort = orderByOf('PetSort', 'pets', PetSortField, 'ID');
-const CategorySort = orderByOf('CategorySort', 'categories', CategorySortField, 'ID');
-const OrderSort = orderByOf('OrderSort', 'orders', OrderSortField, 'ID');
-const InventorySort = orderByOf('InventorySort', 'inventory entries', InventorySortField, 'PET_ID');
-
-export const PetPageArgs = pageArgsOf(PetFilter, PetSort, 'pets');
-export type PetPageArgs = InstanceType<typeof PetPageArgs>;
-export const CategoryPageArgs = pageArgsOf(CategoryFilter, CategorySort, 'categories');
-export type CategoryPageArgs = InstanceType<typeof CategoryPageArgs>;
-export const OrderPageArgs = pageArgsOf(OrderFilter, OrderSort, 'orders');
-export type OrderPageArgs = InstanceType<typeof OrderPageArgs>;
-export const InventoryPageArgs = pageArgsOf(InventoryFilter, InventorySort, 'inventory entries', 'by pet id');
-export type InventoryPageArgs = InstanceType<typeof InventoryPageArgs>;
 
 /** The page that the arguments of a connection field request. @param order the default sort order. */
 export function pageOf(args: PageArgs & { orderBy?: { field: string; direction: string } | null }, order = 'ID'): Page {

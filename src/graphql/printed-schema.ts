@@ -1,6 +1,5 @@
 import { getDocumentNodeFromSchema } from '@graphql-tools/utils';
 import { type DefinitionNode, GraphQLSchema, Kind, print } from 'graphql';
-import { buildSchema, type Services } from './schema';
 
 /**
  * A schema as text, with directives; for a subgraph, what supergraphs are composed from. It begins with what can be asked
@@ -20,9 +19,4 @@ export function printed(schema: GraphQLSchema): string {
   };
   const { definitions } = getDocumentNodeFromSchema(schema);
   return `${print({ kind: Kind.DOCUMENT, definitions: definitions.toSorted((a, b) => place(a) - place(b)) })}\n`;
-}
-
-/** The contents of schema.graphql. No resolver is called. */
-export function printedSchema(): string {
-  return printed(buildSchema({} as Services));
 }

@@ -1,5 +1,5 @@
 import type { FormattedExecutionResult } from 'graphql';
-import { ProblemError } from '../errors/problem';
+import { ProblemError } from '../errors/errors';
 import { TooSlow } from '../events/feed';
 import type { Notice } from './notice';
 import { type Answering, refusal } from './outcome';

@@ -1,25 +1,35 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { GraphQLDateTime } from 'graphql-scalars';
 import { Arg } from 'type-graphql';
-import { KEY_ID_FORM, KEY_ID_RULE } from '../access/secret';
-import { badInput } from '../errors/domain-error';
-import { integerRule, MAX_INT64 } from '../errors/input-rules';
-import { NodeId } from '../petstore/node-id';
+import { integerRule, MAX_INT64 } from '../errors/inputs';
 
 const DECIMAL = /^[1-9][0-9]{0,18}$/;
 
+/** An identifier that is not an integer. Only arguments with {@link acceptOtherIds} take it. */
+export abstract class OtherId {}
+
 /** An identifier as an argument has it. */
-export type AnyId = bigint | KeyId | NodeId;
+export type AnyId = bigint | OtherId;
+
+/** A form of identifiers beside integers, such as the ids of API keys. */
+export interface IdForm {
+  /** What has such ids, for the scalar's description: `API keys have key ids instead`. */
+  readonly description: string;
+  /** What the id must be, for the error message: `for an API key 12 lower-case letters or digits`. */
+  readonly rule: string;
+  /** Returns `undefined` for a text of another form. */
+  parse(text: string): OtherId | undefined;
+}
+
+const INTEGER_IDS = 'An identifier, returned as a string: an integer from 1 to 9223372036854775807.';
 
 /**
- * Identifiers, replacing GraphQL's built-in `ID`: accepts `1` and `"1"`, returns a string, since JSON numbers
- * are not exact beyond 2^53. Internally an int64 identifier is a `bigint`; the id of an API key, which is not
- * an integer, is a {@link KeyId}, and a `nodeId` a {@link NodeId}.
+ * Identifiers, replacing GraphQL's built-in `ID`: accepts `1` and `"1"`, returns a string, since JSON numbers are not
+ * exact beyond 2^53. An integer identifier is a `bigint` internally, any other form an {@link OtherId}.
  */
 export const Id = new GraphQLScalarType<AnyId, string>({
   name: 'ID',
-  description:
-    'An identifier, returned as a string: an integer from 1 to 9223372036854775807. API keys have key ids instead, and a `nodeId` is opaque.',
+  description: INTEGER_IDS,
   serialize: (value) => String(value),
   parseValue: parseId,
   parseLiteral: literal((node) =>
@@ -30,9 +40,11 @@ export const Id = new GraphQLScalarType<AnyId, string>({
 /** The argument that names an object by its id. @param what the kind of object: `pet`. */
 export const IdOf = (what: string, name = 'id') => Arg(name, () => Id, { description: `The ${what}'s id.` });
 
-/** The id of an API key, as an argument: only {@link keyIdOf} accepts it. */
-export class KeyId {
-  constructor(readonly text: string) {}
+/** Declares which forms of identifiers the scalar accepts beside integers. */
+export function declareIdForms(forms: readonly IdForm[]): void {
+  const descriptions = forms.map(({ description }) => description).join(', and ');
+  Id.description = descriptions ? `${INTEGER_IDS} ${descriptions}.` : INTEGER_IDS;
+  Id.extensions = { forms };
 }
 
 export const INT64_RULE = integerRule(1, MAX_INT64);
@@ -47,22 +59,19 @@ function parseId(value: unknown): AnyId {
       const id = BigInt(text);
       if (id <= MAX_INT64) return id;
     }
-    if (KEY_ID_FORM.test(text)) return new KeyId(text);
-    return NodeId.parse(text) ?? refuse(`${INT64}, for an API key ${KEY_ID_RULE}, or a nodeId where one is taken`);
+    const forms = (Id.extensions.forms ?? []) as readonly IdForm[];
+    for (const form of forms) {
+      const id = form.parse(text);
+      if (id) return id;
+    }
+    return refuse([INT64, ...forms.map(({ rule }) => rule)].join(', '));
   }
   return refuse(INT64);
 }
 
-/** The key id in an argument. Key ids that consist only of digits arrive as integers. */
-export function keyIdOf(value: AnyId): string {
-  const text = value instanceof KeyId ? value.text : String(value);
-  if (KEY_ID_FORM.test(text)) return text;
-  throw badInput({ path: 'id', message: `must be ${KEY_ID_RULE}` });
-}
-
 /** Rejects identifiers that are not integers, at any depth, in the arguments of fields that do not take them. */
 export function refuseOtherIds(value: unknown): void {
-  if (value instanceof KeyId || value instanceof NodeId) refuse(INT64);
+  if (value instanceof OtherId) refuse(INT64);
   if (typeof value === 'object' && value !== null && !(value instanceof Date))
     Object.values(value).forEach(refuseOtherIds);
 }

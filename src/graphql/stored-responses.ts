@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { FormattedExecutionResult } from 'graphql';
 import type { Session, Transaction } from '../database/database';
-import { tryLock } from '../database/raw-queries';
-import { ProblemError } from '../errors/problem';
+import { tryLock } from '../database/writing';
+import { ProblemError } from '../errors/errors';
 
 /** A request made under an idempotency key. */
 interface Claim {

@@ -5,7 +5,6 @@ import {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import type { ErrorCode } from '../errors/error-codes';
 import type { Meter } from '../rate-limit/meter';
 import type { Metrics, ObservedError } from './metrics';
 import { errorOf, interfaceOf, operationOf } from './request-observation';
@@ -21,7 +20,7 @@ export interface AccessEntry {
   readonly operationName: string | undefined;
   readonly status: number;
   /** The code of its worst error. */
-  readonly code: ErrorCode | undefined;
+  readonly code: string | undefined;
   /** Duration; logged to a tenth of a millisecond. */
   ms: number;
 }

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ErrorCode } from '../errors/error-codes';
-import { helpLink } from '../errors/help';
-import { errorBody, ProblemError } from '../errors/problem';
+import type { ErrorCode } from '../errors/codes';
+import { errorBody, helpLink, ProblemError } from '../errors/errors';
 import { subjectOfAddress } from '../rate-limit/client-address';
 import { refusalOf } from '../rate-limit/limit-problem';
 import { Meter } from '../rate-limit/meter';

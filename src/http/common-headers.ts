@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isErrorCode } from '../errors/error-codes';
-import { helpLink } from '../errors/help';
+import type { Catalogue } from '../errors/codes';
+import { helpLink } from '../errors/errors';
 import { problemOfStatus } from '../rate-limit/limit-problem';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';
@@ -36,6 +36,8 @@ export interface Completion {
   readonly now: () => number;
   /** Whether connections close with their responses. */
   readonly requests: Pick<RequestsInProgress, 'isClosing'>;
+  /** The codes whose responses link to their description. */
+  readonly errors: Catalogue;
 }
 
 /**
@@ -43,7 +45,7 @@ export interface Completion {
  * one hook that every response passes, including errors, preflights and pages. Requests not counted by then are counted
  * here, except server errors; a caller with no quota left gets its 429 in place of the response.
  */
-export function completeResponses(app: FastifyInstance, { now, requests }: Completion): void {
+export function completeResponses(app: FastifyInstance, { now, requests, errors }: Completion): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     reply.header('x-request-id', request.id);
     if (requests.isClosing) reply.header('connection', 'close');
@@ -77,7 +79,7 @@ export function completeResponses(app: FastifyInstance, { now, requests }: Compl
     protect(reply);
     const isUnavailable = reply.statusCode === 503 || reply.request.observation?.worst?.status === 503;
     if (isUnavailable && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);
-    if (reply.statusCode >= 400) linkToHelp(reply, payload);
+    if (reply.statusCode >= 400) linkToHelp(reply, payload, errors);
     if (reply.statusCode === 401) reply.header('www-authenticate', challengeOf(reply.request));
     return payload;
   }
@@ -121,10 +123,10 @@ function protect(reply: FastifyReply): void {
  * Links a refusal to the description of its code, beside other links that the response has: of `Error` objects, and of
  * GraphQL where all errors have the same code.
  */
-function linkToHelp(reply: FastifyReply, payload: unknown): void {
+function linkToHelp(reply: FastifyReply, payload: unknown, errors: Catalogue): void {
   if (typeof payload !== 'string') return;
   const [code, ...others] = new Set(Array.from(payload.matchAll(CODES), ([, found]) => found));
-  if (!isErrorCode(code) || others.length) return;
+  if (code === undefined || !errors.has(code) || others.length) return;
   const given = reply.getHeader('link');
   reply.header('link', given ? `${given}, ${helpLink(code)}` : helpLink(code));
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { ProblemError } from '../errors/problem';
+import { ProblemError } from '../errors/errors';
 import { type Overload, RETRY_AFTER } from './overload';
 import type { RequestsInProgress } from './requests-in-progress';
 

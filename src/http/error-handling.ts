@@ -1,11 +1,10 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ErrorCode } from '../errors/error-codes';
-import { errorBody, type Problem, ProblemError, problemOf } from '../errors/problem';
+import type { ErrorCode } from '../errors/codes';
+import { errorBody, type Problem, ProblemError, problemOf } from '../errors/errors';
 import { extensionsOf } from '../graphql/outcome';
-import type { Page } from '../portal/page';
-import { JSON_TYPE } from '../rest/representation';
+import { JSON_TYPE, PATCH_TYPES } from '../rest/representation';
 import { prefersPage, responseType, statusFor } from './graphql-media-types';
-import { PATCH_TYPES } from './json-body';
+import type { Page } from './portal';
 
 /** Where GraphQL is served. */
 export const GRAPHQL_PATH = '/graphql';

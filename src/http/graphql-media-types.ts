@@ -1,7 +1,7 @@
 import type { FormattedExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
-import type { ErrorCode } from '../errors/error-codes';
+import type { ErrorCode } from '../errors/codes';
 import { JSON_TYPE } from '../rest/representation';
 
 const RESPONSE_TYPE = 'application/graphql-response+json; charset=utf-8';

@@ -1,20 +1,20 @@
 import { type ApolloServer, HeaderMap, type HTTPGraphQLRequest } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
-import { ProblemError, type Told } from '../errors/problem';
+import { ProblemError, type Told } from '../errors/errors';
 import type { OperationRequest } from '../graphql/context';
 import { withText } from '../graphql/document-ids';
 import type { Executor } from '../graphql/executor';
 import { headersOf } from '../graphql/idempotency-header';
 import { serialize } from '../graphql/json-text';
 import type { KnownDocuments } from '../graphql/known-documents';
-import type { Page } from '../portal/page';
 import { GRAPHQL_PATH } from './error-handling';
 import { prefersPage, responseType, statusFor } from './graphql-media-types';
 import { acceptJsonBodies } from './json-body';
 import { knownRequest } from './known-request';
 import type { WebSockets } from './live/websockets';
 import { answerOtherMethods } from './other-methods';
+import type { Page } from './portal';
 
 const NOT_ACCEPTABLE = 'Responses are application/json or application/graphql-response+json.';
 

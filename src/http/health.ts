@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../database/database';
 import { inTime } from '../database/in-time';
-import type { ErrorDetail } from '../errors/domain-error';
-import { ProblemError } from '../errors/problem';
+import type { ErrorDetail } from '../errors/errors';
+import { ProblemError } from '../errors/errors';
 import type { Store } from '../rate-limit/store';
 import { readRoute } from './other-methods';
 import type { RequestsInProgress } from './requests-in-progress';

@@ -1,15 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyBodyParser, FastifyInstance, FastifyRequest } from 'fastify';
 import { parse } from 'lossless-json';
-import { ProblemError } from '../errors/problem';
+import { emptyBody, ProblemError } from '../errors/errors';
+import { PATCH_TYPES } from '../rest/representation';
 
-const JSON_TYPE = 'application/json';
-/** RFC 7396. */
-const MERGE_PATCH_TYPE = 'application/merge-patch+json';
+const [JSON_TYPE] = PATCH_TYPES;
+
 const BYTE_ORDER_MARK = '\ufeff';
-
-/** Media types that the body of a PATCH may have. */
-export const PATCH_TYPES = [JSON_TYPE, MERGE_PATCH_TYPE] as const;
 
 /** Makes `app` accept JSON bodies, and no others. */
 export function acceptJsonBodies(app: FastifyInstance): void {
@@ -38,10 +35,6 @@ function textOf(request: FastifyRequest, bytes: Buffer): string {
   const text = bytes.toString();
   // Editors and .NET add it, and a parser may ignore it (RFC 8259, section 8.1).
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
-}
-
-export function emptyBody(): ProblemError {
-  return new ProblemError('BAD_REQUEST', 'The body must not be empty.');
 }
 
 /** Numbers that JSON.parse may change, or whose notation it loses: 16 or more digits, fractions, exponents. */

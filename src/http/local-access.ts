@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AnonymousAccess } from '../access/caller';
 
 /** What a request without a key may do, by its headers. */
-export type AccessRule = (headers: IncomingHttpHeaders) => AnonymousAccess;
+export type AccessRule<Access> = (headers: IncomingHttpHeaders) => Access;
 
 /** Names and addresses that no DNS server decides on (RFC 6761, section 6.3), with or without a port. */
 const LOOPBACK = String.raw`(?:(?:[\w-]+\.)*localhost\.?|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?`;
@@ -19,7 +18,7 @@ function isForLoopback({ host = '' }: IncomingHttpHeaders): boolean {
  * everybody else may read.
  * @param allowed `CORS_ORIGINS`: pages from there may write too. `*` names nobody.
  */
-export function writesFromHere(allowed: readonly string[] = []): AccessRule {
+export function writesFromHere(allowed: readonly string[] = []): AccessRule<'read' | 'write'> {
   return (headers) => {
     const { origin } = headers;
     // That a connection comes from this machine says nothing about who made it: a page of any site runs in a browser here.

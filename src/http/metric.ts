@@ -2,7 +2,7 @@ import { type Aggregator, Counter, Gauge, type Registry } from 'prom-client';
 
 type Sample = { readonly value: number; readonly [label: string]: string | number };
 
-type Read<Source> = (source: Source) => number | readonly Sample[] | undefined;
+type Read = () => number | readonly Sample[] | undefined;
 
 interface Options {
   readonly labels?: string[];
@@ -11,26 +11,26 @@ interface Options {
 }
 
 /** A metric that is read on collection. */
-export interface Metric<Source> extends Options {
+export interface Metric extends Options {
   readonly type: 'gauge' | 'counter';
   /** Without the prefix `petstore_`. */
   readonly name: string;
   readonly help: string;
   /** The current value, or one for each set of labels; `undefined` if this process has none. */
-  readonly read: Read<Source>;
+  readonly read: Read;
 }
 
-export function gauge<S>(name: string, help: string, read: Read<S>, options?: Options): Metric<S> {
+export function gauge(name: string, help: string, read: Read, options?: Options): Metric {
   return { type: 'gauge', name, help, read, ...options };
 }
 
-export function counter<S>(name: string, help: string, read: Read<S>, options?: Options): Metric<S> {
+export function counter(name: string, help: string, read: Read, options?: Options): Metric {
   return { type: 'counter', name, help, read, ...options };
 }
 
-export function register<Source>(metrics: readonly Metric<Source>[], source: Source, registry: Registry): void {
+export function register(metrics: readonly Metric[], registry: Registry): void {
   for (const { type, name, help, labels: labelNames = [], aggregator = 'sum', read } of metrics) {
-    if (read(source) === undefined) continue;
+    if (read() === undefined) continue;
     const Type = type === 'gauge' ? Gauge : Counter;
     const metric: Gauge | Counter = new Type({
       name: `petstore_${name}`,
@@ -40,7 +40,7 @@ export function register<Source>(metrics: readonly Metric<Source>[], source: Sou
       registers: [registry],
       collect: () => {
         metric.reset();
-        const samples = read(source) ?? 0;
+        const samples = read() ?? 0;
         for (const { value, ...labels } of typeof samples === 'number' ? [{ value: samples }] : samples)
           metric.inc(labels, value);
       },

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Registry } from 'prom-client';
-import { ProblemError } from '../errors/problem';
+import { ProblemError } from '../errors/errors';
 import type { Exposition } from './metrics';
 import { METRICS_PATH } from './metrics-server';
 import { readRoute } from './other-methods';
@@ -28,7 +28,7 @@ export const OF_WORKERS: Exposition = {
 function accessProblem({ caller, keyProblem }: FastifyRequest): Error | undefined {
   if (keyProblem !== undefined) return keyProblem as Error;
   if (caller.scopes.has('ADMIN')) return undefined;
-  return caller.apiKey
+  return caller.keyId
     ? new ProblemError('FORBIDDEN', 'Metrics need an API key with the scope ADMIN; this key does not have it.')
     : new ProblemError('UNAUTHENTICATED', 'Metrics need an API key with the scope ADMIN.');
 }

@@ -1,8 +1,7 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import { METRICS, type Observed } from '../app/metric-table';
-import { ERROR_CODES, ERRORS } from '../errors/error-codes';
-import type { Told } from '../errors/problem';
-import { register } from './metric';
+import { ERRORS } from '../errors/codes';
+import type { Told } from '../errors/errors';
+import { type Metric, register } from './metric';
 import type { Interface } from './request-observation';
 
 /** Metrics for Prometheus: of this process, or of all processes that serve together. */
@@ -46,11 +45,12 @@ export class Metrics implements Exposition {
   private waiting: { readonly operation: string; readonly status: number; readonly ms: number }[] = [];
   private hasProcessMetrics = false;
 
-  constructor(observed: Observed) {
-    register(METRICS, observed, this.registry);
+  /** @param metrics those that are read on collection. */
+  constructor(metrics: readonly Metric[]) {
+    register(metrics, this.registry);
     // An alert sees only an increase, so also from none to the first.
-    for (const code of ERROR_CODES.filter((each) => ERRORS[each].status >= 500))
-      for (const each of INTERFACES) this.errors.inc({ code, interface: each }, 0);
+    for (const [code, { status }] of Object.entries(ERRORS))
+      for (const each of status >= 500 ? INTERFACES : []) this.errors.inc({ code, interface: each }, 0);
   }
 
   text(): Promise<string> {

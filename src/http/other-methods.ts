@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import type { FastifyInstance, RouteOptions } from 'fastify';
-import { ProblemError } from '../errors/problem';
-import { PATCH_TYPES } from './json-body';
+import { ProblemError } from '../errors/errors';
+import { PATCH_TYPES } from '../rest/representation';
 
 /**
  * Answers the methods that a path's operations do not: OPTIONS with the allowed methods (RFC 9110, section 9.3.7), all

@@ -1,4 +1,4 @@
-import { ProblemError } from '../errors/problem';
+import { ProblemError } from '../errors/errors';
 import { EventLoopLag } from './event-loop-lag';
 import type { RequestsInProgress } from './requests-in-progress';
 

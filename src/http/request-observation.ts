@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import type { Caller } from '../access/caller';
 import type { Deadline } from '../database/deadline';
-import type { Told } from '../errors/problem';
+import type { Told } from '../errors/errors';
+import type { Caller } from '../graphql/caller';
 import type { Api, Observer } from '../graphql/context';
 import type { Meter } from '../rate-limit/meter';
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Deadline } from '../database/deadline';
-import { ProblemError } from '../errors/problem';
+import { ProblemError } from '../errors/errors';
 import { type Holder, type Slot, Slots } from './slots';
 
 const MAX_SWEEP_MS = 250;

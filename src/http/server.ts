@@ -2,33 +2,32 @@ import { randomUUID } from 'node:crypto';
 import cors from '@fastify/cors';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import type { Database } from '../database/database';
+import type { Catalogue } from '../errors/codes';
 import { createApollo } from '../graphql/apollo';
 import { GRAPHQL_API, type OperationRequest } from '../graphql/context';
 import type { Executor } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from '../graphql/idempotency-header';
 import type { KnownDocuments } from '../graphql/known-documents';
-import { OPERATIONS } from '../petstore/operations';
-import { Assets } from '../portal/assets';
-import { Page, SANDBOX } from '../portal/page';
-import { missingPage, pageRoutes } from '../portal/routes';
 import { RATE_LIMIT_HEADER_NAMES } from '../rate-limit/rate-limit-headers';
-import { restAdapter } from '../rest/adapter';
-import { openApiDocument } from '../rest/openapi/openapi-document';
-import { prepare } from '../rest/prepared-operation';
+import { methodsByPath, registerOperations } from '../rest/adapter';
+import type { PreparedOperation } from '../rest/prepared-operation';
 import type { AccessLog } from './access-log';
 import { refuseBrokenHttp } from './broken-http';
+import { type Recognition, recogniseCallers } from './caller';
 import { completeResponses } from './common-headers';
 import { shareConnections } from './connection-shares';
 import { refuseEarly } from './early-refusals';
 import { BODY_LIMIT, MAX_URL_LENGTH, reportProblems, routableUrl } from './error-handling';
 import { graphqlRoute } from './graphql-route';
 import { health } from './health';
+import { acceptExactJsonBodies } from './json-body';
 import type { LiveOperations } from './live/live-operations';
 import { streamRoute } from './live/stream-route';
 import { WebSockets } from './live/websockets';
 import type { Exposition } from './metrics';
 import { metricsRoute } from './metrics-route';
-import { type Recognition, recogniseCallers } from './recognition';
+import { answerOtherMethods, routeEveryMethod } from './other-methods';
+import type { Portal } from './portal';
 import { type Incoming, Observation } from './request-observation';
 import type { RequestsInProgress } from './requests-in-progress';
 
@@ -36,6 +35,10 @@ export interface ServerOptions extends Recognition {
   readonly database: Database;
   readonly executor: Executor;
   readonly documents: KnownDocuments;
+  /** The REST interface. */
+  readonly operations: readonly PreparedOperation[];
+  readonly portal: Portal;
+  readonly errors: Catalogue;
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
   readonly accessLog: AccessLog;
@@ -76,6 +79,7 @@ const EXPOSED_HEADERS = [
 /** The HTTP server with both interfaces, ready for `listen` or `inject`. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { database, executor, documents, live, requests, overload, accessLog, limits, connections } = options;
+  const { operations, portal, errors } = options;
   const app = fastify({
     loggerInstance: options.logger,
     logController: accessLog,
@@ -105,9 +109,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   requests.track(app);
   overload.lag.watch(app);
   recogniseCallers(app, options);
-  completeResponses(app, { now: options.now, requests });
-  const assets = new Assets();
-  reportProblems(app, missingPage(assets));
+  completeResponses(app, { now: options.now, requests, errors });
+  reportProblems(app, portal.missing);
   await app.register(cors, {
     origin: options.corsOrigins ? [...options.corsOrigins] : '*',
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
@@ -130,14 +133,16 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const apollo = await createApollo(executor, documents);
   const { schema } = executor;
   const websockets = new WebSockets(app.server, { ...options, schema, requestOf });
-  const sandbox = new Page(() => assets.page('sandbox.html'), { policy: SANDBOX });
-  await app.register(graphqlRoute, { apollo, executor, documents, websockets, requestOf, sandbox });
+  await app.register(graphqlRoute, { apollo, executor, documents, websockets, requestOf, sandbox: portal.sandbox });
   await app.register(streamRoute, { live, requests, accessLog, requestOf });
   live.watch(app);
-  const operations = OPERATIONS.map((operation) => prepare(schema, operation));
-  const document = openApiDocument(operations);
-  await app.register(restAdapter, { executor, operations, requestOf });
-  await app.register(pageRoutes, { assets, document, schema });
+  await app.register(async (rest) => {
+    acceptExactJsonBodies(rest);
+    routeEveryMethod(rest);
+    registerOperations(rest, { executor, operations, requestOf });
+    for (const [path, methods] of methodsByPath(operations)) answerOtherMethods(rest, path, methods);
+  });
+  await app.register(portal.routes);
   await app.register(health, { database, limits, requests });
   if (options.exposition) await app.register(metricsRoute, { metrics: options.exposition });
   return app;

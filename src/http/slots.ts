@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { Caller } from '../access/caller';
+import type { Caller } from '../graphql/caller';
 
 /** Whoever has a slot: its caller may become known later. */
 export interface Holder {

@@ -1,14 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
+import type { Catalogue } from '../errors/codes';
 import { readRoute } from '../http/other-methods';
+import type { Portal } from '../http/portal';
 import { JSON_TYPE } from '../rest/representation';
-import type { Assets } from './assets';
+import { Assets } from './assets';
 import { readContents } from './contents';
 import { contractRoutes } from './contract-routes';
 import { filled, guideParts, missingParts, overviewParts } from './guide-page';
 import { openLibrary } from './library';
-import { GRAPHIQL, Page } from './page';
+import { GRAPHIQL, Page, SANDBOX } from './page';
 import { errorReference } from './reference/error-reference';
 import { graphqlReference } from './reference/graphql-reference';
 import { referenceTemplate } from './reference/reference-page';
@@ -16,12 +18,14 @@ import { restReference } from './reference/rest-reference';
 import { searchIndex } from './search-index';
 import { sendAsset } from './send-asset';
 
-export interface PagesOptions {
-  readonly assets: Assets;
+/** What the pages describe. */
+export interface PortalOptions {
   /** What `/openapi.json` is, and `/docs/rest` shows. */
   readonly document: OpenAPIV3.Document;
   /** What `/schema.graphql` is, and `/docs/graphql` shows. */
   readonly schema: GraphQLSchema;
+  /** What `/docs/errors` shows. */
+  readonly errors: Catalogue;
 }
 
 /** A year: the content of these paths never changes. */
@@ -29,7 +33,7 @@ const FOR_GOOD = 'public, max-age=31536000, immutable';
 const A_DAY = 'public, max-age=86400';
 
 /** All pages by their paths, and what the search of the guides reads. */
-function pagesOf({ assets, document, schema }: PagesOptions): Readonly<Record<string, Page>> {
+function pagesOf(assets: Assets, { document, schema, errors }: PortalOptions): Readonly<Record<string, Page>> {
   const library = openLibrary(assets);
   const template = assets.page('guide.html');
   const reference = referenceTemplate(assets);
@@ -48,28 +52,35 @@ function pagesOf({ assets, document, schema }: PagesOptions): Readonly<Record<st
     '/docs': overview,
     '/docs/': overview,
     ...Object.fromEntries(guides),
-    '/docs/rest': new Page(() => restReference(reference, document)),
-    '/docs/graphql': new Page(() => graphqlReference(reference, schema)),
-    '/docs/errors': new Page(() => errorReference(reference)),
-    '/docs/search.json': new Page(() => JSON.stringify(searchIndex(library, document, schema)), { type: JSON_TYPE }),
+    '/docs/rest': new Page(() => restReference(reference, document, errors)),
+    '/docs/graphql': new Page(() => graphqlReference(reference, schema, errors)),
+    '/docs/errors': new Page(() => errorReference(reference, errors)),
+    '/docs/search.json': new Page(() => JSON.stringify(searchIndex(library, document, schema, errors)), {
+      type: JSON_TYPE,
+    }),
   };
 }
 
-/** The page for addresses that have none. */
-export function missingPage(assets: Assets): Page {
-  return new Page(() => filled(assets.page('guide.html'), missingParts({ groups: readContents() })), { status: 404 });
+/** The pages for people, and what describes both interfaces. They cost no quota, and accept wrong keys. */
+export function createPortal(options: PortalOptions): Portal {
+  const assets = new Assets();
+  return {
+    sandbox: new Page(() => assets.page('sandbox.html'), { policy: SANDBOX }),
+    missing: new Page(() => filled(assets.page('guide.html'), missingParts({ groups: readContents() })), {
+      status: 404,
+    }),
+    routes: async (app) => registerPages(app, assets, options),
+  };
 }
 
-/** What describes both interfaces, the pages, and what they load. They cost no quota, and accept wrong keys. */
-export async function pageRoutes(app: FastifyInstance, options: PagesOptions): Promise<void> {
+function registerPages(app: FastifyInstance, assets: Assets, options: PortalOptions): void {
   contractRoutes(app, options.document, options.schema);
   app.addHook('onRoute', (route) => {
     const operation = route.url.startsWith('/docs') ? 'docs' : 'pages';
     route.config = { ...route.config, metering: 'free', operation };
   });
-  for (const [url, page] of Object.entries(pagesOf(options)))
+  for (const [url, page] of Object.entries(pagesOf(assets, options)))
     readRoute(app, url, { handler: (_request, reply) => page.send(reply) });
-  const { assets } = options;
   // Browsers and Sandbox request these paths whatever a page says.
   for (const url of ['/favicon.svg', '/favicon.ico'])
     readRoute(app, url, { handler: (_request, reply) => sendAsset(reply, assets.find('favicon.svg'), A_DAY) });

@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
-import { ERROR_CODES, ERRORS } from '../errors/error-codes';
-import { helpOf } from '../errors/help';
+import type { Catalogue } from '../errors/codes';
+import { helpOf } from '../errors/errors';
 import { isGuide } from './contents';
 import type { Found } from './found';
 import { graphqlPlaces } from './graphql-places';
@@ -10,8 +10,13 @@ import { restPlaces } from './rest-places';
 import { ALSO_CALLED, FOUND_LAST } from './search-words';
 
 /** Every section of the guides, every setting, operation, type, parameter, header and error. */
-export function searchIndex(library: Library, document: OpenAPIV3.Document, schema: GraphQLSchema): Found[] {
-  const found = [...inGuides(library), ...restPlaces(document), ...graphqlPlaces(schema), ...inErrors()];
+export function searchIndex(
+  library: Library,
+  document: OpenAPIV3.Document,
+  schema: GraphQLSchema,
+  errors: Catalogue,
+): Found[] {
+  const found = [...inGuides(library), ...restPlaces(document), ...graphqlPlaces(schema), ...inErrors(errors)];
   return found.map((place) => ({ ...place, text: place.text.replaceAll('`', ''), also: ALSO_CALLED[place.href] }));
 }
 
@@ -50,9 +55,8 @@ function settingsIn(markdown: string, href: string): Found[] {
   }));
 }
 
-function inErrors(): Found[] {
-  return ERROR_CODES.map((code) => {
-    const { status, why, fix } = ERRORS[code];
+function inErrors(errors: Catalogue): Found[] {
+  return Array.from(errors, ([code, { status, why, fix }]) => {
     return { kind: 'Error', title: code, within: String(status), text: `${why} ${fix}`, href: helpOf(code) };
   });
 }

@@ -1,10 +1,10 @@
-import { type Problem, ProblemError } from '../errors/problem';
+import { ExpectedError, type Problem } from '../errors/errors';
 import type { LimitStatus } from './limit-status';
 
 /** The error for a request that its caller's status rejects; `undefined` if it may proceed. */
-export function refusalOf(limitStatus: LimitStatus): ProblemError | undefined {
+export function refusalOf(limitStatus: LimitStatus): ExpectedError | undefined {
   const problem = problemOfStatus(limitStatus);
-  return problem && new ProblemError(problem.code, problem.message);
+  return problem && new ExpectedError(problem.code, problem.status, problem.message);
 }
 
 /** The same without an `Error` object: under a flood it is needed thousands of times a second. */

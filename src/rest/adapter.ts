@@ -6,13 +6,11 @@ import type {
   onRequestHookHandler,
 } from 'fastify';
 import Negotiator from 'negotiator';
-import { ProblemError } from '../errors/problem';
+import { emptyBody, ProblemError } from '../errors/errors';
 import { refuseScope } from '../graphql/admission';
 import type { Api, OperationRequest } from '../graphql/context';
 import type { Executor } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-header';
-import { acceptExactJsonBodies, emptyBody } from '../http/json-body';
-import { answerOtherMethods, routeEveryMethod } from '../http/other-methods';
 import { annotationHeadersOf } from './annotation-headers';
 import { preconditionOf } from './if-match';
 import type { PreparedOperation } from './prepared-operation';
@@ -27,22 +25,14 @@ export interface RestOptions {
 }
 
 /**
- * The REST interface: each row of the table of operations runs its prepared document on the executor. All errors are
- * thrown, for the server's error handler to answer.
+ * Registers the REST interface: each operation runs its prepared document on the executor. Errors are thrown, for the
+ * server's error handler to answer.
  */
-export async function restAdapter(app: FastifyInstance, options: RestOptions): Promise<void> {
-  const { executor, operations, requestOf } = options;
-  acceptExactJsonBodies(app);
-  routeEveryMethod(app);
-
-  const methods = new Map<string, string[]>();
+export function registerOperations(app: FastifyInstance, { executor, operations, requestOf }: RestOptions): void {
   for (const operation of operations) {
-    const url = routerPath(operation.path);
-    const method = operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method];
-    methods.set(url, [...(methods.get(url) ?? []), ...method]);
     app.route({
-      method,
-      url,
+      method: methodsOf(operation),
+      url: routerPath(operation.path),
       config: {
         operation: operation.id,
         annotate: annotationOf(operation),
@@ -51,7 +41,20 @@ export async function restAdapter(app: FastifyInstance, options: RestOptions): P
       handler: (request, reply) => run(executor, operation, request as RestRequest, reply, requestOf(request)),
     });
   }
-  for (const [url, allowed] of methods) answerOtherMethods(app, url, allowed);
+}
+
+/** The methods of each path, by the path in Fastify's syntax. */
+export function methodsByPath(operations: readonly PreparedOperation[]): ReadonlyMap<string, readonly string[]> {
+  const methods = new Map<string, string[]>();
+  for (const operation of operations) {
+    const path = routerPath(operation.path);
+    methods.set(path, [...(methods.get(path) ?? []), ...methodsOf(operation)]);
+  }
+  return methods;
+}
+
+function methodsOf({ method }: PreparedOperation): string[] {
+  return method === 'GET' ? ['GET', 'HEAD'] : [method];
 }
 
 /** Identifiers are integers, and members without a value are left out. */

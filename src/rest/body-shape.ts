@@ -7,7 +7,7 @@ import {
   isInputObjectType,
   isRequiredInputField,
 } from 'graphql';
-import { ruleOf } from '../errors/rule-errors';
+import { ruleOf } from '../errors/inputs';
 import type { Payload } from './payload';
 import { type Operation, pathParameters, routeOf } from './rest-operation';
 

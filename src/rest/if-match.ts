@@ -1,11 +1,11 @@
-import { badInput, type Precondition } from '../errors/domain-error';
+import { badInput, type Precondition } from '../errors/errors';
 import type { PreparedOperation } from './prepared-operation';
 import { etagOf } from './representation';
 
 /**
  * What an `If-Match` makes a change depend on (RFC 9110, section 13.1.1: strong comparison, so a weak tag never matches);
  * `undefined` without one.
- * @throws DomainError `BAD_USER_INPUT`.
+ * @throws ProblemError `BAD_USER_INPUT`.
  */
 export function preconditionOf(ifMatch: string | undefined, { writeRow }: PreparedOperation): Precondition | undefined {
   if (ifMatch === undefined) return undefined;

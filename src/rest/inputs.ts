@@ -12,8 +12,7 @@ import {
   isListType,
   isRequiredArgument,
 } from 'graphql';
-import { integerRule, type Rule } from '../errors/input-rules';
-import { ruleOf } from '../errors/rule-errors';
+import { integerRule, type Rule, ruleOf } from '../errors/inputs';
 import { type Operation, pathParameters, routeOf } from './rest-operation';
 import { INT32, jsonReader, type Read, SCALARS, textReader } from './scalar-formats';
 import { type Sort, sortsOf } from './sorts';
@@ -50,13 +49,6 @@ export interface Inputs {
 
 /** The parameters for the arguments of a list, in their order. */
 const PARAMETERS = { first: 'limit', after: 'cursor', orderBy: 'sort', days: 'days' };
-/** The parameters for fields of a filter: REST repeats a parameter, whose name is singular. */
-const FILTERS: Readonly<Record<string, string>> = {
-  ids: 'id',
-  petIds: 'petId',
-  categoryIds: 'categoryId',
-  statuses: 'status',
-};
 
 /** @param body the type of the body. @throws Error if a path parameter has no argument. */
 export function inputsOf(
@@ -76,7 +68,7 @@ export function inputsOf(
     return found ? [inputOf(name, found, [from], textReader)] : [];
   });
   const filters = membersOf(argument('filter')?.type).map((field) =>
-    inputOf(FILTERS[field.name] ?? field.name, field, ['filter', field.name], textReader),
+    inputOf(operation.filters?.[field.name] ?? field.name, field, ['filter', field.name], textReader),
   );
   const inBody = membersOf(body).map((field) => inputOf(field.name, field, ['input', field.name], jsonReader));
   return {

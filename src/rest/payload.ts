@@ -8,7 +8,7 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import { ruleOf } from '../errors/rule-errors';
+import { ruleOf } from '../errors/inputs';
 import type { Operation } from './rest-operation';
 
 type Field = GraphQLField<unknown, unknown>;

@@ -7,18 +7,17 @@ import {
   parse,
   validate,
 } from 'graphql';
-import type { ErrorCode } from '../errors/error-codes';
 import { annotationsOf, type StabilityLevel } from '../graphql/annotations';
+import type { Scope } from '../graphql/caller';
 import { ownDescription } from '../graphql/descriptions';
 import { requiredScope } from '../graphql/directives';
 import { errorsOf } from '../graphql/errors-directive';
-import type { Scope } from '../petstore/enum-types';
 import { type Body, bodyOf } from './body-shape';
 import { type Inputs, inputsOf } from './inputs';
 import { documentOf } from './operation-document';
 import { type Payload, payloadOf } from './payload';
 import { rowWriterOf, type Writer, writerOf } from './payload-writer';
-import { type Method, type Operation, routeOf, TAGS } from './rest-operation';
+import { type Method, type Operation, type RestApi, routeOf } from './rest-operation';
 
 type Field = GraphQLField<unknown, unknown>;
 
@@ -48,7 +47,7 @@ export interface PreparedOperation extends Omit<Operation, 'payload'> {
   /** Whether it changes what is there, and may be made to depend on its version. */
   readonly isConditional: boolean;
   /** The errors that it gives by rules of its own. */
-  readonly errors: readonly ErrorCode[];
+  readonly errors: readonly string[];
   /** The scope that a caller needs; `undefined` if it needs none. */
   readonly scope: Scope | undefined;
   readonly stability: Stability | undefined;
@@ -59,18 +58,20 @@ export interface PreparedOperation extends Omit<Operation, 'payload'> {
   writeRow(row: object): string;
 }
 
-/** @throws Error if the row does not fit the schema. */
-export function prepare(schema: GraphQLSchema, operation: Operation): PreparedOperation {
-  try {
-    return prepareRow(schema, operation);
-  } catch (error) {
-    throw new Error(`REST operation ${operation.id}: ${(error as Error).message}`);
-  }
+/** @throws Error if an operation does not fit the schema. */
+export function prepareAll(schema: GraphQLSchema, { operations, tags }: RestApi): PreparedOperation[] {
+  return operations.map((operation) => {
+    try {
+      return prepare(schema, operation, tags);
+    } catch (error) {
+      throw new Error(`REST operation ${operation.id}: ${(error as Error).message}`);
+    }
+  });
 }
 
-function prepareRow(schema: GraphQLSchema, operation: Operation): PreparedOperation {
+function prepare(schema: GraphQLSchema, operation: Operation, tags: RestApi['tags']): PreparedOperation {
   const { method, path } = routeOf(operation);
-  const tag = TAGS[path.split('/')[1] ?? ''];
+  const tag = tags[path.split('/')[1] ?? ''];
   if (!tag) throw new Error(`no tag has ${path}`);
   const fields = fieldsOf(schema, operation);
   const [root, field = root] = fields;

@@ -1,5 +1,8 @@
 import { hash } from 'node:crypto';
 
+/** Media types that the body of a PATCH may have: JSON, and a merge patch (RFC 7396). */
+export const PATCH_TYPES = ['application/json', 'application/merge-patch+json'] as const;
+
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** A strong validator of a body (RFC 9110, section 8.8.3). It protects nothing, so a fast hash will do. */

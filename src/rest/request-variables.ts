@@ -1,9 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { coerceInputValue, type GraphQLInputType } from 'graphql';
 import { isLosslessNumber } from 'lossless-json';
-import { badInput, type ErrorDetail } from '../errors/domain-error';
-import { faultsOf } from '../errors/input-rules';
-import { typeErrors } from '../errors/variable-errors';
+import { badInput, type ErrorDetail } from '../errors/errors';
+import { faultsOf, typeErrors } from '../errors/inputs';
 import type { Variables } from '../graphql/context';
 import type { Body } from './body-shape';
 import type { Input } from './inputs';
@@ -20,7 +19,7 @@ const MAX_DETAILS = 100;
 
 /**
  * Builds the variables of an operation's document from a request, each coerced to its type.
- * @throws DomainError `BAD_USER_INPUT` that names everything that does not fit.
+ * @throws ProblemError `BAD_USER_INPUT` that names everything that does not fit.
  */
 export function variablesOf({ inputs, body }: PreparedOperation, request: RestRequest): Variables {
   const reading = new Reading();

@@ -1,25 +1,28 @@
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-const LIMITS = { name: 'Limits', description: 'What a plan allows, how much of it is left, and what was used.' };
+/** A group of operations in the documentation. */
+export interface Tag {
+  readonly name: string;
+  readonly description: string;
+}
 
-/** The tags of operations, by the first part of their paths. */
-export const TAGS: Readonly<Record<string, { readonly name: string; readonly description: string }>> = {
-  pets: { name: 'Pets', description: 'Pets, each with a name, a category and a status.' },
-  categories: {
-    name: 'Categories',
-    description: 'Kinds of pets. A category that still has pets cannot be deleted.',
-  },
-  store: {
-    name: 'Store',
-    description:
-      'Orders for pets, and the stock that they draw on. An order takes its units when it is placed, and returns them when it is cancelled.',
-  },
-  rate_limit: LIMITS,
-  usage: LIMITS,
-};
+/** The REST interface. */
+export interface RestApi {
+  readonly title: string;
+  /** In Markdown. */
+  readonly description: string;
+  /** The tags of operations, by the first part of their paths. */
+  readonly tags: Readonly<Record<string, Tag>>;
+  readonly operations: readonly Operation[];
+}
 
-/** What an operation does, and its documentation. */
-export interface Definition {
+/** One operation of the REST interface: its route, its success status, what it does, and its documentation. */
+export interface Operation {
+  /** `operationId` in OpenAPI. */
+  readonly id: string;
+  /** Method and path, as in `GET /things/{thingId}`. */
+  readonly on: `${Method} /${string}`;
+  readonly ok: 200 | 201 | 204;
   readonly summary: string;
   /** By default that of the root field. */
   readonly description?: string;
@@ -34,23 +37,16 @@ export interface Definition {
   readonly payload?: readonly string[];
   /** The error message of a read that finds nothing, if not that the object does not exist. */
   readonly missing?: string;
+  /** The parameters for the fields of a filter, whose names are plural: REST repeats a parameter. */
+  readonly filters?: Readonly<Record<string, string>>;
   readonly deprecation?: Deprecation;
-}
-
-/** One operation of the REST interface: its route, its success status, and what it does. */
-export interface Operation extends Definition {
-  /** `operationId` in OpenAPI. */
-  readonly id: string;
-  /** Method and path, as in `GET /pets/{petId}`. */
-  readonly on: `${Method} /${string}`;
-  readonly ok: 200 | 201 | 204;
 }
 
 /** Since when an operation is deprecated, until when it is available, and what to use instead. */
 export interface Deprecation {
   readonly since: Date;
   readonly sunset: Date;
-  /** A path of this service; `{petId}` stands for the path parameter. */
+  /** A path of this service; `{thingId}` stands for the path parameter. */
   readonly successor: string;
 }
 
@@ -63,7 +59,7 @@ export function pathParameters(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
-/** Fills path parameters into a template of the table, in place of `{petId}`. */
+/** Fills path parameters into a template of the table, in place of `{thingId}`. */
 export function filler(template: string): (path: Readonly<Record<string, string>>) => string {
   // Every second piece is a parameter's name.
   const pieces = template.split(/\{(\w+)\}/);

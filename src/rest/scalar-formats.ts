@@ -1,6 +1,6 @@
 import { isLosslessNumber } from 'lossless-json';
 import type { OpenAPIV3 } from 'openapi-types';
-import { integerRule, MAX_INT32, MAX_INT64 } from '../errors/input-rules';
+import { integerRule, MAX_INT32, MAX_INT64 } from '../errors/inputs';
 
 /** What REST makes of a GraphQL scalar. */
 export interface Scalar {

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
-import { badInput } from '../errors/domain-error';
-import { type Problem, ProblemError } from '../errors/problem';
+import { badInput, ExpectedError, type Problem, ProblemError } from '../errors/errors';
 import type { PreparedOperation } from './prepared-operation';
 import { etagOf, isKnown, JSON_TYPE } from './representation';
 import type { RestRequest } from './request-variables';
@@ -15,7 +14,7 @@ interface Page {
 /**
  * Sends the response to an operation that has run.
  * @param body its outcome in GraphQL.
- * @throws ProblemError, DomainError for its error, if any, with REST names; `NOT_FOUND` if it read nothing.
+ * @throws ProblemError, ProblemError for its error, if any, with REST names; `NOT_FOUND` if it read nothing.
  */
 export function answer(
   operation: PreparedOperation,
@@ -42,11 +41,11 @@ export function answer(
 function resultOf({ root, inner, errorPaths }: PreparedOperation, { errors, data }: FormattedExecutionResult): unknown {
   const [error] = errors ?? [];
   if (error) {
-    const { code, details, requestId } = error.extensions as unknown as Problem;
+    const { code, status, details, requestId } = error.extensions as unknown as Problem;
     const renamed = details?.map(({ path, message }) => ({ path: errorPaths.get(path) ?? path, message }));
     // The message of bad input is built from its details; others are kept.
     if (renamed && code === 'BAD_USER_INPUT') throw badInput(...renamed);
-    throw new ProblemError(code, error.message, renamed, requestId);
+    throw new ExpectedError(code, status, error.message, renamed, requestId);
   }
   const result = data?.[root];
   return inner === undefined ? result : (result as Readonly<Record<string, unknown>> | null)?.[inner];

@@ -1,5 +1,5 @@
 import { Agent } from 'node:http';
-import { hashSecret, newKey } from '../../src/access/secret';
+import { hashSecret, newKey } from '../../src/access/key-format';
 import { statement } from '../../src/database/statement';
 import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
 import { running, socketClient } from '../helper/live';

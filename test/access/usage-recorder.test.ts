@@ -1,4 +1,4 @@
-import { UsageCounts } from '../../src/access/usage-counts';
+import { UsageCounts } from '../../src/access/usage';
 import { UsageRecorder } from '../../src/access/usage-recorder';
 import type { Database, Session, Statement } from '../../src/database/database';
 import type { Work } from '../../src/database/deadline';

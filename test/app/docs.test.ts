@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SETTING_NAMES } from '../../src/app/config';
-import { METRICS } from '../../src/app/metric-table';
-import { POOL_METRICS } from '../../src/app/primary';
+import { metricsOf, type Observed } from '../../src/app/metric-table';
+import { poolMetrics } from '../../src/app/primary';
 import { PLANS } from '../../src/rate-limit/plans';
 import { PROJECT } from '../helper/command';
 import { blocksOf, PAGES, textOf } from '../helper/documented';
@@ -51,7 +51,7 @@ test('every metric is named by a guide', async () => {
   const served = found(body, /^# TYPE (petstore_\w+)/gm);
   expect(served.length).toBeGreaterThan(10);
   // Some are only there with Redis or workers.
-  const declared = [...METRICS, ...POOL_METRICS].map(({ name }) => `petstore_${name}`);
+  const declared = [...metricsOf({} as Observed), ...poolMetrics()].map(({ name }) => `petstore_${name}`);
   expect([...served, ...declared].filter((name) => !EVERYTHING.includes(`\`${name}\``))).toEqual([]);
 });
 

@@ -16,65 +16,6 @@ const LEVELS = [
   ['database', 'redis'],
 ];
 
-/** Imports that still break the order. Remove lines; add none. */
-const ALLOWED: readonly string[] = [
-  'src/access/api-key-resolver.ts imports src/petstore/payloads',
-  'src/access/api-key.ts imports src/petstore/enum-types',
-  'src/access/api-keys.ts imports src/petstore/enum-types',
-  'src/access/rate-limit.ts imports src/petstore/enum-types',
-  'src/database/changes.ts imports src/petstore/rows',
-  'src/database/reading/select-page.ts imports src/petstore/rows',
-  'src/events/redis-relay.ts imports src/petstore/tables',
-  'src/graphql/admission.ts imports src/access/caller',
-  'src/graphql/connection-types.ts imports src/access/api-key',
-  'src/graphql/connection-types.ts imports src/petstore/category',
-  'src/graphql/connection-types.ts imports src/petstore/enum-types',
-  'src/graphql/connection-types.ts imports src/petstore/inventory-item',
-  'src/graphql/connection-types.ts imports src/petstore/order',
-  'src/graphql/connection-types.ts imports src/petstore/pet',
-  'src/graphql/connection.ts imports src/petstore/rows',
-  'src/graphql/context.ts imports src/access/caller',
-  'src/graphql/known-documents.ts imports src/access/caller',
-  'src/graphql/page-args.ts imports src/petstore/enum-types',
-  'src/graphql/page-args.ts imports src/petstore/filters',
-  'src/graphql/scalars.ts imports src/access/secret',
-  'src/graphql/scalars.ts imports src/petstore/node-id',
-  'src/graphql/schema.ts imports src/access/api-key-resolver',
-  'src/graphql/schema.ts imports src/access/api-key-service',
-  'src/graphql/schema.ts imports src/access/usage-service',
-  'src/graphql/schema.ts imports src/access/viewer-resolver',
-  'src/graphql/schema.ts imports src/petstore/categories/category-resolver',
-  'src/graphql/schema.ts imports src/petstore/change-resolver',
-  'src/graphql/schema.ts imports src/petstore/inventory/inventory-resolver',
-  'src/graphql/schema.ts imports src/petstore/node-resolver',
-  'src/graphql/schema.ts imports src/petstore/orders/order-resolver',
-  'src/graphql/schema.ts imports src/petstore/pets/pet-resolver',
-  'src/graphql/schema.ts imports src/petstore/services',
-  'src/graphql/schema.ts imports src/petstore/typed-rows',
-  'src/http/error-handling.ts imports src/portal/page',
-  'src/http/graphql-route.ts imports src/portal/page',
-  'src/http/live/live-operations.ts imports src/access/key-ring',
-  'src/http/live/socket-operation.ts imports src/access/caller',
-  'src/http/live/socket-operation.ts imports src/access/key-ring',
-  'src/http/live/socket-protocol.ts imports src/access/caller',
-  'src/http/local-access.ts imports src/access/caller',
-  'src/http/metrics.ts imports src/app/metric-table',
-  'src/http/recognition.ts imports src/access/caller',
-  'src/http/recognition.ts imports src/access/key-ring',
-  'src/http/request-observation.ts imports src/access/caller',
-  'src/http/server.ts imports src/petstore/operations',
-  'src/http/server.ts imports src/portal/assets',
-  'src/http/server.ts imports src/portal/page',
-  'src/http/server.ts imports src/portal/routes',
-  'src/http/slots.ts imports src/access/caller',
-  'src/petstore/operations.ts imports src/access/quota',
-  'src/rest/adapter.ts imports src/http/json-body',
-  'src/rest/adapter.ts imports src/http/other-methods',
-  'src/rest/openapi/paths.ts imports src/http/json-body',
-  'src/rest/openapi/printed-openapi.ts imports src/petstore/operations',
-  'src/rest/prepared-operation.ts imports src/petstore/enum-types',
-];
-
 /** Plain constants, without the Prisma client. */
 const CONSTANTS = ['src/database/generated/enums', 'src/database/generated/columns'];
 
@@ -105,13 +46,18 @@ describe('the layout of src', () => {
     expect(SOURCES.map(({ path }) => path).filter((path) => levelOf(path) === -1)).toEqual([]);
   });
 
+  test('describes every module in docs/architecture.md', () => {
+    const cells = [...read('docs/architecture.md').matchAll(/^\| (`[^|]*) \|/gm)].map(([, cell]) => cell).join(' ');
+    expect(LEVELS.flat().filter((module) => module !== 'main' && !cells.includes(`${module}/`))).toEqual([]);
+  });
+
   test('lets imports go down only', () => {
     const isUpward = (path: string, from: string) =>
       from.startsWith('src/') &&
       !from.startsWith('src/database/generated/') &&
       moduleOf(from) !== moduleOf(path) &&
       levelOf(from) <= levelOf(path);
-    expect(importsWhere(isUpward).sort()).toEqual([...ALLOWED].sort());
+    expect(importsWhere(isUpward)).toEqual([]);
   });
 
   test('has no circular imports', () => {
@@ -151,7 +97,7 @@ describe('the layout of src', () => {
         else if (!isBuiltin(from)) packages.add(from);
       }
     };
-    for (const path of ['config', 'environment', 'ending', 'primary']) walk(`src/app/${path}`);
+    for (const path of ['config', 'environment', 'shutdown', 'primary']) walk(`src/app/${path}`);
     expect([...packages].sort()).toEqual(['pg-connection-string', 'pino', 'prom-client']);
   });
 });

@@ -1,7 +1,6 @@
 import type { Database } from '../../src/database/database';
 import { statement } from '../../src/database/statement';
-import { loadSampleData } from '../../src/petstore/sample-data';
-import { SampleStore } from '../../src/petstore/sample-store';
+import { loadSampleData, SampleStore } from '../../src/petstore/samples';
 import { createDatabase, emptyDatabase, TEST_DATABASE_URL } from '../helper/database';
 import { Installation } from '../helper/installation';
 import { runTypeScript } from '../helper/process';

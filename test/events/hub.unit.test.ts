@@ -1,7 +1,7 @@
 import type { Change } from '../../src/database/changes';
 import { TooSlow } from '../../src/events/feed';
 import { type ChangeEvent, Hub } from '../../src/events/hub';
-import type { PetRow } from '../../src/petstore/rows';
+import type { PetRow } from '../../src/petstore/model';
 
 let pets: Map<bigint, PetRow>;
 /** The ids of each read of the hub. */
@@ -29,9 +29,9 @@ function open(maxWaiting?: number): Hub {
 
 const subscribe = (hub: Hub) => hub.subscribe('pet', () => true);
 
-async function take(feed: AsyncIterator<ChangeEvent<'pet'>>, count: number): Promise<string[]> {
+async function take(feed: AsyncIterator<ChangeEvent>, count: number): Promise<string[]> {
   const names: string[] = [];
-  for (let i = 0; i < count; i++) names.push((await feed.next()).value.row.name);
+  for (let i = 0; i < count; i++) names.push(((await feed.next()).value.row as PetRow).name);
   return names;
 }
 

@@ -1,5 +1,6 @@
 import type { Change } from '../../src/database/changes';
 import { RedisRelay, type RelayState } from '../../src/events/redis-relay';
+import { TABLES } from '../../src/petstore/model';
 import { connectToPublish } from '../../src/redis/publishing-client';
 import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
 import { TcpProxy } from '../helper/tcp-proxy';
@@ -11,6 +12,8 @@ interface Instance {
   readonly states: RelayState[];
 }
 
+const COLUMNS = TABLES.flatMap(({ columns }) => Object.entries(columns));
+
 /** @param patienceMs how long to wait for a connection: a busy machine takes longer. */
 async function open(url: string, { isHeard = true, patienceMs = 5000 } = {}): Promise<Instance> {
   const heard: Change[] = [];
@@ -18,6 +21,7 @@ async function open(url: string, { isHeard = true, patienceMs = 5000 } = {}): Pr
   const connect = () => connectToPublish(url, patienceMs);
   const [publisher, subscriber] = await Promise.all([connect(), connect()]);
   const relay = new RedisRelay(publisher, subscriber, {
+    columns: COLUMNS,
     notify: (change) => heard.push(change),
     isHeard: () => isHeard,
     onState: (state) => states.push(state),

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LightMyRequestResponse as Response } from 'fastify';
 import { execute, type GraphQLSchema, parse } from 'graphql';
-import { ERRORS, isErrorCode } from '../../src/errors/error-codes';
+import { CATALOGUE } from '../../src/app/contract';
 import type { FuzzedRequest } from './callers';
 
 /** What no response may reveal about the database, the code or the machine. Nothing that the fuzzer sends matches by itself. */
@@ -64,7 +64,7 @@ function problemFaults(problem: Problem | undefined, http?: number): string[] {
   const { code, status, message } = problem ?? {};
   const faults: string[] = [];
   if (typeof message !== 'string' || !message || message.length > 500) faults.push('no message, or a long one');
-  if (!isErrorCode(code) || ERRORS[code].status !== status) faults.push(`code ${code} with status ${status}`);
+  if (CATALOGUE.get(String(code))?.status !== status) faults.push(`code ${code} with status ${status}`);
   if (http !== undefined && status !== http) faults.push(`status ${status} in HTTP's ${http}`);
   if (Number(status) >= 500) faults.push(`error ${code}`);
   return faults;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { type GraphQLObjectType, getIntrospectionQuery, getNamedType, isObjectType } from 'graphql';
-import { buildSchema, type Services } from '../../src/graphql/schema';
+import { contractSchema } from '../../src/app/contract';
 import { runs } from '../helper/full';
 import { type Gateway, type Json, startGateway } from '../helper/gateway';
 import { introspections } from '../net/queries';
 import { valuesIn } from './values-in';
 
-const schema = buildSchema({} as Services);
+const schema = contractSchema();
 
 let gateway: Gateway;
 /** A gateway that allows operations of at most 1000, and one that allows any. */

@@ -1,14 +1,14 @@
 import { anonymousCaller } from '../../src/access/caller';
-import { documentLimits } from '../../src/app/bounds';
+import { documentLimits } from '../../src/app/app';
 import { readConfig } from '../../src/app/config';
+import { contractSchema } from '../../src/app/contract';
 import { KnownDocuments } from '../../src/graphql/known-documents';
-import { buildSchema, type Services } from '../../src/graphql/schema';
 
 const caller = anonymousCaller('127.0.0.1', 'read');
 
 let documents: KnownDocuments;
 beforeEach(() => {
-  documents = new KnownDocuments(buildSchema({} as Services), documentLimits(readConfig({})));
+  documents = new KnownDocuments(contractSchema(), documentLimits(readConfig({})));
 });
 
 /** Sends all of these; returns how many are known afterwards. */

@@ -13,10 +13,8 @@ import {
   parse,
   visit,
 } from 'graphql';
-import { ruleOf } from '../../src/errors/rule-errors';
-import { printedSchema } from '../../src/graphql/printed-schema';
-import { buildSchema as buildProduct, type Services } from '../../src/graphql/schema';
-import { printedOpenApi } from '../../src/rest/openapi/printed-openapi';
+import { contractSchema, printedOpenApi, printedSchema } from '../../src/app/contract';
+import { ruleOf } from '../../src/errors/inputs';
 
 const PROJECT = join(__dirname, '..', '..');
 const COMMITTED = readFileSync(join(PROJECT, 'schema.graphql'), 'utf8');
@@ -55,7 +53,7 @@ test('every type, field, argument, enum value and directive has a description', 
 
 test('every text that callers give has a length, and so no NUL, which PostgreSQL cannot store', () => {
   const inputs: { name: string; given: GraphQLArgument | GraphQLInputField }[] = [];
-  for (const type of Object.values(buildProduct({} as Services).getTypeMap())) {
+  for (const type of Object.values(contractSchema().getTypeMap())) {
     if (isIntrospectionType(type)) continue;
     if (isInputObjectType(type))
       for (const given of Object.values(type.getFields())) inputs.push({ name: `${type.name}.${given.name}`, given });

@@ -3,10 +3,7 @@ import Ajv, { type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import { stringify as exactJson } from 'lossless-json';
 import type { OpenAPIV3 } from 'openapi-types';
-import { buildSchema, type Services } from '../../src/graphql/schema';
-import { OPERATIONS } from '../../src/petstore/operations';
-import { openApiDocument } from '../../src/rest/openapi/openapi-document';
-import { prepare } from '../../src/rest/prepared-operation';
+import { contractDocument } from '../../src/app/contract';
 import { perWorker } from './per-worker';
 
 /** A REST response, with its request. */
@@ -149,9 +146,7 @@ function isDecodable(path: string): boolean {
 
 /** The document as served, except that objects must not have undeclared fields. */
 function strictDocument(): OpenAPIV3.Document {
-  const schema = buildSchema({} as Services);
-  const operations = OPERATIONS.map((operation) => prepare(schema, operation));
-  const document = JSON.parse(exactJson(openApiDocument(operations)) ?? '') as OpenAPIV3.Document;
+  const document = JSON.parse(exactJson(contractDocument()) ?? '') as OpenAPIV3.Document;
   for (const each of Object.values(document.components?.schemas ?? {}) as OpenAPIV3.SchemaObject[])
     if (each.type === 'object') each.additionalProperties = false;
   return document;

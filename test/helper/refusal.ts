@@ -1,4 +1,4 @@
-import type { ErrorDetail } from '../../src/errors/domain-error';
+import type { ErrorDetail } from '../../src/errors/errors';
 import type { Gateway } from './gateway';
 
 /** A refused operation, as the caller sees it. */

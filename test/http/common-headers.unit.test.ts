@@ -16,7 +16,7 @@ test('a second response is dropped while the first is being counted: a client ge
     Object.assign(request, { meter: { take } });
     done();
   });
-  completeResponses(app, { now: Date.now, requests: { isClosing: false } });
+  completeResponses(app, { now: Date.now, requests: { isClosing: false }, errors: new Map() });
   app.get('/', (_request, reply) => {
     reply.send('first');
     reply.send('second');

@@ -44,7 +44,7 @@ beforeAll(async () => {
   // Nothing in the product's schema is deprecated yet, so some of it is here.
   jest
     .spyOn(schemas as { buildSchema: unknown }, 'buildSchema', 'get')
-    .mockReturnValue((services: schemas.Services) => deprecateSome(buildSchema(services)));
+    .mockReturnValue((parts: schemas.SchemaParts) => deprecateSome(buildSchema(parts)));
   gateway = await startGateway({});
   await emptyDatabase(gateway.database);
   await gateway.data(`mutation {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tryLock } from '../../src/database/raw-queries';
 import { statement } from '../../src/database/statement';
+import { tryLock } from '../../src/database/writing';
 import { ExpiredAnswers } from '../../src/graphql/expired-answers';
 import { fillShop, TEST_DATABASE_URL } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';

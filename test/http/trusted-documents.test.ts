@@ -6,7 +6,7 @@ import { createClient as createSocketClient, type SubscribePayload } from 'graph
 import { WebSocket } from 'ws';
 import { createApp } from '../../src/app/app';
 import { readConfig } from '../../src/app/config';
-import { buildSchema, type Services } from '../../src/graphql/schema';
+import { contractSchema } from '../../src/app/contract';
 import { TrustedDocuments } from '../../src/graphql/trusted-documents';
 import { emptyDatabase } from '../helper/database';
 import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../helper/gateway';
@@ -262,7 +262,7 @@ describe('where only trusted documents run', () => {
 });
 
 const BOUNDS = {
-  schema: buildSchema({} as Services),
+  schema: contractSchema(),
   limits: {
     tokens: 5000,
     depth: 20,

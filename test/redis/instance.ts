@@ -26,7 +26,12 @@ export class Instance {
     const clients = [await connectToPublish(url, 10_000), await connectToPublish(url, 10_000)];
     const [publisher, subscriber] = clients as [(typeof clients)[number], (typeof clients)[number]];
     const notify = (change: Change) => void instance.heard.push(change);
-    const relay = new RedisRelay(publisher, subscriber, { notify, isHeard: () => true, onState: () => undefined });
+    const relay = new RedisRelay(publisher, subscriber, {
+      columns: [],
+      notify,
+      isHeard: () => true,
+      onState: () => undefined,
+    });
     const instance = new Instance(store, relay);
     await relay.start();
     return instance;

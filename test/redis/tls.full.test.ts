@@ -1,4 +1,4 @@
-import { openRedis } from '../../src/app/open-redis';
+import { openRedis } from '../../src/app/app';
 import { Certificates } from '../helper/certificates';
 import { freePort } from '../helper/free-port';
 import { REDIS_BINARY, RedisServer } from '../helper/redis-server';

@@ -1,7 +1,7 @@
-import { buildSchema } from 'graphql';
-import { buildSchema as buildProduct, type Services } from '../../src/graphql/schema';
-import { prepare } from '../../src/rest/prepared-operation';
-import type { Operation } from '../../src/rest/rest-operation';
+import { buildSchema, type GraphQLSchema } from 'graphql';
+import { contractSchema, REST } from '../../src/app/contract';
+import { prepareAll } from '../../src/rest/prepared-operation';
+import type { Operation, RestApi } from '../../src/rest/rest-operation';
 
 const SCHEMA = buildSchema(`
   type Query { pet(id: ID!): Pet  pets(first: Int): Pet  heavy(filter: Filter): Pet  count: Int!  nearest(place: String!): Pet }
@@ -11,6 +11,8 @@ const SCHEMA = buildSchema(`
   input NewPet { name: String! }
   input PetUpdate { name: String }
 `);
+const prepare = (schema: GraphQLSchema, operation: Operation) =>
+  prepareAll(schema, { tags: REST.tags, operations: [operation] } as unknown as RestApi);
 const replaces = (type: string) => ({ replaces: { type } });
 
 test.each<[fault: string, on: Operation['on'], field: Operation['field'], more: Partial<Operation>]>([
@@ -30,6 +32,6 @@ test.each<[fault: string, on: Operation['on'], field: Operation['field'], more: 
 
 test('a replacement without a value for a field that cannot be null stops the start', () => {
   const row: Operation = { id: 'test', on: 'PUT /pets/{petId}', ok: 200, summary: '', field: 'Mutation.updatePet' };
-  const product = buildProduct({} as Services);
+  const product = contractSchema();
   expect(() => prepare(product, { ...row, ...replaces('NewPet') })).toThrow('NewPet.status needs a default');
 });

@@ -1,9 +1,7 @@
 import { parseArgs } from 'node:util';
-import { KEY_ID_FORM, KEY_ID_RULE } from '../../access/secret';
+import { KEY_ID_FORM, KEY_ID_RULE } from '../../access/key-format';
 import { PLANS } from '../../rate-limit/plans';
 import { type Call, CommandError, type Connection, callGateway } from './gateway-client';
-import { type Result, type Row, table } from './text-table';
-import { usage } from './usage-command';
 
 const USAGE = `Usage: npm run keys -- <command> [options]
 
@@ -171,4 +169,71 @@ function numberOf(name: 'per-minute' | 'per-day' | 'days', options: Options): nu
   const text = String(options[name]);
   if (/^[0-9]+$/.test(text)) return Number(text);
   throw new CommandError(`--${name} must be a whole number, not ${JSON.stringify(text)}.`);
+}
+
+/** The most callers that are listed. */
+const MOST = 100;
+
+/** What a key used on each of the last days; without an id, who used most on all of them. @throws CommandError. */
+export async function usage(call: Call, id: string, days?: number): Promise<Result> {
+  const variables = days === undefined ? {} : { days };
+  return id ? ofKey(call, { id, ...variables }) : ofAll(call, variables);
+}
+
+async function ofKey(call: Call, variables: { id: string }): Promise<Result> {
+  const { apiKey } = await call<{ apiKey: { usage: Row[] } | null }>(
+    'query Usage($id: ID!, $days: Int = 30) { apiKey(id: $id) { usage(days: $days) { date requests refused bans } } }',
+    variables,
+  );
+  if (!apiKey) throw new CommandError(`API key ${variables.id} does not exist.`);
+  return { json: apiKey.usage, rows: apiKey.usage };
+}
+
+async function ofAll(call: Call, variables: object): Promise<Result> {
+  const { topCallers } = await call<{
+    topCallers: { apiKey: Row | null; requests: number; refused: number; bans: number }[];
+  }>(
+    `query TopCallers($days: Int = 30) {
+      topCallers(days: $days, first: ${MOST}) { apiKey { id name plan } requests refused bans }
+    }`,
+    variables,
+  );
+  const rows = topCallers.map(({ apiKey, ...used }) => ({
+    id: apiKey?.id ?? 'anonymous',
+    name: apiKey?.name,
+    plan: apiKey?.plan,
+    ...used,
+  }));
+  return { json: topCallers, rows, ...(!rows.length && { remark: 'Nothing was used on these days.\n' }) };
+}
+
+export interface Row {
+  readonly [column: string]: unknown;
+}
+
+/** What a command prints: rows for people, the same as JSON for programs, and a remark for people. */
+export interface Result {
+  readonly json: unknown;
+  readonly rows: readonly Row[];
+  readonly remark?: string;
+}
+
+/** Formats rows as a text table with a header, for a terminal; columns without any value are left out. */
+export function table(rows: readonly Row[]): string {
+  const names = Object.keys(rows[0] ?? {}).filter((name) => rows.some((row) => cell(row[name]) !== ''));
+  const lines = [names, ...rows.map((row) => names.map((name) => cell(row[name])))];
+  const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return `${lines
+    .map((line) =>
+      line
+        .map((text, column) => text.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')}\n`;
+}
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return Array.isArray(value) ? value.join(',') : String(value);
 }

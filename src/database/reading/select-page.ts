@@ -1,11 +1,10 @@
-import type { Serialized } from '../../petstore/rows';
 import type { Session } from '../database';
 import { boundedRows } from './bounded-rows';
 import { listProjection, listStatement } from './list-statement';
 import { type PageQuery, pageStatement } from './page-statement';
 import { parentsOf } from './parents';
 import { projectionOf } from './projection';
-import type { Selection } from './selection';
+import type { Selection, Serialized } from './selection';
 import { Values } from './statement-values';
 import { orderOf, type Table } from './table';
 

@@ -28,3 +28,8 @@ export interface RowJson extends JsonFormat {
 export type Member =
   | { readonly key: string; readonly constant: string }
   | { readonly key: string; readonly field: string; readonly json?: RowJson };
+
+/** A row read as JSON carries its text; of its fields it has only those needed to find and order it. */
+export interface Serialized {
+  readonly $json?: string;
+}

@@ -1,18 +1,18 @@
 import type { FastifyInstance } from 'fastify';
-import type { KeyRing } from '../../access/key-ring';
-import { ProblemError } from '../../errors/problem';
+import { ProblemError } from '../../errors/errors';
 import type { OperationRequest } from '../../graphql/context';
 import type { Executor } from '../../graphql/executor';
 import type { KnownDocuments } from '../../graphql/known-documents';
 import { type Outcome, refusal, refuseDocument } from '../../graphql/outcome';
 import { RunningSubscription } from '../../graphql/running-subscription';
+import type { Keys } from '../caller';
 import { readLiveRequest } from './live-request';
 import { PerCaller } from './per-caller';
 
 export interface LiveOptions {
   readonly executor: Executor;
   readonly documents: KnownDocuments;
-  readonly keys: KeyRing;
+  readonly keys: Keys;
   /** Maximum number of running operations, and of connections, per caller over the subscription transports. */
   readonly maxPerCaller: number;
 }

@@ -1,4 +1,4 @@
-import { ProblemError } from '../../errors/problem';
+import { ProblemError } from '../../errors/errors';
 import type { Variables } from '../../graphql/context';
 import { withText } from '../../graphql/document-ids';
 import type { KnownDocuments } from '../../graphql/known-documents';

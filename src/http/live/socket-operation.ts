@@ -3,10 +3,9 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
-import type { Caller } from '../../access/caller';
-import type { KeyRing } from '../../access/key-ring';
 import { Deadline } from '../../database/deadline';
-import { ProblemError } from '../../errors/problem';
+import { ProblemError } from '../../errors/errors';
+import type { Caller } from '../../graphql/caller';
 import type { OperationRequest } from '../../graphql/context';
 import { type Outcome, refusal } from '../../graphql/outcome';
 import { RunningSubscription } from '../../graphql/running-subscription';
@@ -15,6 +14,7 @@ import { refusalOf } from '../../rate-limit/limit-problem';
 import type { Subject } from '../../rate-limit/limit-status';
 import { Meter } from '../../rate-limit/meter';
 import { type AccessLog, isTurnedAway } from '../access-log';
+import type { Keys } from '../caller';
 import type { Overload } from '../overload';
 import type { Incoming } from '../request-observation';
 import type { RequestsInProgress } from '../requests-in-progress';
@@ -36,7 +36,7 @@ export interface Client {
 
 export interface SocketOptions {
   readonly schema: GraphQLSchema;
-  readonly keys: KeyRing;
+  readonly keys: Keys;
   readonly limits: CountingStore;
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
@@ -95,7 +95,7 @@ export async function runSocketOperation(
 }
 
 /** @throws ProblemError if the key is no longer accepted; the connection is then closed. */
-async function callerOf({ key, caller, socket }: Client, keys: KeyRing): Promise<Caller> {
+async function callerOf({ key, caller, socket }: Client, keys: Keys): Promise<Caller> {
   if (key === undefined) return caller;
   const current = await keys.recognise(key);
   if (current) return current;

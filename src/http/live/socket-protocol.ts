@@ -1,8 +1,8 @@
 import { type ExecutionArgs, type ExecutionResult, GraphQLError, type GraphQLFormattedError, parse } from 'graphql';
 import { CloseCode, makeServer, type OperationResult, type Server } from 'graphql-ws';
-import type { Caller } from '../../access/caller';
+import type { Caller } from '../../graphql/caller';
 import { RunningSubscription } from '../../graphql/running-subscription';
-import { presentedKey } from '../recognition';
+import { presentedKey } from '../caller';
 import { tooMany } from './live-operations';
 import { type Client, runSocketOperation, type SocketOptions } from './socket-operation';
 

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import { ProblemError } from '../../errors/problem';
+import { ProblemError } from '../../errors/errors';
 import type { RequestsInProgress } from '../requests-in-progress';
 
 /** Headers about a change of protocol, which are left out when a request is parsed again. */

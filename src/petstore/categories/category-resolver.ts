@@ -1,18 +1,17 @@
 import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { Selection } from '../../database/reading/selection';
-import { CategoryConnection, PetConnection } from '../../graphql/connection-types';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
-import { Counted, Requires } from '../../graphql/directives';
+import { Counted, Input, Requires } from '../../graphql/directives';
 import { Errors } from '../../graphql/errors-directive';
 import { nullable } from '../../graphql/nullable';
-import { CategoryPageArgs, PetPageArgs, pageOf } from '../../graphql/page-args';
+import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
-import { Category } from '../category';
-import { CategoryUpdate, Input, NewCategory } from '../payloads';
+import { CategoryPageArgs, CategoryUpdate, NewCategory, PetPageArgs } from '../inputs';
+import type { CategoryRow } from '../model';
 import type { PetService } from '../pets/pet-service';
-import type { CategoryRow } from '../rows';
+import { Category, CategoryConnection, PetConnection } from '../types';
 import type { CategoryService } from './category-service';
 
 @Resolver(() => Category)

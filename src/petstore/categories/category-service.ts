@@ -1,13 +1,12 @@
 import type { Session, Transaction } from '../../database/database';
-import { lockRow } from '../../database/raw-queries';
 import { selectByIds } from '../../database/reading/select';
 import type { Selection } from '../../database/reading/selection';
-import { checkInput } from '../../errors/checks';
-import { DomainError, notFound, type Precondition, refusing, requireUnchanged } from '../../errors/domain-error';
-import { DESCRIPTION, NAME, NOT_NULL, type Rules } from '../../errors/input-rules';
+import { lockRow } from '../../database/writing';
+import { notFound, type Precondition, refusing, requireUnchanged } from '../../errors/errors';
+import { checkInput, DESCRIPTION, NAME, NOT_NULL, type Rules } from '../../errors/inputs';
 import { type Connection, connect, type PageArgs } from '../../graphql/connection';
-import type { CategoryRow } from '../rows';
-import { CATEGORIES } from '../tables';
+import { PetstoreError } from '../errors';
+import { CATEGORIES, type CategoryRow, LOCK } from '../model';
 
 export interface NewCategory {
   name: string;
@@ -40,13 +39,13 @@ export class CategoryService {
     return connect(session, CATEGORIES, page, filter, selection);
   }
 
-  /** @throws DomainError `BAD_USER_INPUT`. */
+  /** @throws ProblemError `BAD_USER_INPUT`. */
   async create(session: Session, input: NewCategory): Promise<CategoryRow> {
     const data = checkInput(NEW_CATEGORY, input);
     return session.transaction(({ prisma }) => prisma.category.create({ data }));
   }
 
-  /** @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`. */
+  /** @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`. */
   async update(session: Session, id: bigint, input: CategoryUpdate, precondition?: Precondition): Promise<CategoryRow> {
     const data = checkInput(CATEGORY_UPDATE, input);
     return session.transaction(async (tx) => {
@@ -55,7 +54,7 @@ export class CategoryService {
     });
   }
 
-  /** @throws DomainError `NOT_FOUND`, `PRECONDITION_FAILED`, `CATEGORY_NOT_EMPTY`. */
+  /** @throws ProblemError `NOT_FOUND`, `PRECONDITION_FAILED`, `CATEGORY_NOT_EMPTY`. */
   async delete(session: Session, id: bigint, precondition?: Precondition): Promise<CategoryRow> {
     const write = session.transaction(async (tx) => {
       await lockCategory(tx, id, precondition);
@@ -63,13 +62,13 @@ export class CategoryService {
     });
     return refusing(write, {
       'foreign-key': () =>
-        new DomainError('CATEGORY_NOT_EMPTY', `Category ${id} still has pets; move or delete them first.`),
+        new PetstoreError('CATEGORY_NOT_EMPTY', `Category ${id} still has pets; move or delete them first.`),
     });
   }
 }
 
 /** Keeps others from changing a category until the transaction ends. */
 async function lockCategory(tx: Transaction, id: bigint, precondition: Precondition | undefined): Promise<void> {
-  if (!(await lockRow(tx, 'category', id))) throw notFound('Category', id);
+  if (!(await lockRow(tx, LOCK.category, id))) throw notFound('Category', id);
   await requireUnchanged(precondition, `Category ${id}`, () => tx.prisma.category.findUnique({ where: { id } }));
 }

@@ -1,19 +1,17 @@
 import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { Selection } from '../../database/reading/selection';
-import { InventoryItemConnection } from '../../graphql/connection-types';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
-import { Counted, Requires, Stability } from '../../graphql/directives';
+import { Counted, Input, Requires, Stability } from '../../graphql/directives';
 import { Errors } from '../../graphql/errors-directive';
 import { nullable } from '../../graphql/nullable';
-import { InventoryPageArgs, pageOf } from '../../graphql/page-args';
+import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
-import { InventoryItem } from '../inventory-item';
-import { Input, InventoryUpdate } from '../payloads';
-import { Pet } from '../pet';
+import { InventoryPageArgs, InventoryUpdate } from '../inputs';
+import type { InventoryRow } from '../model';
 import type { PetService } from '../pets/pet-service';
-import type { InventoryRow } from '../rows';
+import { InventoryItem, InventoryItemConnection, Pet } from '../types';
 import type { InventoryService } from './inventory-service';
 
 @Resolver(() => InventoryItem)

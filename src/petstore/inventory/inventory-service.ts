@@ -1,15 +1,13 @@
 import type { Session, Transaction } from '../../database/database';
 import type { Inventory } from '../../database/generated/client';
 import type { PetStatus } from '../../database/generated/enums';
-import { lockRow } from '../../database/raw-queries';
 import { selectByIds } from '../../database/reading/select';
 import type { Selection } from '../../database/reading/selection';
-import { checkInput } from '../../errors/checks';
-import { DomainError, notFound, type Precondition, refusing, requireUnchanged } from '../../errors/domain-error';
-import { COUNT, type Rules } from '../../errors/input-rules';
+import { lockRow } from '../../database/writing';
+import { notFound, type Precondition, ProblemError, refusing, requireUnchanged } from '../../errors/errors';
+import { COUNT, checkInput, type Rules } from '../../errors/inputs';
 import { type Connection, connect, type PageArgs } from '../../graphql/connection';
-import type { InventoryRow } from '../rows';
-import { INVENTORY } from '../tables';
+import { announceChange, INVENTORY, type InventoryRow, LOCK } from '../model';
 
 export interface InventoryUpdate {
   quantity: number;
@@ -41,7 +39,7 @@ export class InventoryService {
 
   /**
    * Sets the stock of a pet; without a precondition whatever it was, if any.
-   * @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND` (the pet), `PRECONDITION_FAILED`.
+   * @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND` (the pet), `PRECONDITION_FAILED`.
    */
   async set(
     session: Session,
@@ -53,12 +51,12 @@ export class InventoryService {
     const write = session.transaction(async (tx) => {
       const data = { petId, quantity };
       if (precondition) {
-        const isThere = await lockRow(tx, 'inventory', petId);
+        const isThere = await lockRow(tx, LOCK.inventory, petId);
         await requireUnchanged(precondition, itemOf(petId), () => (isThere ? findItem(tx, petId) : noItem(tx, petId)));
       }
       const isNew = await setOrCreate(tx, data);
       const { status } = await tx.prisma.pet.findUniqueOrThrow({ where: { id: petId } });
-      tx.changed({ topic: 'inventory', kind: isNew ? 'CREATED' : 'UPDATED', id: petId });
+      announceChange(tx, { topic: 'inventory', kind: isNew ? 'CREATED' : 'UPDATED', id: petId });
       return { ...data, status };
     });
     return refusing(write, { 'foreign-key': () => notFound('Pet', petId) });
@@ -66,19 +64,19 @@ export class InventoryService {
 
   /**
    * Stops tracking the stock of a pet.
-   * @throws DomainError `NOT_FOUND` if it was not tracked, `PRECONDITION_FAILED`.
+   * @throws ProblemError `NOT_FOUND` if it was not tracked, `PRECONDITION_FAILED`.
    */
   async remove(session: Session, petId: bigint, precondition?: Precondition): Promise<InventoryRow> {
     return session.transaction(async (tx) => {
-      if (!(await lockRow(tx, 'inventory', petId)))
-        throw new DomainError('NOT_FOUND', `Pet ${petId} has no inventory entry.`);
+      if (!(await lockRow(tx, LOCK.inventory, petId)))
+        throw new ProblemError('NOT_FOUND', `Pet ${petId} has no inventory entry.`);
       await requireUnchanged(precondition, itemOf(petId), () => findItem(tx, petId));
       const removed = await tx.prisma.inventory.delete({
         where: { petId },
         include: { pet: { include: { category: true } } },
       });
       const before = { ...removed, status: removed.pet.status };
-      tx.changed({ topic: 'inventory', kind: 'DELETED', id: petId, before });
+      announceChange(tx, { topic: 'inventory', kind: 'DELETED', id: petId, before });
       return before;
     });
   }
@@ -94,7 +92,7 @@ async function findItem({ prisma }: Transaction, petId: bigint): Promise<Invento
   return { ...item, status: pet.status };
 }
 
-/** @throws DomainError `NOT_FOUND` if there is not even the pet. */
+/** @throws ProblemError `NOT_FOUND` if there is not even the pet. */
 async function noItem({ prisma }: Transaction, petId: bigint): Promise<null> {
   if (!(await prisma.pet.findUnique({ where: { id: petId } }))) throw notFound('Pet', petId);
   return null;

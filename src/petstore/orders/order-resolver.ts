@@ -1,19 +1,17 @@
 import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { Selection } from '../../database/reading/selection';
-import { OrderConnection } from '../../graphql/connection-types';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
-import { Counted, Requires } from '../../graphql/directives';
+import { Counted, Input, Requires } from '../../graphql/directives';
 import { Errors } from '../../graphql/errors-directive';
 import { nullable } from '../../graphql/nullable';
-import { OrderPageArgs, pageOf } from '../../graphql/page-args';
+import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
-import { Order } from '../order';
-import { Input, NewOrder, OrderUpdate } from '../payloads';
-import { Pet } from '../pet';
+import { NewOrder, OrderPageArgs, OrderUpdate } from '../inputs';
+import type { OrderRow } from '../model';
 import type { PetService } from '../pets/pet-service';
-import type { OrderRow } from '../rows';
+import { Order, OrderConnection, Pet } from '../types';
 import type { OrderService } from './order-service';
 
 @Resolver(() => Order)

@@ -1,25 +1,18 @@
-import type { Session, Transaction } from '../../database/database';
+import type { Session, Transaction, Written } from '../../database/database';
 import type { Order } from '../../database/generated/client';
-import { insertOrder, lockRow } from '../../database/raw-queries';
+import { COLUMNS } from '../../database/generated/columns';
 import { selectByIds } from '../../database/reading/select';
 import type { Selection } from '../../database/reading/selection';
-import { checkInput } from '../../errors/checks';
-import {
-  DomainError,
-  notFound,
-  type Precondition,
-  refusing,
-  requireUnchanged,
-  unknownReference,
-} from '../../errors/domain-error';
-import { NOT_NULL, QUANTITY, type Rules } from '../../errors/input-rules';
+import { statement } from '../../database/statement';
+import { lockRow, lockRows, newRow } from '../../database/writing';
+import { notFound, type Precondition, refusing, requireUnchanged, unknownReference } from '../../errors/errors';
+import { COUNT, checkInput, NOT_NULL, QUANTITY, type Rules } from '../../errors/inputs';
 import { type Connection, connect, connectAll, type PageArgs } from '../../graphql/connection';
-import type { OrderRow } from '../rows';
-import { INVENTORY, ORDERS } from '../tables';
-import { insufficientStock, moveReservation } from './reservations';
+import { PetstoreError } from '../errors';
+import { announceChange, INVENTORY, LOCK, ORDERS, type OrderRow } from '../model';
 
 /** In a new order every field is optional; in an update an omitted field is unchanged, and null clears it. */
-export interface OrderInput {
+interface OrderInput {
   petId?: bigint | null;
   quantity?: number | null;
   shipDate?: Date | null;
@@ -36,6 +29,21 @@ export interface OrderFilter {
 }
 
 const NOTHING = { petId: null, quantity: null };
+
+const { id: ID, reserved: RESERVED, ...columns } = COLUMNS.orders;
+const ORDER_ROW = newRow(columns);
+const { petId: OF_PET, quantity: UNITS } = ORDER_ROW.parameters;
+// The check of the stock and its update are one statement: the update's row lock makes the next buyer of the same pet
+// wait and then check the remaining quantity.
+const INSERT_ORDER = statement(`with taken as (
+  update inventory set quantity = quantity - ${UNITS} where pet_id = ${OF_PET} and quantity >= ${UNITS} returning pet_id
+)
+insert into orders (${ORDER_ROW.names}, reserved)
+select ${ORDER_ROW.values}, case when exists (select from taken) then ${UNITS} else 0 end
+where exists (select from taken)
+   or ${OF_PET} is null or ${UNITS} is null
+   or not exists (select from inventory where pet_id = ${OF_PET})
+returning ${ID.sql}, ${ORDER_ROW.returned}, ${RESERVED.sql}`);
 
 /** Orders, and the stock they reserve and return. */
 export class OrderService {
@@ -66,15 +74,16 @@ export class OrderService {
 
   /**
    * Places an order. If the pet's stock is tracked, the units are taken from it in the same statement.
-   * @throws DomainError `BAD_USER_INPUT`, `UNKNOWN_REFERENCE`, `INSUFFICIENT_STOCK`.
+   * @throws ProblemError `BAD_USER_INPUT`, `UNKNOWN_REFERENCE`, `INSUFFICIENT_STOCK`.
    */
   async place(session: Session, input: OrderInput): Promise<OrderRow> {
     const { petId = null, quantity = null, shipDate = null, complete } = checkInput(NEW_ORDER, input);
     const order = { petId, quantity, shipDate, complete: complete ?? false };
     const write = insertOrder(session, order, ([placed]) => {
       if (!placed) return;
-      session.changed({ topic: 'order', kind: 'CREATED', id: placed.id });
-      if (petId !== null && placed.reserved > 0) session.changed({ topic: 'inventory', kind: 'UPDATED', id: petId });
+      announceChange(session, { topic: 'order', kind: 'CREATED', id: placed.id });
+      if (petId !== null && placed.reserved > 0)
+        announceChange(session, { topic: 'inventory', kind: 'UPDATED', id: petId });
     });
     const placed = await refusing(write, unknownPet(petId));
     if (!placed) throw insufficientStock(order, await stockBelow(session, order));
@@ -83,7 +92,7 @@ export class OrderService {
 
   /**
    * Changes the fields in the input, and moves the reserved stock accordingly.
-   * @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`, `ORDER_COMPLETE`, `UNKNOWN_REFERENCE`,
+   * @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`, `ORDER_COMPLETE`, `UNKNOWN_REFERENCE`,
    * `INSUFFICIENT_STOCK`.
    */
   async update(session: Session, id: bigint, input: OrderInput, precondition?: Precondition): Promise<OrderRow> {
@@ -93,7 +102,7 @@ export class OrderService {
       const { petId = order.petId, quantity = order.quantity } = data;
       const isMoved = petId !== order.petId || quantity !== order.quantity;
       if (isMoved && order.complete) {
-        throw new DomainError('ORDER_COMPLETE', `Order ${id} is complete; its pet and quantity no longer change.`);
+        throw new PetstoreError('ORDER_COMPLETE', `Order ${id} is complete; its pet and quantity no longer change.`);
       }
       const reserved = isMoved ? await moveReservation(tx, order, { petId, quantity }) : order.reserved;
       const updated = await tx.prisma.order.update({
@@ -102,7 +111,7 @@ export class OrderService {
         omit: { reserved: true },
       });
       const before = { petId: order.petId, complete: order.complete };
-      tx.changed({ topic: 'order', kind: 'UPDATED', id, before });
+      announceChange(tx, { topic: 'order', kind: 'UPDATED', id, before });
       return updated;
     });
     return refusing(write, unknownPet(data.petId));
@@ -110,12 +119,12 @@ export class OrderService {
 
   /**
    * Deletes the order; its units return to stock unless it is complete.
-   * @throws DomainError `NOT_FOUND`, `PRECONDITION_FAILED`.
+   * @throws ProblemError `NOT_FOUND`, `PRECONDITION_FAILED`.
    */
   async cancel(session: Session, id: bigint, precondition?: Precondition): Promise<OrderRow> {
     return session.transaction(async (tx) => {
       const { reserved, ...order } = await lockOrder(tx, id, precondition);
-      tx.changed({ topic: 'order', kind: 'DELETED', id, before: order });
+      announceChange(tx, { topic: 'order', kind: 'DELETED', id, before: order });
       if (reserved > 0 && !order.complete) await moveReservation(tx, { ...order, reserved }, NOTHING);
       await tx.prisma.order.delete({ where: { id } });
       return order;
@@ -132,10 +141,10 @@ async function stockBelow(session: Session, { petId, quantity }: OrderInput): Pr
 
 /**
  * Reads an order, which no other transaction changes until this one ends.
- * @throws DomainError `NOT_FOUND`, `PRECONDITION_FAILED`.
+ * @throws ProblemError `NOT_FOUND`, `PRECONDITION_FAILED`.
  */
 async function lockOrder(tx: Transaction, id: bigint, precondition: Precondition | undefined): Promise<Order> {
-  if (!(await lockRow(tx, 'order', id))) throw notFound('Order', id);
+  if (!(await lockRow(tx, LOCK.order, id))) throw notFound('Order', id);
   const order = await tx.prisma.order.findUniqueOrThrow({ where: { id } });
   await requireUnchanged(precondition, `Order ${id}`, () => order);
   return order;
@@ -143,4 +152,55 @@ async function lockOrder(tx: Transaction, id: bigint, precondition: Precondition
 
 function unknownPet(petId: bigint | null | undefined) {
   return petId == null ? {} : { 'foreign-key': () => unknownReference('input.petId', 'Pet', petId) };
+}
+
+/**
+ * Moves the units that an order has reserved from one pet's stock to another's; for the same pet only the difference.
+ * Stock that is not tracked is left alone, and stock never exceeds its maximum.
+ * @returns the units now reserved: 0 if the stock is not tracked.
+ * @throws ProblemError `INSUFFICIENT_STOCK`.
+ */
+async function moveReservation(
+  tx: Transaction,
+  from: Pick<Order, 'petId' | 'reserved'>,
+  to: Pick<Order, 'petId' | 'quantity'>,
+): Promise<number> {
+  const pets = [...new Set([from.petId, to.petId])].filter((id) => id !== null);
+  const tracked = await lockRows(tx, LOCK.inventory, pets);
+  const entries = await tx.prisma.inventory.findMany({ where: { petId: { in: tracked } } });
+  const stock = new Map(entries.map(({ petId, quantity }) => [petId, quantity]));
+  const reserved = to.petId !== null && stock.has(to.petId) ? (to.quantity ?? 0) : 0;
+  for (const petId of pets) {
+    const quantity = stock.get(petId);
+    const returned = petId === from.petId ? from.reserved : 0;
+    const taken = petId === to.petId ? reserved : 0;
+    if (quantity === undefined || returned === taken) continue;
+    const left = quantity + returned - taken;
+    if (left < 0) throw insufficientStock(to, quantity + returned);
+    await tx.prisma.inventory.update({ where: { petId }, data: { quantity: Math.min(left, COUNT.maximum) } });
+    announceChange(tx, { topic: 'inventory', kind: 'UPDATED', id: petId });
+  }
+  return reserved;
+}
+
+/** @param stock the units that the order could have had; `undefined` if that is not known. */
+function insufficientStock({ petId, quantity }: Pick<Order, 'petId' | 'quantity'>, stock?: number): PetstoreError {
+  const details = [{ path: 'input.quantity', message: `exceeds the stock${stock === undefined ? '' : `: ${stock}`}` }];
+  return new PetstoreError('INSUFFICIENT_STOCK', `Fewer than ${quantity} units of pet ${petId} are in stock.`, details);
+}
+
+/**
+ * Inserts the order and takes its units from tracked stock, or does neither: `undefined` if too few are left.
+ * @param written see {@link Session.write}.
+ */
+async function insertOrder(
+  session: Session,
+  order: Omit<Order, 'id' | 'reserved'>,
+  written: Written<Order>,
+): Promise<Order | undefined> {
+  const values = ORDER_ROW.fields.map((field) => order[field]);
+  const insert = () => session.write<Order>(INSERT_ORDER, values, written);
+  const [placed] = await insert();
+  // The row that was short of stock, or its pet, may have been deleted while the statement waited for the lock.
+  return placed ?? (await insert())[0];
 }

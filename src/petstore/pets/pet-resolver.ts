@@ -1,22 +1,19 @@
 import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { Selection } from '../../database/reading/selection';
-import { OrderConnection, PetConnection } from '../../graphql/connection-types';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
-import { Counted, Requires } from '../../graphql/directives';
+import { Counted, Input, Requires } from '../../graphql/directives';
 import { Errors } from '../../graphql/errors-directive';
 import { nullable } from '../../graphql/nullable';
-import { OrderPageArgs, PetPageArgs, pageOf } from '../../graphql/page-args';
+import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
 import type { CategoryService } from '../categories/category-service';
-import { Category } from '../category';
+import { NewPet, OrderPageArgs, PetPageArgs, PetUpdate } from '../inputs';
 import type { InventoryService } from '../inventory/inventory-service';
-import { InventoryItem } from '../inventory-item';
+import type { PetRow } from '../model';
 import type { OrderService } from '../orders/order-service';
-import { Input, NewPet, PetUpdate } from '../payloads';
-import { Pet } from '../pet';
-import type { PetRow } from '../rows';
+import { Category, InventoryItem, OrderConnection, Pet, PetConnection } from '../types';
 import type { PetService } from './pet-service';
 
 @Resolver(() => Pet)

@@ -1,21 +1,16 @@
-import type { Session } from '../../database/database';
+import type { Session, Written } from '../../database/database';
+import type { Pet } from '../../database/generated/client';
+import { COLUMNS } from '../../database/generated/columns';
 import type { PetStatus } from '../../database/generated/enums';
-import { insertPet, lockRow } from '../../database/raw-queries';
 import { selectByIds } from '../../database/reading/select';
 import type { Selection } from '../../database/reading/selection';
-import { checkInput } from '../../errors/checks';
-import {
-  DomainError,
-  notFound,
-  type Precondition,
-  refusing,
-  requireUnchanged,
-  unknownReference,
-} from '../../errors/domain-error';
-import { NAME, NOT_NULL, type Rules } from '../../errors/input-rules';
+import { statement } from '../../database/statement';
+import { lockRow, newRow } from '../../database/writing';
+import { notFound, type Precondition, refusing, requireUnchanged, unknownReference } from '../../errors/errors';
+import { checkInput, NAME, NOT_NULL, type Rules } from '../../errors/inputs';
 import { type Connection, connect, connectAll, type PageArgs } from '../../graphql/connection';
-import type { PetRow } from '../rows';
-import { PETS } from '../tables';
+import { PetstoreError } from '../errors';
+import { announceChange, LOCK, PETS, type PetRow } from '../model';
 
 export interface NewPet {
   name: string;
@@ -38,6 +33,13 @@ export interface PetFilter {
   categoryIds?: bigint[] | null;
   name?: string | null;
 }
+
+// One prepared statement: half the cost of Prisma's create (bench/README.md).
+const { id: ID, ...columns } = COLUMNS.pets;
+const PET_ROW = newRow(columns);
+const INSERT_PET = statement(
+  `insert into pets (${PET_ROW.names}) values (${PET_ROW.values}) returning ${ID.sql}, ${PET_ROW.returned}`,
+);
 
 /** Pets. */
 export class PetService {
@@ -68,30 +70,30 @@ export class PetService {
 
   /**
    * Creates a pet, `available` unless the input says otherwise.
-   * @throws DomainError `BAD_USER_INPUT`, `UNKNOWN_REFERENCE`.
+   * @throws ProblemError `BAD_USER_INPUT`, `UNKNOWN_REFERENCE`.
    */
   async create(session: Session, input: NewPet): Promise<PetRow> {
     const { name, status, categoryId } = checkInput(NEW_PET, input);
     const write = insertPet(session, { name, status: status ?? 'available', categoryId }, ([pet]) => {
-      if (pet) session.changed({ topic: 'pet', kind: 'CREATED', id: pet.id });
+      if (pet) announceChange(session, { topic: 'pet', kind: 'CREATED', id: pet.id });
     });
     return refusing(write, unknownCategory(categoryId));
   }
 
   /**
    * Changes the fields in the input.
-   * @throws DomainError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`, `UNKNOWN_REFERENCE`.
+   * @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`, `UNKNOWN_REFERENCE`.
    */
   async update(session: Session, id: bigint, input: PetUpdate, precondition?: Precondition): Promise<PetRow> {
     const data = checkInput(PET_UPDATE, input);
     const write = session.transaction(async (tx) => {
-      if (!(await lockRow(tx, 'pet', id))) throw notFound('Pet', id);
+      if (!(await lockRow(tx, LOCK.pet, id))) throw notFound('Pet', id);
       const { pet } = tx.prisma;
       const { status, categoryId, ...rest } = await pet.findUniqueOrThrow({ where: { id } });
       const before = { status, categoryId };
       await requireUnchanged(precondition, `Pet ${id}`, () => ({ ...rest, ...before }));
       const updated = await pet.update({ where: { id }, data });
-      tx.changed({ topic: 'pet', kind: 'UPDATED', id, before });
+      announceChange(tx, { topic: 'pet', kind: 'UPDATED', id, before });
       return updated;
     });
     return refusing(write, data.categoryId === undefined ? {} : unknownCategory(data.categoryId));
@@ -99,30 +101,37 @@ export class PetService {
 
   /**
    * Deletes the pet and its inventory entry.
-   * @throws DomainError `NOT_FOUND`, `PRECONDITION_FAILED`, `PET_HAS_ORDERS`.
+   * @throws ProblemError `NOT_FOUND`, `PRECONDITION_FAILED`, `PET_HAS_ORDERS`.
    */
   async delete(session: Session, id: bigint, precondition?: Precondition): Promise<PetRow> {
     const write = session.transaction(async (tx) => {
-      await lockRow(tx, 'inventory', id);
-      if (!(await lockRow(tx, 'pet', id))) throw notFound('Pet', id);
+      await lockRow(tx, LOCK.inventory, id);
+      if (!(await lockRow(tx, LOCK.pet, id))) throw notFound('Pet', id);
       await requireUnchanged(precondition, `Pet ${id}`, () => tx.prisma.pet.findUnique({ where: { id } }));
       const { inventory, ...pet } = await tx.prisma.pet.delete({
         where: { id },
         include: { category: true, inventory: true },
       });
-      tx.changed({ topic: 'pet', kind: 'DELETED', id, before: pet });
+      announceChange(tx, { topic: 'pet', kind: 'DELETED', id, before: pet });
       if (inventory) {
         const before = { ...inventory, status: pet.status, pet };
-        tx.changed({ topic: 'inventory', kind: 'DELETED', id, before });
+        announceChange(tx, { topic: 'inventory', kind: 'DELETED', id, before });
       }
       return pet;
     });
     return refusing(write, {
-      'foreign-key': () => new DomainError('PET_HAS_ORDERS', `Pet ${id} still has orders; cancel them first.`),
+      'foreign-key': () => new PetstoreError('PET_HAS_ORDERS', `Pet ${id} still has orders; cancel them first.`),
     });
   }
 }
 
 function unknownCategory(id: bigint) {
   return { 'foreign-key': () => unknownReference('input.categoryId', 'Category', id) };
+}
+
+/** Inserts a pet. Fails on the foreign key if the category does not exist. @param written see {@link Session.write}. */
+async function insertPet(session: Session, pet: Omit<Pet, 'id'>, written: Written<Pet>): Promise<Pet> {
+  const values = PET_ROW.fields.map((field) => pet[field]);
+  const [inserted] = await session.write<Pet>(INSERT_PET, values, written);
+  return inserted as Pet;
 }

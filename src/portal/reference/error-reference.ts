@@ -1,22 +1,29 @@
 import { STATUS_CODES } from 'node:http';
-import { ERROR_CODES, ERRORS, type ErrorCode } from '../../errors/error-codes';
-import { anchorOf } from '../../errors/help';
-import { byStatus } from '../../rest/openapi/possible-errors';
+import { type Catalogue, codesByStatus, type ErrorEntry } from '../../errors/codes';
+import { anchorOf } from '../../errors/errors';
 import { breakable } from '../breakable';
 import { escaped, inline } from '../html';
 import { type Entry, referenceHtml } from './reference-page';
 
-/** The codes by HTTP status, with its title: `409 Conflict`. */
-const GROUPS = [...byStatus(ERROR_CODES)].map(([status, codes]) => ({
-  status,
-  title: `${status} ${STATUS_CODES[status]}`,
-  codes,
-}));
+interface Group {
+  readonly status: number;
+  /** `409 Conflict` */
+  readonly title: string;
+  readonly entries: readonly (readonly [code: string, ErrorEntry])[];
+}
+
+/** The codes by HTTP status. */
+function groupsOf(catalogue: Catalogue): Group[] {
+  return Array.from(codesByStatus(catalogue), ([status, codes]) => ({
+    status,
+    title: `${status} ${STATUS_CODES[status]}`,
+    entries: codes.map((code) => [code, catalogue.get(code) as ErrorEntry] as const),
+  }));
+}
 
 /** `/docs/errors`: each code by its status. */
-export function errorReference(template: string): string {
-  const entry = (code: ErrorCode): Entry => {
-    const { why, fix, message } = ERRORS[code];
+export function errorReference(template: string, catalogue: Catalogue): string {
+  const entry = ([code, { why, fix, message }]: Group['entries'][number]): Entry => {
     return {
       id: anchorOf(code),
       label: breakable(code),
@@ -32,10 +39,10 @@ export function errorReference(template: string): string {
     description: 'Every error code of the petstore: why it comes, and what to do.',
     introduction: LEAD,
     example: 'stock, 409…',
-    parts: GROUPS.map(({ status, title, codes }) => ({
+    parts: groupsOf(catalogue).map(({ status, title, entries }) => ({
       id: `status-${status}`,
       title,
-      entries: codes.map(entry),
+      entries: entries.map(entry),
     })),
   });
 }
@@ -56,11 +63,10 @@ codes that a field gives by its own rules, and OpenAPI those of each operation a
 `;
 
 /** The contents of docs/errors.md. */
-export function errorsAsMarkdown(): string {
-  const entry = (code: ErrorCode) => {
-    const { why, fix, message } = ERRORS[code];
+export function errorsAsMarkdown(catalogue: Catalogue): string {
+  const entry = ([code, { why, fix, message }]: Group['entries'][number]) => {
     return `### ${code}\n\n${why}\n\n**What to do:** ${fix}\n\n> ${message.replace(/[<>]/g, '\\$&')}\n`;
   };
-  const groups = GROUPS.map(({ title, codes }) => `## ${title}\n\n${codes.map(entry).join('\n')}`);
+  const groups = groupsOf(catalogue).map(({ title, entries }) => `## ${title}\n\n${entries.map(entry).join('\n')}`);
   return [INTRODUCTION, ...groups].join('\n');
 }

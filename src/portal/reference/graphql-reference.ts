@@ -12,6 +12,7 @@ import {
   isScalarType,
   isSpecifiedDirective,
 } from 'graphql';
+import type { Catalogue } from '../../errors/codes';
 import { anchor, escaped, rows } from '../html';
 import { rootEntries } from './graphql-root-html';
 import { Elements, type Field } from './graphql-type-html';
@@ -32,8 +33,8 @@ const INTRODUCTION = `
   </ul>`;
 
 /** `/docs/graphql`: everything that the schema says, with the directives that introspection does not show, on one page. */
-export function graphqlReference(template: string, schema: GraphQLSchema): string {
-  const elements = new Elements(schema);
+export function graphqlReference(template: string, schema: GraphQLSchema, errors: Catalogue): string {
+  const elements = new Elements(schema, errors);
   const roots = new Set(
     [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].map((type) => type?.name),
   );

@@ -26,7 +26,7 @@ function rootEntry(elements: Elements, typeName: string, field: Field): Entry {
       elements.textOf(field),
       field.args.length ? `<h4>Arguments</h4>${rows(field.args.map((each) => elements.argument(id, each)))}` : '',
       costOf(field),
-      errors.length ? `<h4>Errors of its own</h4>${errorList(errors)}` : '',
+      errors.length ? `<h4>Errors of its own</h4>${errorList(elements.errors, errors)}` : '',
     ].join(''),
   };
 }

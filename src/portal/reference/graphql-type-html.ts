@@ -11,6 +11,7 @@ import {
   isNonNullType,
   print,
 } from 'graphql';
+import type { Catalogue } from '../../errors/codes';
 import { annotationsOf } from '../../graphql/annotations';
 import { weightOf } from '../../graphql/cost-directives';
 import { anchor, badge, escaped, inline, prose, type Row, rows } from '../html';
@@ -36,14 +37,17 @@ export function defaultOf({ type, defaultValue }: GraphQLArgument | GraphQLInput
 export class Elements {
   private readonly annotations;
 
-  constructor(private readonly schema: GraphQLSchema) {
+  constructor(
+    private readonly schema: GraphQLSchema,
+    readonly errors: Catalogue,
+  ) {
     this.annotations = annotationsOf(schema);
   }
 
   /** Where a type or a code of an error is described. */
   readonly describes = (code: string): string | undefined => {
     const type = this.schema.getType(code);
-    return type ? `#${type.name}` : describedError(code);
+    return type ? `#${type.name}` : describedError(this.errors, code);
   };
 
   /** A field of an object or interface, with its arguments. */

@@ -1,5 +1,5 @@
 import type { OpenAPIV3 } from 'openapi-types';
-import type { ErrorCode } from '../../errors/error-codes';
+import type { Catalogue } from '../../errors/codes';
 import { badge, type Describes, escaped, prose, type Row, rows } from '../html';
 import { errorList } from './errors-html';
 import type { Entry } from './reference-page';
@@ -9,6 +9,7 @@ import type { ShownOperation, ShownParameter } from './shown-operation';
 
 /** What operations share. */
 export interface Shared {
+  readonly errors: Catalogue;
   /** Headers that every response has. */
   readonly always: ReadonlySet<string>;
   readonly describes: Describes;
@@ -21,7 +22,11 @@ interface Examples {
 }
 
 /** An operation on the page, with an example of its body and of its response. */
-export function operationEntry(shown: ShownOperation, { always, describes }: Shared, examples: Examples): Entry {
+export function operationEntry(
+  shown: ShownOperation,
+  { always, describes, errors }: Shared,
+  examples: Examples,
+): Entry {
   const { method, path, operation, parameters } = shown;
   const { operationId = '', summary = '', description = '', deprecated } = operation;
   const badges = [
@@ -43,7 +48,7 @@ export function operationEntry(shown: ShownOperation, { always, describes }: Sha
       sharedHtml(parameters),
       bodyHtml(operation.requestBody),
       titled('Responses', responsesHtml(shown, always) + exampleHtml(examples.response)),
-      titled('Errors', errorList(codesOf(shown))),
+      titled('Errors', errorList(errors, codesOf(shown))),
       tryHtml(shown, examples.body),
     ].join(''),
   };
@@ -95,8 +100,8 @@ function responsesHtml({ responses }: ShownOperation, always: ReadonlySet<string
   );
 }
 
-function codesOf({ responses }: ShownOperation): ErrorCode[] {
+function codesOf({ responses }: ShownOperation): string[] {
   return responses
     .filter(([status]) => Number(status) >= 400)
-    .flatMap(([, { content }]) => Object.keys(content?.['application/json']?.examples ?? {}) as ErrorCode[]);
+    .flatMap(([, { content }]) => Object.keys(content?.['application/json']?.examples ?? {}));
 }

@@ -1,4 +1,5 @@
 import type { OpenAPIV3 } from 'openapi-types';
+import type { Catalogue } from '../../errors/codes';
 import { type Describes, escaped, prose, type Row, rows } from '../html';
 import { describedError } from './errors-html';
 import { type Entry, type Part, referenceHtml } from './reference-page';
@@ -10,11 +11,11 @@ type Document = OpenAPIV3.Document;
 type Schemas = Readonly<Record<string, OpenAPIV3.SchemaObject>>;
 
 /** `/docs/rest`: everything that the OpenAPI document says, on one page, with a form to try each operation. */
-export function restReference(template: string, document: Document): string {
+export function restReference(template: string, document: Document, errors: Catalogue): string {
   const { info, tags = [] } = document;
   const operations = operationsOf(document);
   const schemas = (document.components?.schemas ?? {}) as Schemas;
-  const shared: Shared = { always: commonHeaders(operations), describes: describerOf(document) };
+  const shared: Shared = { always: commonHeaders(operations), describes: describerOf(document, errors), errors };
   const { describes } = shared;
   const ofTag = (name: string) => operations.filter(({ operation }) => operation.tags?.includes(name));
   return referenceHtml(template, {
@@ -54,7 +55,7 @@ function introduction({ info }: Document, describes: Describes): string {
 }
 
 /** Finds what a text names: an error, a schema, a header, a parameter, a page. */
-function describerOf({ components = {} }: Document): Describes {
+function describerOf({ components = {} }: Document, errors: Catalogue): Describes {
   const parameters = Object.values(components.parameters ?? {}) as OpenAPIV3.ParameterObject[];
   const anchors = new Map([
     ...Object.keys(components.schemas ?? {}).map((name) => [name, `#${name}`] as const),
@@ -63,7 +64,7 @@ function describerOf({ components = {} }: Document): Describes {
     ['/docs/errors', '/docs/errors'] as const,
     ['X-API-Key', '#key'] as const,
   ]);
-  return (code) => describedError(code) ?? anchors.get(code);
+  return (code) => describedError(errors, code) ?? anchors.get(code);
 }
 
 /** The headers that every response has. */

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { OpenAPIV3 } from 'openapi-types';
-import { ERRORS, type ErrorCode } from '../../errors/error-codes';
+import { type Catalogue, codesByStatus, ERRORS } from '../../errors/codes';
 import type { PreparedOperation } from '../prepared-operation';
-import { byStatus, HTTP_ERRORS, possibleErrors } from './possible-errors';
+import { HTTP_ERRORS, possibleErrors } from './possible-errors';
 import { annotationHeaderNames, type HeaderName, headersOf } from './response-headers';
 import { REQUEST_EXAMPLE, ref, type Schema } from './values';
 
@@ -21,16 +21,16 @@ const EXTRA_HEADERS: Readonly<Record<number, HeaderName>> = {
 };
 
 /** Error codes by their status. */
-export type Codes = ReadonlyMap<number, readonly ErrorCode[]>;
+export type Codes = ReadonlyMap<number, readonly string[]>;
 
 /**
  * The codes of the error responses that operations share: of each status the fewest that an operation without annotations
  * has. An operation with more, or with annotations, has a response of its own.
  */
-export function commonCodes(operations: readonly PreparedOperation[]): Codes {
-  const common = new Map<number, readonly ErrorCode[]>();
+export function commonCodes(operations: readonly PreparedOperation[], catalogue: Catalogue): Codes {
+  const common = new Map<number, readonly string[]>();
   for (const operation of operations.filter((each) => !annotationHeaderNames(each).length)) {
-    for (const [status, codes] of byStatus(possibleErrors(operation))) {
+    for (const [status, codes] of codesByStatus(catalogue, possibleErrors(operation))) {
       const known = common.get(status);
       if (!known || codes.length < known.length) common.set(status, codes);
     }
@@ -39,49 +39,54 @@ export function commonCodes(operations: readonly PreparedOperation[]): Codes {
 }
 
 /** The error responses that operations share, by name: `NotFound`. */
-export function sharedResponses(common: Codes): Record<string, Response> {
-  const shared = [...common].map(([status, codes]) => [nameOf(status), errorResponse(codes)]);
-  return { ...Object.fromEntries(shared), [OTHER]: otherError() };
+export function sharedResponses(common: Codes, catalogue: Catalogue): Record<string, Response> {
+  const shared = [...common].map(([status, codes]) => [nameOf(status), errorResponse(codes, catalogue)]);
+  return { ...Object.fromEntries(shared), [OTHER]: otherError(catalogue) };
 }
 
 /** The error responses of an operation, by status. */
-export function errorResponsesOf(operation: PreparedOperation, common: Codes) {
+export function errorResponsesOf(operation: PreparedOperation, common: Codes, catalogue: Catalogue) {
   const annotations = annotationHeaderNames(operation);
-  const responses = [...byStatus(possibleErrors(operation))].map(([status, codes]) => {
+  const responses = [...codesByStatus(catalogue, possibleErrors(operation))].map(([status, codes]) => {
     const isShared = !annotations.length && String(common.get(status)) === String(codes);
-    return [status, isShared ? responseRef(nameOf(status)) : errorResponse(codes, annotations)];
+    return [status, isShared ? responseRef(nameOf(status)) : errorResponse(codes, catalogue, annotations)];
   });
   return { ...Object.fromEntries(responses), default: responseRef(OTHER) };
 }
 
 /** @param codes of one status. */
-function errorResponse(codes: readonly ErrorCode[], annotations: readonly HeaderName[] = []): Response {
-  const extra = codes[0] && EXTRA_HEADERS[ERRORS[codes[0]].status];
+function errorResponse(
+  codes: readonly string[],
+  catalogue: Catalogue,
+  annotations: readonly HeaderName[] = [],
+): Response {
+  const entries = codes.flatMap((code) => catalogue.get(code) ?? []);
+  const extra = EXTRA_HEADERS[entries[0]?.status ?? 0];
   return {
-    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].why}`).join('\n\n'),
+    description: codes.map((code, index) => `\`${code}\`: ${entries[index]?.why}`).join('\n\n'),
     headers: headersOf('Link', ...(extra ? [extra] : []), ...annotations),
-    content: contentOf(codes),
+    content: contentOf(codes, catalogue),
   };
 }
 
 /** The `Error` object with one of these codes. */
-function contentOf(codes: readonly ErrorCode[]): NonNullable<Response['content']> {
+function contentOf(codes: readonly string[], catalogue: Catalogue): NonNullable<Response['content']> {
   const narrowed: Schema = { type: 'object', properties: { code: { type: 'string', enum: [...codes] } } };
-  const examples = Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }]));
+  const examples = Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code, catalogue) }]));
   return { 'application/json': { schema: { allOf: [ref('Error'), narrowed] }, examples } };
 }
 
-function otherError(): Response {
+function otherError(catalogue: Catalogue): Response {
   const texts = HTTP_ERRORS.map((code) => `\`${code}\` (${ERRORS[code].status}): ${ERRORS[code].why}`);
   return {
     description: ['Errors of HTTP itself, before it is known what the request is for.', ...texts].join('\n\n'),
     headers: headersOf('Link'),
-    content: contentOf(HTTP_ERRORS),
+    content: contentOf(HTTP_ERRORS, catalogue),
   };
 }
 
-function exampleOf(code: ErrorCode): object {
-  const { message, status } = ERRORS[code];
+function exampleOf(code: string, catalogue: Catalogue): object {
+  const { message, status } = catalogue.get(code) ?? {};
   const details = code === 'BAD_USER_INPUT' && { details: [{ path: 'name', message: 'must not be empty' }] };
   return { code, message, status, ...details, requestId: REQUEST_EXAMPLE };
 }

@@ -1,9 +1,9 @@
-import { ERROR_CODES } from '../../errors/error-codes';
+import type { Catalogue } from '../../errors/codes';
 import { INT32 } from '../scalar-formats';
 import { arrayOf, MAX_TEXT, REQUEST_EXAMPLE, REQUEST_ID, type Schema } from './values';
 
 /** The `Error` object of the specification (section 7), with what the contract adds. */
-export const ERROR_SCHEMAS: Readonly<Record<'Error' | 'ErrorDetail', Schema>> = {
+export const errorSchemas = (catalogue: Catalogue): Readonly<Record<'Error' | 'ErrorDetail', Schema>> => ({
   Error: {
     type: 'object',
     description: 'Why a request was refused, or what failed.',
@@ -11,7 +11,7 @@ export const ERROR_SCHEMAS: Readonly<Record<'Error' | 'ErrorDetail', Schema>> = 
     properties: {
       code: {
         type: 'string',
-        enum: [...ERROR_CODES],
+        enum: [...catalogue.keys()],
         description: 'A machine-readable error code',
         example: 'BAD_USER_INPUT',
       },
@@ -55,4 +55,4 @@ export const ERROR_SCHEMAS: Readonly<Record<'Error' | 'ErrorDetail', Schema>> = 
       },
     },
   },
-};
+});

@@ -1,48 +1,43 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import { stringify } from 'yaml';
+import type { Catalogue } from '../../errors/codes';
 import type { PreparedOperation } from '../prepared-operation';
-import { TAGS } from '../rest-operation';
+import type { RestApi } from '../rest-operation';
 import { commonCodes, sharedResponses } from './error-responses';
-import { ERROR_SCHEMAS } from './error-schemas';
+import { errorSchemas } from './error-schemas';
 import { PARAMETERS } from './parameters';
 import { pathsOf } from './paths';
 import { HEADERS } from './response-headers';
 import { schemasOf } from './schemas';
 
-const DESCRIPTION = `Pets, the categories they belong to, orders for them, and their stock.
-
-- **Lists** are bare arrays. The next page is in the \`Link\` header with \`rel="next"\`.
-- **Values** that are absent are left out of an object, and never null.
-- **Identifiers** are 64-bit integers: read them with a JSON parser that keeps them exact.
-- **Errors** are an \`Error\` object, whose \`status\` is the HTTP status. \`/docs/errors\` says what to do about each \`code\`.
-- **Versions** of a resource are its \`ETag\`: send it back as \`If-Match\`, and the change is made only if nobody else was faster.
-- **Limits** are on every response, in \`X-RateLimit-*\` and \`RateLimit\`. After a 429, wait for as long as \`Retry-After\` says.
-- **Keys** are sent in \`X-API-Key\` or as a bearer token, and are optional for what anonymous callers may do.`;
-
 /** An OpenAPI document that says who its servers are for. */
 export type OpenApiDocument = OpenAPIV3.Document & { servers: { 'x-internal': boolean }[] };
 
 /** The OpenAPI 3.0.3 document of the operations. Its integers may be bigints. */
-export function openApiDocument(operations: readonly PreparedOperation[]): OpenApiDocument {
-  const common = commonCodes(operations);
+export function openApiDocument(
+  operations: readonly PreparedOperation[],
+  { title, description, tags }: RestApi,
+  errors: Catalogue,
+): OpenApiDocument {
+  const common = commonCodes(operations, errors);
   return {
     openapi: '3.0.3',
     info: {
-      title: 'Petstore Gateway',
+      title,
       version: '1.0.0',
-      description: DESCRIPTION,
-      contact: { name: 'The maintainers of Petstore Gateway' },
+      description,
+      contact: { name: `The maintainers of ${title}` },
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
     servers: [{ url: '/', description: 'This server, local or in production', 'x-internal': false }],
     security: [{}, { apiKey: [] }, { bearer: [] }],
-    tags: [...new Set(Object.values(TAGS))],
-    paths: pathsOf(operations, common),
+    tags: [...new Set(Object.values(tags))],
+    paths: pathsOf(operations, common, errors),
     components: {
-      schemas: { ...schemasOf(operations), ...ERROR_SCHEMAS },
+      schemas: { ...schemasOf(operations), ...errorSchemas(errors) },
       parameters: PARAMETERS,
       headers: HEADERS,
-      responses: sharedResponses(common),
+      responses: sharedResponses(common, errors),
       securitySchemes: {
         apiKey: {
           type: 'apiKey',

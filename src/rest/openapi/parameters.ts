@@ -1,5 +1,5 @@
 import type { OpenAPIV3 } from 'openapi-types';
-import { PAGE_SIZE } from '../../errors/input-rules';
+import { PAGE_SIZE } from '../../errors/inputs';
 import { DEFAULT_PAGE } from '../../graphql/connection';
 import { ownDescription } from '../../graphql/descriptions';
 import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency-header';

@@ -1,9 +1,9 @@
 import type { OpenAPIV3 } from 'openapi-types';
-import { ERRORS } from '../../errors/error-codes';
-import { PATCH_TYPES } from '../../http/json-body';
+import type { Catalogue } from '../../errors/codes';
 import { documentationOf } from '../annotation-headers';
 import type { Body } from '../body-shape';
 import type { PreparedOperation } from '../prepared-operation';
+import { PATCH_TYPES } from '../representation';
 import type { Method } from '../rest-operation';
 import { type Codes, errorResponsesOf } from './error-responses';
 import { parametersOf } from './parameters';
@@ -18,27 +18,35 @@ interface Extensions {
 }
 
 /** @param common the codes of the error responses that operations share. */
-export function pathsOf(operations: readonly PreparedOperation[], common: Codes): OpenAPIV3.PathsObject<Extensions> {
+export function pathsOf(
+  operations: readonly PreparedOperation[],
+  common: Codes,
+  catalogue: Catalogue,
+): OpenAPIV3.PathsObject<Extensions> {
   const paths: Record<string, OpenAPIV3.PathItemObject<Extensions>> = {};
   for (const operation of operations) {
     paths[operation.path] = {
       ...paths[operation.path],
-      [operation.method.toLowerCase()]: operationObject(operation, common),
+      [operation.method.toLowerCase()]: operationObject(operation, common, catalogue),
     };
   }
   return paths;
 }
 
-function operationObject(operation: PreparedOperation, common: Codes): OpenAPIV3.OperationObject<Extensions> {
+function operationObject(
+  operation: PreparedOperation,
+  common: Codes,
+  catalogue: Catalogue,
+): OpenAPIV3.OperationObject<Extensions> {
   const { id, tag, summary, body, deprecation, stability } = operation;
   return {
     operationId: id,
     tags: [tag],
     summary,
-    description: descriptionOf(operation),
+    description: descriptionOf(operation, catalogue),
     parameters: parametersOf(operation),
     ...(body && { requestBody: requestBody(body) }),
-    responses: { ...successOf(operation), ...errorResponsesOf(operation, common) },
+    responses: { ...successOf(operation), ...errorResponsesOf(operation, common, catalogue) },
     ...(deprecation && {
       deprecated: true,
       'x-sunset': deprecation.sunset.toISOString().slice(0, 10),
@@ -48,9 +56,9 @@ function operationObject(operation: PreparedOperation, common: Codes): OpenAPIV3
   };
 }
 
-function descriptionOf({ description, inputs, errors, scope }: PreparedOperation): string {
+function descriptionOf({ description, inputs, errors, scope }: PreparedOperation, catalogue: Catalogue): string {
   const needs = scope && `Requires the scope \`${scope}\`.`;
-  const own = errors.map((code) => `\`${code}\` (${ERRORS[code].status})`).join(', ');
+  const own = errors.map((code) => `\`${code}\` (${catalogue.get(code)?.status})`).join(', ');
   const isFiltered = [...inputs.query.values()].some(({ target: [argument] }) => argument === 'filter');
   const filters = isFiltered && 'Filters combine: each item matches all that are given.';
   return [description, filters, needs, own && `Errors of its own: ${own}.`].filter(Boolean).join('\n\n');

@@ -1,4 +1,4 @@
-import { ERROR_CODES, ERRORS, type ErrorCode } from '../../errors/error-codes';
+import type { ErrorCode } from '../../errors/codes';
 import type { PreparedOperation } from '../prepared-operation';
 
 /** Errors that any operation may give. */
@@ -17,7 +17,7 @@ const ALWAYS: readonly ErrorCode[] = [
 export const HTTP_ERRORS: readonly ErrorCode[] = ['REQUEST_TIMEOUT', 'URI_TOO_LONG', 'HEADERS_TOO_LARGE'];
 
 /** The errors that an operation may give: those of any operation, of its kind, and of its own rules. */
-export function possibleErrors(operation: PreparedOperation): ErrorCode[] {
+export function possibleErrors(operation: PreparedOperation): ReadonlySet<string> {
   const { errors, inputs, isConditional, method, payload, runsOnce, scope } = operation;
   const ofKind: [boolean, ...ErrorCode[]][] = [
     [scope !== undefined, 'FORBIDDEN'],
@@ -28,16 +28,5 @@ export function possibleErrors(operation: PreparedOperation): ErrorCode[] {
     [isConditional, 'PRECONDITION_FAILED'],
     [runsOnce, 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_MISMATCH'],
   ];
-  const given = new Set([...ALWAYS, ...errors, ...ofKind.flatMap(([isGiven, ...codes]) => (isGiven ? codes : []))]);
-  return ERROR_CODES.filter((code) => given.has(code));
-}
-
-/** Codes by their status, in its order. */
-export function byStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
-  const statuses = new Map<number, ErrorCode[]>();
-  for (const code of codes) {
-    const { status } = ERRORS[code];
-    statuses.set(status, [...(statuses.get(status) ?? []), code]);
-  }
-  return statuses;
+  return new Set([...ALWAYS, ...errors, ...ofKind.flatMap(([isGiven, ...codes]) => (isGiven ? codes : []))]);
 }

@@ -8,7 +8,7 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import type { Element } from '../../errors/rule-errors';
+import type { Element } from '../../errors/inputs';
 import { keywordsOfField, keywordsOfType } from '../../graphql/json-schema';
 import { valuesOf } from '../payload';
 import { SCALARS } from '../scalar-formats';

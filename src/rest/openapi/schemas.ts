@@ -7,7 +7,7 @@ import {
   isObjectType,
   isRequiredInputField,
 } from 'graphql';
-import { type Element, ruleOf } from '../../errors/rule-errors';
+import { type Element, ruleOf } from '../../errors/inputs';
 import { keywordsOfField, keywordsOfType } from '../../graphql/json-schema';
 import type { Body } from '../body-shape';
 import { type Payload, valuesOf } from '../payload';

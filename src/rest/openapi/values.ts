@@ -1,6 +1,6 @@
 import { getNamedType, getNullableType, isListType } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
-import { type Element, ruleOf } from '../../errors/rule-errors';
+import { type Element, ruleOf } from '../../errors/inputs';
 import { SCALARS } from '../scalar-formats';
 
 export type Schema = OpenAPIV3.SchemaObject;

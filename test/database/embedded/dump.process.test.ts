@@ -6,7 +6,7 @@ import type { Database } from '../../../src/database/database';
 import { lockDirectory } from '../../../src/database/embedded/directory-lock';
 import { openDatabase } from '../../../src/database/open';
 import { statement } from '../../../src/database/statement';
-import { loadSampleData } from '../../../src/petstore/sample-data';
+import { loadSampleData } from '../../../src/petstore/samples';
 import { command, PROJECT } from '../../helper/command';
 import { TEST_DATABASE_URL } from '../../helper/database';
 import { makeDirectory } from '../../helper/installation';

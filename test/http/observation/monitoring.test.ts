@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
-import { METRICS } from '../../../src/app/metric-table';
-import { POOL_METRICS } from '../../../src/app/primary';
+import { metricsOf, type Observed } from '../../../src/app/metric-table';
+import { poolMetrics } from '../../../src/app/primary';
 import { startGateway } from '../../helper/gateway';
 
 const read = (file: string) => readFileSync(join(__dirname, '../../../docs', file), 'utf8');
@@ -54,7 +54,8 @@ beforeAll(async () => {
   const { body } = await gateway.app.inject({ url: '/metrics' });
   await gateway.close();
   // Those without samples yet, and those of workers.
-  for (const { name, labels = [] } of [...METRICS, ...POOL_METRICS]) exposed.set(`petstore_${name}`, new Set(labels));
+  for (const { name, labels = [] } of [...metricsOf({} as Observed), ...poolMetrics()])
+    exposed.set(`petstore_${name}`, new Set(labels));
   for (const [, name = '', labels = ''] of body.matchAll(/^(\w+)(\{[^}]*\})? /gm)) {
     const known = exposed.get(name) ?? new Set();
     for (const [, label = ''] of labels.matchAll(/(\w+)="/g)) known.add(label);

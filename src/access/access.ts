@@ -1,0 +1,47 @@
+// biome-ignore-all assist/source/organizeImports: the root types have their fields in the order in which the resolvers are imported.
+import { ViewerResolver } from './viewer-resolver';
+import { ApiKeyResolver } from './api-key-resolver';
+import type { Store } from '../rate-limit/store';
+import type { Operation, Tag } from '../rest/rest-operation';
+import type { ApiKeyService } from './keys';
+import type { UsageService } from './usage-service';
+
+/** The services behind API keys, quotas and usage. */
+export interface AccessServices {
+  readonly apiKeys: ApiKeyService;
+  readonly limits: Store;
+  readonly usage: UsageService;
+}
+
+/** The resolvers of the schema. */
+export function accessResolvers({ apiKeys, limits, usage }: AccessServices): object[] {
+  return [new ViewerResolver(usage), new ApiKeyResolver(apiKeys, limits, usage)];
+}
+
+/** The REST operations on a caller's quota. */
+export const ACCESS_ROUTES: readonly Operation[] = [
+  {
+    id: 'getRateLimit',
+    on: 'GET /rate_limit',
+    ok: 200,
+    field: 'Query.rateLimit',
+    summary: 'Get the remaining quota',
+    description:
+      'The plan in force and how much of its quota is left. This request costs no quota, and is answered during a ban.',
+    payload: ['plan', 'windows', 'bannedUntil'],
+  },
+  {
+    id: 'getUsage',
+    on: 'GET /usage',
+    ok: 200,
+    field: 'Query.viewer.usage',
+    summary: 'Get your usage by day',
+    description:
+      'What the API key of the request has used: one object for each of the last days in UTC, today last. Without a key the list is empty, since anonymous callers are counted together. This request costs no quota, and is answered during a ban.',
+  },
+];
+
+const LIMITS: Tag = { name: 'Limits', description: 'What a plan allows, how much of it is left, and what was used.' };
+
+/** The tags of the REST operations, by the first part of their paths. */
+export const ACCESS_TAGS: Readonly<Record<string, Tag>> = { rate_limit: LIMITS, usage: LIMITS };

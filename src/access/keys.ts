@@ -1,0 +1,272 @@
+import type { Database, Session } from '../database/database';
+import type { Plan, Scope } from '../database/generated/client';
+import { MOST_COUNTED, totalOf } from '../database/reading/count';
+import { lock } from '../database/writing';
+import { badInput, ProblemError } from '../errors/errors';
+import {
+  Checks,
+  checkInput,
+  NAME,
+  NAME_FILTER,
+  NOT_NULL,
+  PAGE_SIZE,
+  QUANTITY,
+  type Rule,
+  type Rules,
+} from '../errors/inputs';
+import { Connection, DEFAULT_PAGE } from '../graphql/connection';
+import { decodeCursor, encodeCursor } from '../graphql/cursor';
+import type { StoredKey } from './caller';
+import type { KeyCache } from './key-cache';
+import { formatKey, hashSecret, type KeyParts, newKey, parseKey, validUntil } from './key-format';
+
+export interface NewApiKey {
+  name: string;
+  plan: Plan;
+  scopes: Scope[];
+  perMinute?: number | null;
+  perDay?: number | null;
+  expiresAt?: Date | null;
+}
+
+export type ApiKeyUpdate = { [field in keyof NewApiKey]?: NewApiKey[field] | null };
+
+export const NEW_API_KEY: Rules<NewApiKey> = { name: NAME, perMinute: QUANTITY, perDay: QUANTITY };
+export const API_KEY_UPDATE: Rules<ApiKeyUpdate> = {
+  ...NEW_API_KEY,
+  name: { ...NAME, ...NOT_NULL },
+  plan: NOT_NULL,
+  scopes: NOT_NULL,
+};
+
+/** The hashes of the secrets are read only to move one. */
+const NO_HASHES = { secretHash: true, previousSecretHash: true } as const;
+
+/** For how long the old secret of a rotated key is accepted, in seconds: at most 30 days. */
+export const GRACE = { minimum: 0, maximum: 30 * 24 * 60 * 60 } satisfies Rule;
+
+/**
+ * Creates, changes and revokes API keys (contract, section 6). Changes are rare: running them one at a time ensures that
+ * what is written is what was checked.
+ */
+export class ApiKeyService {
+  /** @param now milliseconds of the Unix epoch. */
+  constructor(
+    private readonly ring: KeyCache,
+    private readonly now: () => number,
+  ) {}
+
+  /** Finds keys; those that do not exist are absent from the map. */
+  async find(session: Session, ids: readonly string[]): Promise<Map<string, StoredKey>> {
+    const found = await session.transaction(({ prisma }) =>
+      prisma.apiKey.findMany({ where: { id: { in: [...ids] } }, omit: NO_HASHES }),
+    );
+    return new Map(found.map((key) => [key.id, key]));
+  }
+
+  /** @returns the key and its full text, which is not stored anywhere. @throws ProblemError `BAD_USER_INPUT`. */
+  async create(session: Session, input: NewApiKey): Promise<{ apiKey: StoredKey; secret: string }> {
+    const data = check(input);
+    const key = newKey();
+    const row = { ...data, id: key.id, secretHash: hashSecret(key.secret) };
+    const apiKey = await session.transaction(({ prisma }) => prisma.apiKey.create({ data: row, omit: NO_HASHES }));
+    return { apiKey, secret: formatKey(key) };
+  }
+
+  /** Changes the fields in the input. @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND`. */
+  async update(session: Session, id: string, input: ApiKeyUpdate): Promise<StoredKey> {
+    checkInput(API_KEY_UPDATE, input);
+    const updated = await session.transaction(async (tx) => {
+      await lock(tx, 'apiKeys');
+      const known = await tx.prisma.apiKey.findUnique({ where: { id }, omit: NO_HASHES });
+      if (!known) throw unknownKey(id);
+      return tx.prisma.apiKey.update({ where: { id }, data: check(merge(known, input)), omit: NO_HASHES });
+    });
+    this.ring.forget(id);
+    return updated;
+  }
+
+  /**
+   * Gives a key a new secret. The old one is accepted until the grace ends; the one before that, no more: at once here,
+   * within seconds on other instances.
+   * @param graceSeconds how long the old secret is accepted: 0 ends it at once.
+   * @returns the key and its new full text, which is not stored anywhere.
+   * @throws ProblemError `BAD_USER_INPUT`, also for a key that is revoked or has expired; `NOT_FOUND`.
+   */
+  async rotate(session: Session, id: string, graceSeconds: number): Promise<{ apiKey: StoredKey; secret: string }> {
+    const checks = new Checks();
+    checks.value('graceSeconds', GRACE, graceSeconds);
+    checks.done();
+    const { secret } = newKey();
+    const now = this.now();
+    const apiKey = await session.transaction(async (tx) => {
+      await lock(tx, 'apiKeys');
+      const known = await tx.prisma.apiKey.findUnique({ where: { id } });
+      if (!known) throw unknownKey(id);
+      if (known.revokedAt || (known.expiresAt && known.expiresAt.getTime() <= now)) throw endedKey(known);
+      const previous = {
+        previousSecretHash: graceSeconds ? known.secretHash : null,
+        previousSecretUntil: graceSeconds ? new Date(now + graceSeconds * 1000) : null,
+      };
+      return tx.prisma.apiKey.update({
+        where: { id },
+        data: { secretHash: hashSecret(secret), ...previous },
+        omit: NO_HASHES,
+      });
+    });
+    this.ring.forget(id);
+    return { apiKey, secret: formatKey({ id, secret }) };
+  }
+
+  /**
+   * Takes effect at once here, within seconds on other instances. Revoking again has no effect.
+   * @throws ProblemError `NOT_FOUND`.
+   */
+  async revoke(session: Session, id: string): Promise<StoredKey> {
+    const revoked = await session.transaction(async ({ prisma }) => {
+      await prisma.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
+      return prisma.apiKey.findUnique({ where: { id }, omit: NO_HASHES });
+    });
+    this.ring.forget(id);
+    if (!revoked) throw unknownKey(id);
+    return revoked;
+  }
+}
+
+/** A key whose plan is no longer ENTERPRISE loses its own limits, unless the input sets them too. */
+function merge(known: StoredKey, input: ApiKeyUpdate): NewApiKey {
+  const plan = input.plan ?? known.plan;
+  const kept = plan === 'ENTERPRISE' ? known : { perMinute: null, perDay: null };
+  return {
+    name: input.name ?? known.name,
+    plan,
+    scopes: input.scopes ?? known.scopes,
+    perMinute: input.perMinute === undefined ? kept.perMinute : input.perMinute,
+    perDay: input.perDay === undefined ? kept.perDay : input.perDay,
+    expiresAt: input.expiresAt === undefined ? known.expiresAt : input.expiresAt,
+  };
+}
+
+function check(input: NewApiKey): NewApiKey {
+  const checks = new Checks();
+  const { name, plan, expiresAt = null } = checks.input(NEW_API_KEY, input);
+  const scopes = [...new Set(input.scopes)];
+  if (!scopes.length) checks.fail('input.scopes', 'must name at least one scope');
+  const limit = (field: 'perMinute' | 'perDay') => {
+    const value = input[field] ?? null;
+    const path = `input.${field}`;
+    if (plan === 'ENTERPRISE' && value === null) checks.fail(path, 'must be given for the plan ENTERPRISE');
+    if (plan !== 'ENTERPRISE' && value !== null) checks.fail(path, `must not be given for the plan ${plan}`);
+    return value;
+  };
+  const checked = { name, plan, scopes, perMinute: limit('perMinute'), perDay: limit('perDay'), expiresAt };
+  checks.done();
+  return checked;
+}
+
+function endedKey({ revokedAt }: StoredKey): ProblemError {
+  return badInput({ path: 'id', message: `names a key that ${revokedAt ? 'is revoked' : 'has expired'}` });
+}
+
+function unknownKey(id: string): ProblemError {
+  return new ProblemError('NOT_FOUND', `API key ${id} does not exist.`);
+}
+
+const LIST = 'apiKeys';
+/** The last millisecond of the year 9999. */
+const LATEST = 253402300799999;
+
+export interface KeyPage {
+  readonly first?: number | null;
+  readonly after?: string | null;
+  /** In the name in any case, or at the beginning of the id. */
+  readonly search?: string | null;
+  /** Whether it is neither revoked nor expired. */
+  readonly isActive?: boolean | null;
+}
+
+/** Lists keys, newest first. @throws ProblemError `BAD_USER_INPUT`. */
+export async function listKeys(
+  session: Session,
+  { first, after, search, isActive }: KeyPage,
+): Promise<Connection<StoredKey>> {
+  const checks = new Checks();
+  const limit = checks.value('first', PAGE_SIZE, first ?? DEFAULT_PAGE);
+  checks.value('search', NAME_FILTER, search);
+  const bound = after == null ? undefined : decodeCursor(LIST, 'text', after);
+  const createdAt = bound && new Date(Math.min(Number(bound.id), LATEST));
+  if (after != null && !bound) checks.fail('after', 'is not a cursor of this list');
+  checks.done();
+  const older = createdAt && { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: bound.key } }] };
+  const matching = [...containing(search), ...(isActive == null ? [] : [isActive ? active() : { NOT: active() }])];
+  const keys = await session.transaction(({ prisma }) =>
+    prisma.apiKey.findMany({
+      where: { AND: [...matching, ...(older ? [older] : [])] },
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      take: limit + 1,
+      omit: NO_HASHES,
+    }),
+  );
+  const next = keys.length > limit;
+  return new Connection(
+    keys.slice(0, limit),
+    ({ id, createdAt }) => encodeCursor(LIST, { id: String(createdAt.getTime()), key: id }),
+    { next, previous: bound !== undefined },
+    async () =>
+      totalOf(
+        await session.transaction(({ prisma }) =>
+          prisma.apiKey.count({ where: { AND: matching }, take: MOST_COUNTED + 1 }),
+        ),
+      ),
+  );
+}
+
+function containing(search: string | null | undefined) {
+  const text = search?.trim();
+  if (!text) return [];
+  // Prisma takes the wildcards of LIKE as they are.
+  const contains = text.replace(/[\\%_]/g, '\\$&');
+  return [
+    { OR: [{ name: { contains, mode: 'insensitive' as const } }, { id: { startsWith: contains.toLowerCase() } }] },
+  ];
+}
+
+function active() {
+  return { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] };
+}
+
+/**
+ * Ensures that an admin key exists: `given` if it is set, otherwise a new one if the database has no key at all.
+ * @param now milliseconds of the Unix epoch.
+ * @returns the full text of a generated key, to be shown once.
+ * @throws Error if a key with the given id exists with another secret: the given key would not work.
+ */
+export function ensureAdminKey(
+  database: Database,
+  given: string | undefined,
+  now: number,
+): Promise<string | undefined> {
+  const key = given === undefined ? newKey() : parseKey(given);
+  if (!key) throw new Error('ADMIN_API_KEY is not of the form ps_<key id>_<secret>');
+  return database.transaction(async (tx) => {
+    await lock(tx, 'apiKeys');
+    const known = await tx.prisma.apiKey.findFirst(given === undefined ? undefined : { where: { id: key.id } });
+    if (known && given !== undefined && validUntil(key.secret, known) <= now)
+      throw new Error(`ADMIN_API_KEY has a different secret from the existing key ${key.id}.`);
+    if (known) return undefined;
+    await tx.prisma.apiKey.create({ data: adminKey(key) });
+    return given === undefined ? formatKey(key) : undefined;
+  });
+}
+
+function adminKey({ id, secret }: KeyParts) {
+  return {
+    id,
+    secretHash: hashSecret(secret),
+    name: 'first admin key',
+    plan: 'ENTERPRISE' as const,
+    scopes: ['ADMIN' as const],
+    perMinute: 10_000,
+    perDay: 1_000_000,
+  };
+}

@@ -1,0 +1,285 @@
+import { ArgsType, Field, InputType, Int, ObjectType } from 'type-graphql';
+import { Plan } from '../database/generated/enums';
+import { badInput } from '../errors/errors';
+import { COUNT, NAME, NAME_FILTER, PAGE_SIZE } from '../errors/inputs';
+import { Scope } from '../graphql/caller';
+import { DEFAULT_PAGE } from '../graphql/connection';
+import { connectionOf } from '../graphql/connection-types';
+import { AtMost } from '../graphql/cost-directives';
+import { describedEnum } from '../graphql/enums';
+import { JsonSchema, Rules } from '../graphql/json-schema';
+import { nullable } from '../graphql/nullable';
+import { type AnyId, DateTime, Id, type IdForm, OtherId } from '../graphql/scalars';
+import { PLANS, type Quota } from '../rate-limit/plans';
+import { KEY_ID_FORM, KEY_ID_RULE } from './key-format';
+import { API_KEY_UPDATE, NEW_API_KEY } from './keys';
+import { DAYS, DEFAULT_DAYS } from './usage-service';
+
+export { Plan };
+
+/** The id of an API key as an argument: see {@link keyIdOf}. */
+class KeyId extends OtherId {
+  constructor(readonly text: string) {
+    super();
+  }
+}
+
+/** The form of key ids among identifiers. */
+export const KEY_ID: IdForm = {
+  description: 'API keys have key ids instead',
+  rule: `for an API key ${KEY_ID_RULE}`,
+  parse: (text) => (KEY_ID_FORM.test(text) ? new KeyId(text) : undefined),
+};
+
+/** The key id in an argument. Key ids that consist only of digits arrive as integers. */
+export function keyIdOf(value: AnyId): string {
+  const text = value instanceof KeyId ? value.text : String(value);
+  if (KEY_ID_FORM.test(text)) return text;
+  throw badInput({ path: 'id', message: `must be ${KEY_ID_RULE}` });
+}
+
+describedEnum(Plan, 'Plan', 'A plan, which sets the quota of a caller.', {
+  FREE: `${limitsOf(PLANS.FREE)} The plan of callers without a key.`,
+  PRO: limitsOf(PLANS.PRO),
+  BUSINESS: limitsOf(PLANS.BUSINESS),
+  ENTERPRISE: 'Limits set per key.',
+});
+
+function limitsOf({ perMinute, perDay }: Quota): string {
+  return `${perMinute.toLocaleString('en')} requests per minute, ${perDay.toLocaleString('en')} per day.`;
+}
+
+@ObjectType({ simpleResolvers: true, description: 'An API key. The secret itself is not stored.' })
+export class ApiKey {
+  @Field(() => Id, { description: 'The key id: the second part of the full key.' })
+  id!: string;
+
+  @Field(() => String, { description: 'What the key is for, or who owns it.' })
+  name!: string;
+
+  @Field(() => Plan, { description: 'The plan, which sets the quota of the key.' })
+  plan!: Plan;
+
+  @AtMost(Object.keys(Scope).length)
+  @Field(() => [Scope], { description: 'The scopes granted to the key. WRITE includes READ; ADMIN includes both.' })
+  scopes!: Scope[];
+
+  @Field(() => Int, nullable('Requests per minute of an ENTERPRISE key; null for other plans.'))
+  perMinute!: number | null;
+
+  @Field(() => Int, nullable('Requests per day of an ENTERPRISE key; null for other plans.'))
+  perDay!: number | null;
+
+  @Field(() => DateTime, nullable('When the key expires; null if it does not.'))
+  expiresAt!: Date | null;
+
+  @Field(() => DateTime, nullable('When the key was revoked; null if it was not.'))
+  revokedAt!: Date | null;
+
+  @Field(() => DateTime, nullable('When the key was last used, to within a minute; null if it never was.'))
+  lastUsedAt!: Date | null;
+
+  @Field(() => DateTime, { description: 'When the key was created.' })
+  createdAt!: Date;
+}
+
+export const ApiKeyConnection = connectionOf(ApiKey, 'ApiKey', 'API keys');
+
+@ObjectType({ simpleResolvers: true, description: 'A key with its new secret.' })
+export class CreatedApiKey {
+  @Field(() => ApiKey, { description: 'The key as stored.' })
+  apiKey!: ApiKey;
+
+  @Field(() => String, { description: 'The full key, `ps_…`. It is shown only once: keep it safe.' })
+  secret!: string;
+}
+
+@ObjectType({ simpleResolvers: true, description: 'The caller.' })
+export class Viewer {
+  @Field(() => Plan, { description: "The caller's plan; FREE without a key." })
+  plan!: Plan;
+
+  @AtMost(Object.keys(Scope).length)
+  @Field(() => [Scope], { description: "The caller's scopes, including implied ones." })
+  scopes!: Scope[];
+
+  @Field(() => ApiKey, nullable('The API key that the caller uses; null without one.'))
+  apiKey!: ApiKey | null;
+
+  @Field(() => RateLimit, { description: "The caller's remaining quota." })
+  rateLimit!: RateLimit;
+}
+
+const MINUTE = { name: 'minute', limit: 60, remaining: 57, resetAt: '2026-11-21T10:00:30.000Z' };
+const DAY = { name: 'day', limit: 1000, remaining: 997, resetAt: '2026-11-22T09:59:30.000Z' };
+
+@Rules({ limit: COUNT, remaining: COUNT })
+@JsonSchema({ example: MINUTE })
+@ObjectType({
+  simpleResolvers: true,
+  description: 'One window of a quota. It starts with the first request counted in it.',
+})
+export class RateLimitWindow {
+  @JsonSchema({ enum: ['minute', 'day'] })
+  @Field(() => String, { description: '`minute` or `day`.' })
+  name!: string;
+
+  @Field(() => Int, { description: 'The maximum number of requests in the window.' })
+  limit!: number;
+
+  @Field(() => Int, { description: 'The number of requests left in it.' })
+  remaining!: number;
+
+  @Field(() => DateTime, { description: 'When it ends.' })
+  resetAt!: Date;
+}
+
+@JsonSchema({ example: { plan: 'FREE', windows: [MINUTE, DAY] } })
+@ObjectType({ simpleResolvers: true, description: "The caller's plan and remaining quota. Uses no quota." })
+export class RateLimit {
+  @Field(() => Plan, { description: 'The plan whose quota applies.' })
+  plan!: Plan;
+
+  @Field(() => Int, {
+    description:
+      'The number of requests this operation counts as: its counted root fields. `extensions.cost.estimated` of the response is another number: the values that it takes, by estimate, which are bounded.',
+  })
+  cost!: number;
+
+  @AtMost(2)
+  @JsonSchema({ minItems: 2, maxItems: 2 })
+  @Field(() => [RateLimitWindow], { description: 'Both windows, after this operation.' })
+  windows!: RateLimitWindow[];
+
+  @Field(() => DateTime, nullable("When the caller's ban ends; null if it is not banned."))
+  bannedUntil!: Date | null;
+}
+
+@Rules({ days: DAYS })
+@ArgsType()
+export class UsageArgs {
+  @Field(() => Int, {
+    defaultValue: DEFAULT_DAYS,
+    description: `The number of days, today included: ${DAYS.minimum} to ${DAYS.maximum}.`,
+  })
+  days!: number;
+}
+
+export const REQUESTS = 'Requests that counted against the quota: one for each counted root field.';
+export const REFUSED =
+  'Requests refused with 429 by the limits, `RATE_LIMITED` or `KEY_BANNED`: one for each operation.';
+export const BANS = 'Bans that began.';
+
+@Rules({ requests: COUNT, refused: COUNT, bans: COUNT })
+@JsonSchema({ example: { date: '2026-11-23', requests: 812, refused: 3, bans: 0 } })
+@ObjectType({
+  simpleResolvers: true,
+  description: 'What a caller used on a day. Days are in UTC. A count that exceeds 2147483647 is given as that.',
+})
+export class UsageDay {
+  @JsonSchema({ format: 'date', maxLength: 10 })
+  @Field(() => String, { description: 'The day in UTC, such as `2026-11-23`.' })
+  date!: string;
+
+  @Field(() => Int, { description: REQUESTS })
+  requests!: number;
+
+  @Field(() => Int, { description: REFUSED })
+  refused!: number;
+
+  @Field(() => Int, { description: BANS })
+  bans!: number;
+}
+
+@Rules({ days: DAYS, first: PAGE_SIZE })
+@ArgsType()
+export class TopCallersArgs {
+  @Field(() => Int, {
+    defaultValue: 1,
+    description: `The number of days, today included: ${DAYS.minimum} to ${DAYS.maximum}.`,
+  })
+  days!: number;
+
+  @Field(() => Int, {
+    defaultValue: DEFAULT_PAGE,
+    description: `The number of callers, ${PAGE_SIZE.minimum} to ${PAGE_SIZE.maximum}.`,
+  })
+  first!: number;
+}
+
+@ObjectType({ simpleResolvers: true, description: 'What a caller used on several days together.' })
+export class CallerUsage {
+  @Field(() => ApiKey, nullable('The API key; null for all anonymous callers together.'))
+  apiKey!: ApiKey | null;
+
+  @Field(() => Int, { description: REQUESTS })
+  requests!: number;
+
+  @Field(() => Int, { description: REFUSED })
+  refused!: number;
+
+  @Field(() => Int, { description: BANS })
+  bans!: number;
+}
+
+@Rules(NEW_API_KEY)
+@InputType({ description: 'A key to create.' })
+export class NewApiKey {
+  @Field(() => String, {
+    description: `What the key is for, or who owns it; 1 to ${NAME.maxLength} characters.`,
+  })
+  name!: string;
+
+  @Field(() => Plan, { defaultValue: Plan.FREE, description: 'The plan, which sets its quota.' })
+  plan!: Plan;
+
+  @Field(() => [Scope], { defaultValue: [Scope.READ, Scope.WRITE], description: 'The scopes to grant.' })
+  scopes!: Scope[];
+
+  @Field(() => Int, nullable('Requests per minute: required for ENTERPRISE, rejected for other plans.'))
+  perMinute?: number | null;
+
+  @Field(() => Int, nullable('Requests per day: required for ENTERPRISE, rejected for other plans.'))
+  perDay?: number | null;
+
+  @Field(() => DateTime, nullable('When it expires.'))
+  expiresAt?: Date | null;
+}
+
+@Rules(API_KEY_UPDATE)
+@InputType({ description: 'Changes to a key. Omitted fields keep their values.' })
+export class ApiKeyUpdate {
+  @Field(() => String, nullable('The new name; cannot be null.'))
+  name?: string | null;
+
+  @Field(() => Plan, nullable('The new plan; cannot be null. Any plan but ENTERPRISE clears the two limits.'))
+  plan?: Plan | null;
+
+  @Field(() => [Scope], nullable('The scopes to grant instead of the old ones; cannot be null.'))
+  scopes?: Scope[] | null;
+
+  @Field(() => Int, nullable('Requests per minute of an ENTERPRISE key.'))
+  perMinute?: number | null;
+
+  @Field(() => Int, nullable('Requests per day of an ENTERPRISE key.'))
+  perDay?: number | null;
+
+  @Field(() => DateTime, nullable('When it expires; null means never.'))
+  expiresAt?: Date | null;
+}
+
+@Rules({ search: NAME_FILTER })
+@ArgsType()
+export class ApiKeyPageArgs {
+  @Field(() => Int, nullable(`Page size, 1 to ${PAGE_SIZE.maximum}; ${DEFAULT_PAGE} by default.`))
+  first?: number | null;
+
+  @Field(() => String, nullable('Only items after this cursor.'))
+  after?: string | null;
+
+  @Field(() => String, nullable('Only keys whose name contains this text, in any case, or whose id begins with it.'))
+  search?: string | null;
+
+  @Field(() => Boolean, nullable('Only keys that are neither revoked nor expired; if false, only the others.'))
+  isActive?: boolean | null;
+}

@@ -1,0 +1,212 @@
+/** What one error code means. Texts are Markdown without blocks: `code` is the only markup in them. */
+export interface ErrorEntry {
+  /** The HTTP status. */
+  readonly status: number;
+  /** Why it comes. */
+  readonly why: string;
+  /** What a client should do. */
+  readonly fix: string;
+  /** An example of its message. */
+  readonly message: string;
+}
+
+/** Why a request, its caller or its document is refused, or could not be served: whatever it asks for. */
+const REQUEST_ERRORS = {
+  BAD_REQUEST: {
+    status: 400,
+    why: 'The request is malformed: its body is not JSON, its URL cannot be decoded, or it is not HTTP.',
+    fix: 'Correct the request. In a GraphQL request look at its parameters too: `query`, `variables`, `operationName`.',
+    message: 'The body is not valid JSON.',
+  },
+  GRAPHQL_PARSE_FAILED: {
+    status: 400,
+    why: 'The GraphQL document has a syntax error.',
+    fix: 'Correct the document where `locations` points to.',
+    message: 'Syntax Error: Expected Name, found <EOF>.',
+  },
+  GRAPHQL_VALIDATION_FAILED: {
+    status: 400,
+    why: 'The GraphQL document does not fit the schema, or does not have the operation that was named.',
+    fix: 'Compare it with the schema (`/schema.graphql`); code generators find this before it is sent.',
+    message: 'Cannot query field "colour" on type "Pet".',
+  },
+  OPERATION_TOO_COMPLEX: {
+    status: 400,
+    why: 'The operation exceeds a bound: of its document, of the values that its answer may have, or of requests in a minute.',
+    fix: 'Ask for shorter pages or fewer fields, or send several operations. The message names the bound.',
+    message: 'The operation has an estimated cost of 80000 values; at most 50000 are allowed.',
+  },
+  PERSISTED_QUERY_NOT_FOUND: {
+    status: 200,
+    why: 'No document with this hash has been sent to the server yet (automatic persisted queries).',
+    fix: 'Send the text and the hash together once. Clients with persisted queries do so by themselves.',
+    message: 'PersistedQueryNotFound',
+  },
+  PERSISTED_QUERY_NOT_SUPPORTED: {
+    status: 200,
+    why: 'This server runs trusted documents only, and registers no others.',
+    fix: 'Send the id of a trusted document.',
+    message: 'PersistedQueryNotSupported',
+  },
+  UNAUTHENTICATED: {
+    status: 401,
+    why: 'A key is required, or the key sent is malformed, unknown, revoked or expired.',
+    fix: 'The message says which, to who has the secret. Send a valid key as `X-API-Key` or `Authorization: Bearer`. Do not retry with the same one.',
+    message: 'The API key expired on 2026-11-30T00:00:00.000Z.',
+  },
+  FORBIDDEN: {
+    status: 403,
+    why: 'The key lacks the scope that the operation requires.',
+    fix: 'Use a key with this scope. Nothing of the operation has run.',
+    message: 'This operation needs an API key with the scope WRITE; this key does not have it.',
+  },
+  QUERY_NOT_IN_SAFELIST: {
+    status: 403,
+    why: 'This server runs trusted documents only, and the document is not one of them.',
+    fix: 'Add the document to the manifest that the server is started with.',
+    message: 'Only trusted documents may run here; this one is not in the list.',
+  },
+  PERSISTED_QUERY_NOT_IN_LIST: {
+    status: 404,
+    why: 'No trusted document has this id.',
+    fix: 'Deploy the manifest with the document before the client that sends its id.',
+    message: 'No document with the id "7c1d" is known here.',
+  },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    why: 'The path has no such method.',
+    fix: 'Use one that `Allow` names. GraphQL mutations need POST.',
+    message: 'PUT is not allowed here. Allowed: GET, HEAD, POST, OPTIONS.',
+  },
+  NOT_ACCEPTABLE: {
+    status: 406,
+    why: '`Accept` allows none of the media types that the path answers with.',
+    fix: 'Accept `application/json`, at `/graphql` `application/graphql-response+json` too.',
+    message: 'Responses are application/json.',
+  },
+  REQUEST_TIMEOUT: {
+    status: 408,
+    why: 'The request did not arrive in time.',
+    fix: 'Send it again. It has not run.',
+    message: 'The request took too long to arrive.',
+  },
+  PAYLOAD_TOO_LARGE: {
+    status: 413,
+    why: 'The body is larger than 100 KiB.',
+    fix: 'Send less at once. Long GraphQL documents can be sent by their hash.',
+    message: 'The body must not be larger than 100 KiB.',
+  },
+  URI_TOO_LONG: {
+    status: 414,
+    why: 'The URL is longer than 8 KiB.',
+    fix: 'Ask for fewer values at once, or send a GraphQL query by POST.',
+    message: 'The URL must not be longer than 8192 bytes.',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    why: 'The body is not JSON in UTF-8, or is compressed.',
+    fix: 'Send `Content-Type: application/json`; with PATCH also `application/merge-patch+json`.',
+    message: 'The body must be application/json.',
+  },
+  RATE_LIMITED: {
+    status: 429,
+    why: 'The request exceeds the limits of the plan. It has not run.',
+    fix: 'Wait as long as `Retry-After` says. `X-RateLimit-Remaining` shows what is left before it comes to this.',
+    message: 'This plan allows 60 requests per minute. Try again in 12 seconds.',
+  },
+  KEY_BANNED: {
+    status: 429,
+    why: 'The caller sent too many requests over its limits, and is banned for a while. The message says until when.',
+    fix: 'Wait as long as `Retry-After` says, and make the client back off after a `RATE_LIMITED`.',
+    message: 'Banned until 2026-11-23T10:01:00.000Z after too many rejected requests. Try again in 60 seconds.',
+  },
+  HEADERS_TOO_LARGE: {
+    status: 431,
+    why: 'The headers and the URL are together larger than 16 KiB.',
+    fix: 'Send fewer or shorter headers.',
+    message: 'The headers are too large.',
+  },
+  INTERNAL_SERVER_ERROR: {
+    status: 500,
+    why: 'Something went wrong on our side. Its cause is in our log, under the request id.',
+    fix: 'Report the `requestId`. A mutation may have run: retry it with the same `Idempotency-Key`.',
+    message: 'Something went wrong on our side. Tell us the request id, and we will find out what.',
+  },
+  SERVICE_UNAVAILABLE: {
+    status: 503,
+    why: 'The service is busy or stopping, or its database is out of reach. If only writes are refused, since its disk is full or it is read-only, the message says so.',
+    fix: 'Wait as long as `Retry-After` says. A mutation may have run: retry it with the same `Idempotency-Key`.',
+    message: 'The service is busy or its database is out of reach. Try again shortly.',
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+/** What an operation answers by its own rules, and by those of idempotency keys and preconditions. */
+const OPERATION_ERRORS = {
+  BAD_USER_INPUT: {
+    status: 400,
+    why: 'Values have the wrong type or are out of bounds. `details` has each one with its `path` and the rule.',
+    fix: 'Correct the values that `details` names. The idempotency key may be used again.',
+    message: 'name: must not be empty',
+  },
+  NOT_FOUND: {
+    status: 404,
+    why: 'The resource or the path does not exist, or exists no more.',
+    fix: 'Look for it in its list. A GraphQL query for one thing answers `null` instead, without an error.',
+    message: 'Pet 7 does not exist.',
+  },
+  IDEMPOTENCY_IN_PROGRESS: {
+    status: 409,
+    why: 'A request with the same `Idempotency-Key` is still running.',
+    fix: 'Retry shortly with the same key: you will get the answer to the first request.',
+    message: 'A request with this Idempotency-Key is still running. Try again shortly.',
+  },
+  PRECONDITION_FAILED: {
+    status: 412,
+    why: 'The resource is no longer the version that `If-Match` names: someone has changed it. Nothing was done.',
+    fix: 'Read it again, repeat the change on what it is now, and send it with the new `ETag`.',
+    message: 'Pet 7 is not the version that the request is for: it has been changed. Read it again.',
+  },
+  UNKNOWN_REFERENCE: {
+    status: 422,
+    why: 'The input refers to something that does not exist. `details` names the field.',
+    fix: 'Create what it refers to first, or correct the id.',
+    message: 'Category 7 does not exist.',
+  },
+  IDEMPOTENCY_MISMATCH: {
+    status: 422,
+    why: 'The `Idempotency-Key` was used for another request within the last 24 hours.',
+    fix: 'Use a new key for each action, and the same one only to retry it.',
+    message: 'This Idempotency-Key was used for another request within the last 24 hours.',
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+/** A code that the gateway gives by itself: the same in GraphQL and REST. A domain adds codes of its own. */
+export type ErrorCode = keyof typeof REQUEST_ERRORS | keyof typeof OPERATION_ERRORS;
+
+export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = { ...REQUEST_ERRORS, ...OPERATION_ERRORS };
+
+export function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && Object.hasOwn(ERRORS, code);
+}
+
+/** Every error code that callers may get, with its meaning, by HTTP status. Codes of successful HTTP come last. */
+export type Catalogue = ReadonlyMap<string, ErrorEntry>;
+
+/** The gateway's codes and those of a domain. */
+export function catalogueOf(domain: Readonly<Record<string, ErrorEntry>>): Catalogue {
+  const entries = Object.entries<ErrorEntry>({ ...REQUEST_ERRORS, ...domain, ...OPERATION_ERRORS });
+  return new Map(entries.sort(([, a], [, b]) => rank(a) - rank(b)));
+}
+
+/** Codes by their status, in the order of the catalogue. */
+export function codesByStatus(catalogue: Catalogue, codes: Iterable<string> = catalogue.keys()): Map<number, string[]> {
+  const given = new Set(codes);
+  const statuses = new Map<number, string[]>();
+  for (const [code, { status }] of catalogue)
+    if (given.has(code)) statuses.set(status, [...(statuses.get(status) ?? []), code]);
+  return statuses;
+}
+
+function rank({ status }: ErrorEntry): number {
+  return status < 400 ? 1000 : status;
+}

@@ -1,0 +1,204 @@
+import { GraphQLError } from 'graphql';
+import { Ended, OutcomeUnknown } from '../database/deadline';
+import { type Failure, failureOf } from '../database/failures';
+import { ERRORS, type ErrorCode, isErrorCode } from './codes';
+
+/** One problem of the input: its location (`input.name`, `first`) and the rule it breaks. */
+export interface ErrorDetail {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** An error as callers see it: the `Error` object of the specification (section 7) with the contract's additions. */
+export interface Problem {
+  readonly code: string;
+  readonly message: string;
+  readonly status: number;
+  readonly details?: readonly ErrorDetail[];
+  /** The request that first got this error, if it may differ from the current one. */
+  readonly requestId?: string;
+}
+
+/** What logs and metrics say about an error. */
+export type Told = Pick<Problem, 'code' | 'status'>;
+
+/** An error that is expected: its code, message and details are meant for the caller. */
+export class ExpectedError extends Error implements Problem {
+  constructor(
+    readonly code: string,
+    readonly status: number,
+    message: string,
+    readonly details?: readonly ErrorDetail[],
+    readonly requestId?: string,
+  ) {
+    super(message);
+  }
+}
+
+/** An expected error with one of the gateway's codes. */
+export class ProblemError extends ExpectedError {
+  constructor(code: ErrorCode, message: string, details?: readonly ErrorDetail[], requestId?: string) {
+    super(code, ERRORS[code].status, message, details, requestId);
+  }
+}
+
+/** The `Error` object of the specification (section 7), with the details and the request id that the contract adds. */
+export function errorBody(problem: Problem, ownRequestId?: string): object {
+  const { code, message, status, details, requestId = ownRequestId } = problem;
+  return { code, message, status, ...(details && { details }), ...(requestId && { requestId }) };
+}
+
+const INTERNAL = generic('INTERNAL_SERVER_ERROR');
+const UNAVAILABLE = generic('SERVICE_UNAVAILABLE');
+
+/** An error that says nothing about its cause. */
+function generic(code: ErrorCode): Problem {
+  const { status, message } = ERRORS[code];
+  return { code, message, status };
+}
+
+const UNKNOWN: readonly ErrorDetail[] = [
+  {
+    path: 'outcome',
+    message:
+      'is unknown: the change was sent to the database, which has not confirmed it. Read what it concerns, or repeat it with the same Idempotency-Key.',
+  },
+];
+
+/** Why nothing was written, while reads go on. The log has no line for each: `/readyz` reports it. */
+const UNWRITABLE = {
+  'read-only': 'Nothing can be written at the moment, since the database is read-only. Reads go on; try again later.',
+  'disk-full':
+    'Nothing can be written at the moment, since the disk of the database is full. Reads go on; try again later.',
+};
+
+/** Longer messages mostly repeat the caller's own input. */
+const MAX_MESSAGE = 500;
+
+/**
+ * What a caller is told about an error. Expected errors keep their code and message; all others become a
+ * generic one, and `internal` says that the original must be logged.
+ */
+export function problemOf(error: unknown): Problem & { internal?: true } {
+  if (error instanceof ExpectedError) {
+    const { requestId } = error;
+    return { ...shortened(error), ...(requestId && { requestId }) };
+  }
+  if (error instanceof GraphQLError) return ofGraphQLError(error);
+  if (error instanceof Ended) return { ...UNAVAILABLE, message: error.message };
+  if (error instanceof OutcomeUnknown) return { ...UNAVAILABLE, details: UNKNOWN, internal: true };
+  const failure = failureOf(error);
+  if (failure === 'read-only' || failure === 'disk-full') return { ...UNAVAILABLE, message: UNWRITABLE[failure] };
+  if (failure === 'unavailable' || failure === 'timeout' || failure === 'transient')
+    return { ...UNAVAILABLE, internal: true };
+  return { ...INTERNAL, internal: true };
+}
+
+/** A GraphQLError either wraps what a resolver threw, or is graphql-js's or Apollo's own verdict on the request. */
+function ofGraphQLError(error: GraphQLError): Problem & { internal?: true } {
+  const { originalError, extensions, message } = error;
+  if (originalError) {
+    const inner = originalError instanceof GraphQLError ? originalError : undefined;
+    if (!inner) return problemOf(thrownBy(originalError));
+    if (isErrorCode(inner.extensions.code)) return ofGraphQLError(inner);
+  }
+  const code = isErrorCode(extensions.code) ? extensions.code : 'BAD_USER_INPUT';
+  if (code === 'INTERNAL_SERVER_ERROR') return { ...INTERNAL, internal: true };
+  const details = extensions.details as readonly ErrorDetail[] | undefined;
+  return shortened({ code, status: ERRORS[code].status, message, details });
+}
+
+/** Drivers may throw non-errors, or errors from another realm, which graphql-js wraps once more. */
+function thrownBy(error: Error): unknown {
+  return error.name === 'NonErrorThrown' ? (error as Error & { thrownValue: unknown }).thrownValue : error;
+}
+
+function shortened({ code, status, message, details }: Problem): Problem {
+  if (!details) return { code, message: shorten(message), status };
+  // A path begins with a name that the caller may have chosen: that of a variable.
+  const short = details.map((detail) => ({ path: shorten(detail.path), message: shorten(detail.message) }));
+  return { code, message: shorten(message), status, details: short };
+}
+
+function shorten(message: string): string {
+  return message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE - 1)}…` : message;
+}
+
+/** Invalid input; the message lists every field and the rule it breaks. */
+export function badInput(...details: ErrorDetail[]): ProblemError {
+  const message = details.map((detail) => `${detail.path}: ${detail.message}`).join('; ');
+  return new ProblemError('BAD_USER_INPUT', message, details);
+}
+
+/** A request without the body that it needs. */
+export function emptyBody(): ProblemError {
+  return new ProblemError('BAD_REQUEST', 'The body must not be empty.');
+}
+
+/** @param what the type of object: `Pet`. */
+export function notFound(what: string, id: bigint): ProblemError {
+  return new ProblemError('NOT_FOUND', `${what} ${id} does not exist.`);
+}
+
+/** The input refers to something that does not exist. */
+export function unknownReference(path: string, what: string, id: bigint): ProblemError {
+  const message = `${what} ${id} does not exist.`;
+  return new ProblemError('UNKNOWN_REFERENCE', message, [{ path, message }]);
+}
+
+/** Awaits a write; rejects with the error that belongs to the database's failure, or with the failure itself. */
+export async function refusing<T>(
+  write: Promise<T>,
+  refusals: { readonly [failure in Failure]?: () => ExpectedError },
+): Promise<T> {
+  try {
+    return await write;
+  } catch (error) {
+    const failure = failureOf(error);
+    throw (failure && refusals[failure]?.()) ?? error;
+  }
+}
+
+/**
+ * What a caller makes a change depend on: whether the resource is still what the caller has seen of it.
+ * @param current the resource, which nobody else can change any more; `null` if there is none.
+ */
+export type Precondition = (current: object | null) => boolean;
+
+/**
+ * Decides on a change inside its transaction. Whether the resource exists, and whether the input is valid, is checked
+ * before: such refusals take precedence (RFC 9110, section 13.2.1).
+ * @param read reads the resource, whose row is locked.
+ * @param what the resource: `Pet 7`.
+ * @throws ProblemError `PRECONDITION_FAILED`.
+ */
+export async function requireUnchanged(
+  precondition: Precondition | undefined,
+  what: string,
+  read: () => object | null | Promise<object | null>,
+): Promise<void> {
+  if (!precondition || precondition(await read())) return;
+  const message = `${what} is not the version that the request is for: it has been changed. Read it again.`;
+  throw new ProblemError('PRECONDITION_FAILED', message);
+}
+
+/** The anchor of a code on the page of errors, the same as its heading's in docs/errors.md on a code host. */
+export function anchorOf(code: string): string {
+  return code.toLowerCase();
+}
+
+/** Where a code is described: why it comes, and what to do about it. A path of this server. */
+export function helpOf(code: string): string {
+  return `/docs/errors#${anchorOf(code)}`;
+}
+
+/** The `Link` to the description of a code (RFC 8288). */
+export function helpLink(code: string): string {
+  return `<${helpOf(code)}>; rel="help"`;
+}
+
+/** The `Link` to the description of what is deprecated, and of what to use instead: of the only such element, if there is one. */
+export function deprecationLink([first, ...others]: readonly { readonly coordinate: string }[]): string {
+  const anchor = first && !others.length ? `#${encodeURI(first.coordinate)}` : '';
+  return `</docs/graphql${anchor}>; rel="deprecation"; type="text/html"`;
+}

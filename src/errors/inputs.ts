@@ -1,0 +1,284 @@
+import {
+  type ASTNode,
+  coerceInputValue,
+  type FragmentDefinitionNode,
+  type GraphQLArgument,
+  type GraphQLError,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isInputObjectType,
+  isInputType,
+  isListType,
+  Kind,
+  type OperationDefinitionNode,
+  TypeInfo,
+  typeFromAST,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { badInput, type ErrorDetail } from './errors';
+
+/** What a value must keep beyond its type, in keywords of JSON Schema. */
+export interface Rule {
+  /** Whether null is refused, where a field keeps its value by being omitted. */
+  readonly nullable?: false;
+  /** Whether surrounding white space is removed before the text is measured and stored. */
+  readonly trimmed?: true;
+  /** In code points; only 0 and 1 occur. */
+  readonly minLength?: number;
+  /** In code points. A text also holds only what PostgreSQL and JSON can: no NUL, no lone surrogate. */
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+/** The rules of the fields of an input; fields without one may have any value of their type. */
+export type Rules<Input> = { readonly [field in keyof Input]?: Rule };
+
+export const MAX_INT32 = 2147483647;
+export const MAX_INT64 = 9223372036854775807n;
+
+export const NAME = { trimmed: true, minLength: 1, maxLength: 255 } satisfies Rule;
+export const NAME_FILTER = { maxLength: 255 } satisfies Rule;
+export const DESCRIPTION = { trimmed: true, maxLength: 2000 } satisfies Rule;
+export const QUANTITY = { minimum: 1, maximum: MAX_INT32 } satisfies Rule;
+export const COUNT = { minimum: 0, maximum: MAX_INT32 } satisfies Rule;
+export const PAGE_SIZE = { minimum: 1, maximum: 100 } satisfies Rule;
+export const NOT_NULL = { nullable: false } satisfies Rule;
+
+/** Why a value of the right type breaks a rule, in the words for the caller; empty if it does not. */
+export function faultsOf(rule: Rule, value: unknown): string[] {
+  if (value === null && rule.nullable === false) return ['must not be null; omit it to keep the current value'];
+  if (typeof value === 'string') return textFaults(rule, value);
+  if (typeof value !== 'number') return [];
+  const { minimum = -Infinity, maximum = Infinity } = rule;
+  return value < minimum || value > maximum ? [integerRule(minimum, maximum)] : [];
+}
+
+function textFaults({ trimmed, minLength = 0, maxLength }: Rule, value: string): string[] {
+  if (maxLength === undefined) return [];
+  const text = trimmed ? value.trim() : value;
+  const isTooLong = text.length > maxLength && codePoints(text) > maxLength;
+  return [
+    ...(text.includes('\0') ? ['must not contain the NUL character'] : []),
+    ...(text.isWellFormed() ? [] : ['must not contain a lone surrogate']),
+    ...(isTooLong ? [`must have at most ${maxLength} characters`] : []),
+    ...(text === '' && minLength > 0 ? ['must not be empty'] : []),
+  ];
+}
+
+/** The message for a number out of range. */
+export function integerRule(minimum: number, maximum: number | bigint): string {
+  return `must be an integer from ${minimum} to ${maximum}`;
+}
+
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+/** Collects all problems of an input, so that the caller gets them in one response. */
+export class Checks {
+  private readonly details: ErrorDetail[] = [];
+
+  /** Checks the fields of an input argument. @returns the input, with texts trimmed where their rule says so. */
+  input<Input extends object>(rules: Rules<Input>, input: Input): Input {
+    const checked = { ...input };
+    for (const [field, rule] of Object.entries(rules) as [keyof Input & string, Rule][])
+      if (input[field] !== undefined) checked[field] = this.value(`input.${field}`, rule, input[field]);
+    return checked;
+  }
+
+  value<Value>(path: string, rule: Rule, value: Value): Value {
+    for (const message of faultsOf(rule, value)) this.fail(path, message);
+    return rule.trimmed && typeof value === 'string' ? (value.trim() as Value & string) : value;
+  }
+
+  fail(path: string, message: string): void {
+    this.details.push({ path, message });
+  }
+
+  /** @throws ProblemError `BAD_USER_INPUT` with everything that failed. */
+  done(): void {
+    if (this.details.length) throw badInput(...this.details);
+  }
+}
+
+/** An input whose fields are not null where the rules refuse it. */
+type Checked<Input, Given> = {
+  [field in keyof Input]: Given extends { readonly [name in field]: { readonly nullable: false } }
+    ? Exclude<Input[field], null>
+    : Input[field];
+};
+
+/** @see Checks.input @throws ProblemError `BAD_USER_INPUT`. */
+export function checkInput<Input extends object, Given extends Rules<Input>>(
+  rules: Given,
+  input: Input,
+): Checked<Input, Given> {
+  const checks = new Checks();
+  const checked = checks.input(rules, input);
+  checks.done();
+  return checked as Checked<Input, Given>;
+}
+
+/**
+ * Where a value of a document is, from its argument: `filter.ids.1`; empty outside of arguments. Takes what a visitor is
+ * given of the value.
+ */
+export function argumentPath(
+  key: string | number | undefined,
+  parents: readonly (ASTNode | readonly ASTNode[])[],
+): string {
+  const path: (string | number)[] = [];
+  for (const each of parents)
+    if ('kind' in each && (each.kind === Kind.ARGUMENT || each.kind === Kind.OBJECT_FIELD)) path.push(each.name.value);
+  if (typeof key === 'number') path.push(key);
+  return path.join('.');
+}
+
+/** A field, or an argument. */
+export type Element = GraphQLField<unknown, unknown> | GraphQLInputField | GraphQLArgument;
+
+/** The rule of a field; empty if it has none. */
+export function ruleOf({ extensions }: Element): Rule {
+  return (extensions.rule as Rule | undefined) ?? {};
+}
+
+/** Which rule of a field or an argument a value breaks. */
+function ruleErrors(element: Element, value: unknown, path: string): ErrorDetail[] {
+  return faultsOf(ruleOf(element), value).map((message) => ({ path, message }));
+}
+
+/** Which rules of input fields are broken inside a value, which need not fit its type. */
+function innerRuleErrors(type: GraphQLInputType, value: unknown, path: string): ErrorDetail[] {
+  if (!isInputObjectType(getNamedType(type))) return [];
+  const shape = getNullableType(type);
+  if (isListType(shape) && Array.isArray(value))
+    return value.flatMap((item, index) => innerRuleErrors(shape.ofType, item, `${path}.${index}`));
+  if (isListType(shape)) return innerRuleErrors(shape.ofType, value, path);
+  if (!isInputObjectType(shape) || typeof value !== 'object' || value === null) return [];
+  return Object.values(shape.getFields()).flatMap((field) => {
+    if (!Object.hasOwn(value, field.name)) return [];
+    const given = (value as Record<string, unknown>)[field.name];
+    const at = `${path}.${field.name}`;
+    return [...ruleErrors(field, given, at), ...innerRuleErrors(field.type, given, at)];
+  });
+}
+
+/** Where a variable is used. */
+interface Place {
+  /** From its argument: `input`, `filter.ids.1`. */
+  readonly path: string;
+  /** The argument or input field that takes it as it is; `undefined` for an item of a list. */
+  readonly element: Element | undefined;
+}
+
+/** Where an operation, with the fragments that it spreads, uses each variable. */
+function placesOf(
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  fragments: Readonly<Record<string, FragmentDefinitionNode>>,
+): (variable: string) => Place[] {
+  const places: (Place & { readonly variable: string })[] = [];
+  const spread = new Set<FragmentDefinitionNode>();
+  const types = new TypeInfo(schema);
+  const visitor = visitWithTypeInfo(types, {
+    FragmentSpread: ({ name }) => {
+      const fragment = fragments[name.value];
+      if (fragment) spread.add(fragment);
+    },
+    Variable: (node, key, parent, _path, ancestors) => {
+      const path = parent && argumentPath(key, [...ancestors, parent]);
+      if (path) places.push({ variable: node.name.value, path, element: takerOf(parent, types) });
+    },
+  });
+  visit(operation, visitor);
+  // A set also goes through what is added meanwhile.
+  for (const fragment of spread) visit(fragment, visitor);
+  return (variable) => places.filter((place) => place.variable === variable);
+}
+
+function takerOf(parent: ASTNode | readonly ASTNode[], types: TypeInfo): Element | undefined {
+  if (!('kind' in parent)) return undefined;
+  if (parent.kind === Kind.ARGUMENT) return types.getArgument() ?? undefined;
+  if (parent.kind !== Kind.OBJECT_FIELD) return undefined;
+  const object = getNamedType(types.getParentInputType());
+  return isInputObjectType(object) ? object.getFields()[parent.name.value] : undefined;
+}
+
+/** At most this many errors are reported. */
+const MAX_ERRORS = 100;
+
+/** The operation whose variables are checked. */
+interface Source {
+  readonly schema: GraphQLSchema;
+  readonly node: OperationDefinitionNode;
+  readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
+}
+
+/**
+ * Everything wrong with the variables of an operation: what does not fit its type, and what fits but breaks the rule of
+ * the argument or input field that takes it. Paths lead from the argument, as for a literal and for what the domain
+ * refuses, whatever the variable is called: `input.categoryId`. If it is used at several paths, its name stands for them.
+ */
+export function variableErrors(
+  { schema, node, fragments }: Source,
+  variables: Readonly<Record<string, unknown>>,
+): ErrorDetail[] {
+  const placesOfVariable = placesOf(schema, node, fragments);
+  const details = (node.variableDefinitions ?? []).flatMap(({ variable, type, defaultValue }) => {
+    const name = variable.name.value;
+    const inputType = typeFromAST(schema, type as Parameters<typeof typeFromAST>[1]);
+    if (!isInputType(inputType)) return [];
+    const given = Object.hasOwn(variables, name);
+    if (!given && (defaultValue || type.kind !== 'NonNullType')) return [];
+    const places = placesOfVariable(name);
+    const [path = name, ...others] = new Set(places.map((place) => place.path));
+    const root = others.length ? name : path;
+    if (!given) return [{ path: root, message: `must be given: the variable $${name} has the type ${inputType}` }];
+    const takers = new Set(places.flatMap(({ element }) => element ?? []));
+    const value = variables[name];
+    const misfits = typeErrors(inputType, value, root);
+    const refused = new Set(misfits.map((misfit) => misfit.path));
+    const broken = [
+      ...[...takers].flatMap((element) => ruleErrors(element, value, root)),
+      ...innerRuleErrors(inputType, value, root),
+    ];
+    return [...misfits, ...broken.filter((fault) => !refused.has(fault.path))];
+  });
+  return details.slice(0, MAX_ERRORS);
+}
+
+/** What graphql-js says, at the path of an object, of a field that is not there or should not be. */
+const MISSING = /^Field "(\w+)" of required type /;
+const UNKNOWN = /^Field "(.*)" is not defined by type "(\w+)"(?:\.( Did you mean .*))?/s;
+
+/** Where a value does not fit its type. */
+export function typeErrors(type: GraphQLInputType, value: unknown, path: string): ErrorDetail[] {
+  const details: ErrorDetail[] = [];
+  const note = (inner: readonly (string | number)[], _value: unknown, { message }: GraphQLError) => {
+    if (details.length === MAX_ERRORS) throw new Enough();
+    const [, missing] = MISSING.exec(message) ?? [];
+    const [, unknown, type, suggestion = ''] = UNKNOWN.exec(message) ?? [];
+    const at = [path, ...inner, missing ?? unknown].filter((part) => part !== undefined).join('.');
+    details.push({
+      path: at,
+      message: missing ? 'is required' : type ? `is not a field of ${type}${suggestion && `.${suggestion}`}` : message,
+    });
+  };
+  try {
+    coerceInputValue(value, type, note);
+  } catch (error) {
+    if (!(error instanceof Enough)) throw error;
+  }
+  return details;
+}
+
+/** Thrown to stop collecting errors. */
+class Enough extends Error {}

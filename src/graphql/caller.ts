@@ -1,0 +1,16 @@
+import { Scope } from '../database/generated/enums';
+import type { Subject } from '../rate-limit/limit-status';
+import { describedEnum } from './enums';
+
+export { Scope };
+
+/** The sender of a request: the party whose requests are counted, and what it may do. */
+export interface Caller extends Subject {
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+describedEnum(Scope, 'Scope', 'What a caller may do.', {
+  READ: 'Queries and subscriptions.',
+  WRITE: 'Mutations of the store, and everything that READ allows.',
+  ADMIN: 'API keys and bans, and everything that WRITE allows.',
+});

@@ -1,0 +1,180 @@
+import { Arg, Field, InputType, Int, ObjectType, Resolver, Root, Subscription } from 'type-graphql';
+import type { ChangeEvent } from '../events/hub';
+import { Counted, Requires, Stability } from '../graphql/directives';
+import { nullable } from '../graphql/nullable';
+import { Id, refuseOtherIds } from '../graphql/scalars';
+import { ChangeKind, PetStatus } from './enums';
+import type { InventoryRow, OrderRow, PetRow, Topics } from './model';
+import { InventoryItem, Order, Pet } from './types';
+
+/** What type-graphql passes to its `pubSub`: the topic, and as the topic id the predicate for its events. */
+function listen<T extends keyof Topics, Filter extends object>(
+  topic: T,
+  passes: (filter: Filter) => (event: ChangeEvent<Topics[T]>) => boolean,
+) {
+  return {
+    topics: topic,
+    topicId: ({ args }: { args: { filter?: Filter | null } }) => {
+      refuseOtherIds(args);
+      return passes(args.filter ?? ({} as Filter));
+    },
+  };
+}
+
+const WHICH = nullable('Which changes to receive; all by default.');
+
+/** Subscriptions to changes, as they are committed. */
+@Resolver()
+export class ChangeResolver {
+  @Stability('EXPERIMENTAL')
+  @Counted()
+  @Requires('READ')
+  @Subscription(() => PetChange, {
+    ...listen('pet', passesPets),
+    description: 'Reports pets that are created, changed or deleted, once the change is committed.',
+  })
+  petChanged(
+    @Root() { kind, id, row }: ChangeEvent<PetRow>,
+    @Arg('filter', () => PetChangeFilter, WHICH) _filter?: PetChangeFilter,
+  ): PetChange {
+    return { kind, petId: id, pet: row };
+  }
+
+  @Stability('EXPERIMENTAL')
+  @Counted()
+  @Requires('READ')
+  @Subscription(() => OrderChange, {
+    ...listen('order', passesOrders),
+    description: 'Reports orders that are placed, changed or cancelled, once the change is committed.',
+  })
+  orderChanged(
+    @Root() { kind, id, row }: ChangeEvent<OrderRow>,
+    @Arg('filter', () => OrderChangeFilter, WHICH) _filter?: OrderChangeFilter,
+  ): OrderChange {
+    return { kind, orderId: id, order: row };
+  }
+
+  @Stability('EXPERIMENTAL')
+  @Counted()
+  @Requires('READ')
+  @Subscription(() => InventoryChange, {
+    ...listen('inventory', passesInventory),
+    description:
+      'Reports stock that is set, taken by orders, returned or no longer tracked, once the change is committed. A new status of the pet is a change to the pet only.',
+  })
+  inventoryChanged(
+    @Root() { kind, id, row }: ChangeEvent<InventoryRow>,
+    @Arg('filter', () => InventoryChangeFilter, WHICH) _filter?: InventoryChangeFilter,
+  ): InventoryChange {
+    return { kind, petId: id, item: row };
+  }
+}
+
+@InputType({
+  description:
+    'Which pet changes to receive: those where the pet matches every given filter, before or after the change.',
+})
+export class PetChangeFilter {
+  @Field(() => [Id], nullable('Pets with these ids.'))
+  ids?: bigint[] | null;
+
+  @Field(() => [PetStatus], nullable('Pets with any of these statuses, before or after the change.'))
+  statuses?: PetStatus[] | null;
+
+  @Field(() => [Id], nullable('Pets in any of these categories, before or after the change.'))
+  categoryIds?: bigint[] | null;
+}
+
+@InputType({
+  description:
+    'Which order changes to receive: those where the order matches every given filter, before or after the change.',
+})
+export class OrderChangeFilter {
+  @Field(() => [Id], nullable('Orders with these ids.'))
+  ids?: bigint[] | null;
+
+  @Field(() => [Id], nullable('Orders for any of these pets, before or after the change.'))
+  petIds?: bigint[] | null;
+
+  @Field(() => Boolean, nullable('Orders that are fulfilled (true) or not (false), before or after the change.'))
+  complete?: boolean | null;
+}
+
+@InputType({ description: 'Which stock changes to receive: those whose current stock matches every given filter.' })
+export class InventoryChangeFilter {
+  @Field(() => [Id], nullable('Stock of these pets.'))
+  petIds?: bigint[] | null;
+
+  @Field(() => [PetStatus], nullable('Stock of pets with any of these statuses.'))
+  statuses?: PetStatus[] | null;
+
+  @Field(() => Int, nullable('Stock of at most this many units: what is running low.'))
+  maxQuantity?: number | null;
+}
+
+function passesPets(filter: PetChangeFilter) {
+  return ({ id, before, row }: ChangeEvent<PetRow>): boolean =>
+    isIn(filter.ids, id) &&
+    [row, before].some((pet) => pet && isIn(filter.statuses, pet.status) && isIn(filter.categoryIds, pet.categoryId));
+}
+
+function passesOrders(filter: OrderChangeFilter) {
+  return ({ id, before, row }: ChangeEvent<OrderRow>): boolean =>
+    isIn(filter.ids, id) &&
+    [row, before].some((order) => order && isIn(filter.petIds, order.petId) && is(filter.complete, order.complete));
+}
+
+function passesInventory(filter: InventoryChangeFilter) {
+  return ({ id, row }: ChangeEvent<InventoryRow>): boolean =>
+    isIn(filter.petIds, id) &&
+    isIn(filter.statuses, row.status) &&
+    (filter.maxQuantity == null || row.quantity <= filter.maxQuantity);
+}
+
+function is<T>(wanted: T | null | undefined, value: T | null | undefined): boolean {
+  return wanted == null || wanted === value;
+}
+
+function isIn<T>(wanted: readonly T[] | null | undefined, value: T | null | undefined): boolean {
+  return wanted == null || (value != null && wanted.includes(value));
+}
+
+type Kind = keyof typeof ChangeKind;
+
+@ObjectType({ simpleResolvers: true, description: 'A change to a pet.' })
+class PetChange {
+  @Field(() => ChangeKind, { description: 'What happened to it.' })
+  kind!: Kind;
+
+  @Field(() => Id, { description: "The pet's id." })
+  petId!: bigint;
+
+  @Field(() => Pet, { description: 'The current state of the pet, or its last state if deleted.' })
+  pet!: Pet;
+}
+
+@ObjectType({ simpleResolvers: true, description: 'A change to an order.' })
+class OrderChange {
+  @Field(() => ChangeKind, { description: 'What happened to it; `DELETED` means it was cancelled.' })
+  kind!: Kind;
+
+  @Field(() => Id, { description: "The order's id." })
+  orderId!: bigint;
+
+  @Field(() => Order, { description: 'The current state of the order, or its last state if cancelled.' })
+  order!: Order;
+}
+
+@ObjectType({ simpleResolvers: true, description: "A change to a pet's stock." })
+class InventoryChange {
+  @Field(() => ChangeKind, {
+    description: 'What happened to it; `CREATED` means that tracking started, `DELETED` that it ended.',
+  })
+  kind!: Kind;
+
+  @Field(() => Id, { description: 'The id of the pet whose stock it is.' })
+  petId!: bigint;
+
+  @Field(() => InventoryItem, { description: 'The current stock, or its last state if no longer tracked.' })
+  item!: InventoryItem;
+}

@@ -1,0 +1,32 @@
+import { PetStatus } from '../database/generated/enums';
+import { describedEnum, enumOf } from '../graphql/enums';
+
+export { PetStatus };
+
+describedEnum(
+  PetStatus,
+  'PetStatus',
+  'The status of a pet; `available` unless given. Any status may follow any other. What limits orders is stock, not the status.',
+  { available: 'For sale; the default for new pets.', pending: 'Reserved for somebody.', sold: 'Sold.' },
+);
+export const ChangeKind = enumOf('ChangeKind', 'The kind of a change.', {
+  CREATED: 'Created.',
+  UPDATED: 'Written, possibly with the same values.',
+  DELETED: 'Deleted.',
+});
+export const PetSortField = enumOf('PetSortField', 'What pets can be sorted by.', {
+  ID: 'By id: the order of creation.',
+  NAME: 'By name, in code point order; ties by id.',
+});
+export const CategorySortField = enumOf('CategorySortField', 'What categories can be sorted by.', {
+  ID: 'By id: the order of creation.',
+  NAME: 'By name, in code point order; ties by id.',
+});
+export const OrderSortField = enumOf('OrderSortField', 'What orders can be sorted by.', {
+  ID: 'By id: the order of placement.',
+  SHIP_DATE: 'By ship date; orders without one come last, or first when descending.',
+});
+export const InventorySortField = enumOf('InventorySortField', 'What inventory entries can be sorted by.', {
+  PET_ID: 'By pet id.',
+  QUANTITY: 'By stock count; ties by pet id.',
+});

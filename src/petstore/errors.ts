@@ -1,0 +1,37 @@
+import type { ErrorEntry } from '../errors/codes';
+import { type ErrorDetail, ExpectedError } from '../errors/errors';
+
+/** The rules of the petstore that a request may break, by error code. */
+export const PETSTORE_ERRORS = {
+  INSUFFICIENT_STOCK: {
+    status: 409,
+    why: 'Fewer units are in stock than the order asks for. Nothing was taken.',
+    fix: 'Order fewer (`details` says how many are there), or try again once the stock has been raised (`inventoryChanged` reports it).',
+    message: 'Fewer than 2 units of pet 1 are in stock.',
+  },
+  ORDER_COMPLETE: {
+    status: 409,
+    why: 'The order is complete: its pet and quantity can no longer change.',
+    fix: 'Place another order.',
+    message: 'Order 1 is complete; its pet and quantity no longer change.',
+  },
+  CATEGORY_NOT_EMPTY: {
+    status: 409,
+    why: 'The category still has pets.',
+    fix: 'Move its pets to another category or delete them first.',
+    message: 'Category 1 still has pets; move or delete them first.',
+  },
+  PET_HAS_ORDERS: {
+    status: 409,
+    why: 'The pet still has orders.',
+    fix: 'Cancel its orders first, or keep the pet with the status `sold`.',
+    message: 'Pet 1 still has orders; cancel them first.',
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+/** A request breaks a rule of the petstore. */
+export class PetstoreError extends ExpectedError {
+  constructor(code: keyof typeof PETSTORE_ERRORS, message: string, details?: readonly ErrorDetail[]) {
+    super(code, PETSTORE_ERRORS[code].status, message, details);
+  }
+}

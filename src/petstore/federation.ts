@@ -1,0 +1,131 @@
+import { buildSubgraphSchema } from '@apollo/subgraph';
+import { concatAST, GraphQLScalarType, type GraphQLSchema, graphqlSync, parse } from 'graphql';
+import { Arg, Ctx, createUnionType, Field, ObjectType, Query, Resolver } from 'type-graphql';
+import { badInput, type ErrorDetail } from '../errors/errors';
+import { MAX_PAGE } from '../graphql/connection';
+import type { Context } from '../graphql/context';
+import { Sized } from '../graphql/cost-directives';
+import { Counted, Requires } from '../graphql/directives';
+import { Errors } from '../graphql/errors-directive';
+import { printed } from '../graphql/printed-schema';
+import { acceptOtherIds, Id, INT64_RULE } from '../graphql/scalars';
+import { buildSchema, type SchemaParts } from '../graphql/schema';
+import { SelectedByType } from '../graphql/selected';
+import { NODE_TYPES, type NodeType, type RowReference, type SelectionOf, type TypedRow, type TypedRows } from './nodes';
+import { Category, InventoryItem, Order, Pet } from './types';
+
+/** The field that other subgraphs refer to an entity by (`@key`). */
+const KEYS: Readonly<Record<NodeType, string>> = {
+  Pet: 'id',
+  Category: 'id',
+  Order: 'id',
+  InventoryItem: 'petId',
+};
+
+/**
+ * The entities that representations name. Their other fields are ignored.
+ * @throws ProblemError `BAD_USER_INPUT` that names each which has no entity's type, or not its key.
+ */
+function referencesIn(representations: readonly unknown[]): RowReference[] {
+  const faults: ErrorDetail[] = [];
+  const references = representations.flatMap((representation, index): RowReference[] => {
+    const { __typename, ...fields } = (representation ?? {}) as Readonly<Record<string, unknown>>;
+    const refuse = (field: string, message: string) => {
+      faults.push({ path: `representations.${index}.${field}`, message });
+      return [];
+    };
+    const type = NODE_TYPES.find((each) => each === __typename);
+    if (!type) return refuse('__typename', `must be one of ${NODE_TYPES.join(', ')}`);
+    const id = parseId(fields[KEYS[type]]);
+    return typeof id === 'bigint' ? [{ type, id }] : refuse(KEYS[type], INT64_RULE);
+  });
+  if (faults.length) throw badInput(...faults);
+  return references;
+}
+
+function parseId(value: unknown): unknown {
+  try {
+    return Id.parseValue(value);
+  } catch {
+    return undefined;
+  }
+}
+
+const Representation = new GraphQLScalarType({
+  name: '_Any',
+  description: 'A representation of an entity: its `__typename`, and its key.',
+});
+
+const Entity = createUnionType({
+  name: '_Entity',
+  description: 'What other subgraphs can refer to by a key.',
+  types: () => [Pet, Category, Order, InventoryItem] as const,
+  resolveType: (row: object) => (row as TypedRow).__typename,
+});
+
+@ObjectType('_Service', { simpleResolvers: true, description: 'This subgraph.' })
+class SubgraphService {
+  @Field(() => String, { description: 'The schema with its keys, from which a supergraph is composed.' })
+  sdl!: string;
+}
+
+/** What Apollo Federation asks of a subgraph (Apollo Federation subgraph specification). */
+@Resolver()
+class EntityResolver {
+  constructor(
+    private readonly rows: TypedRows,
+    private readonly sdl: string,
+  ) {}
+
+  @Query(() => SubgraphService, { description: 'This subgraph, for composition. Uses no quota.' })
+  _service(): SubgraphService {
+    return { sdl: this.sdl };
+  }
+
+  @Counted()
+  @Requires('READ')
+  @Errors('BAD_USER_INPUT')
+  @Sized('representations')
+  @Query(() => [Entity], {
+    nullable: 'items',
+    description: 'The entities with these keys, in the same order; null in place of those that do not exist.',
+  })
+  _entities(
+    @Arg('representations', () => [Representation], {
+      description: `At most ${MAX_PAGE} representations.`,
+      validateFn: acceptOtherIds,
+    })
+    representations: unknown[],
+    @Ctx() { session, charge }: Context,
+    @SelectedByType() selectionOf: SelectionOf,
+  ) {
+    if (representations.length > MAX_PAGE)
+      charge.refuse(badInput({ path: 'representations', message: `must have at most ${MAX_PAGE} items` }));
+    return this.rows.find(session, referencesIn(representations), selectionOf);
+  }
+}
+
+/** What a router has to know beside schema.graphql: the keys. */
+const FEDERATION = parse(`
+  extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])
+  ${Object.entries(KEYS)
+    .map(([type, key]) => `extend type ${type} @key(fields: "${key}")`)
+    .join('\n')}
+`);
+
+/** The schema as a subgraph of Apollo Federation 2. */
+export function buildSubgraph(parts: SchemaParts, rows: TypedRows): GraphQLSchema {
+  const sdl = subgraphSdl(buildSchema(parts));
+  const schema = buildSchema({ ...parts, resolvers: [...parts.resolvers, new EntityResolver(rows, sdl)] });
+  schema.extensions = { ...schema.extensions, sdl };
+  return schema;
+}
+
+/** The schema from which supergraphs are composed. @throws Error if it is no valid subgraph. */
+function subgraphSdl(schema: GraphQLSchema): string {
+  // Other subgraphs may have pages, too. What is said of a type's extension would not be said of its fields.
+  const sdl = printed(schema).replace(/^type PageInfo /m, '$&@shareable ');
+  const typeDefs = concatAST([FEDERATION, parse(sdl)]);
+  const { data } = graphqlSync({ schema: buildSubgraphSchema({ typeDefs }), source: '{ _service { sdl } }' });
+  return (data as { _service: { sdl: string } })._service.sdl;
+}

@@ -1,0 +1,175 @@
+import { Field, InputType, Int } from 'type-graphql';
+import { COUNT, DESCRIPTION, NAME, NAME_FILTER } from '../errors/inputs';
+import { WEIGHTS, Weighs } from '../graphql/cost-directives';
+import { Stability } from '../graphql/directives';
+import { JsonSchema, Rules } from '../graphql/json-schema';
+import { nullable } from '../graphql/nullable';
+import { orderByOf, pageArgsOf } from '../graphql/page-args';
+import { DateTime, Id } from '../graphql/scalars';
+import { CATEGORY_UPDATE, NEW_CATEGORY } from './categories/category-service';
+import { CategorySortField, InventorySortField, OrderSortField, PetSortField, PetStatus } from './enums';
+import { INVENTORY_UPDATE } from './inventory/inventory-service';
+import { NEW_ORDER, ORDER_UPDATE } from './orders/order-service';
+import { NEW_PET, PET_UPDATE } from './pets/pet-service';
+
+@Rules(NEW_PET)
+@InputType({ description: 'A pet to create.' })
+export class NewPet {
+  @Field(() => String, { description: `The pet's name, 1 to ${NAME.maxLength} characters after trimming.` })
+  name!: string;
+
+  @Field(() => Id, { description: 'ID of the category that the pet belongs to.' })
+  categoryId!: bigint;
+
+  @Field(() => PetStatus, nullable("The pet's status; `available` by default."))
+  status?: PetStatus | null;
+}
+
+@Rules(PET_UPDATE)
+@JsonSchema({ example: { status: 'sold' } })
+@InputType({ description: 'Changes to a pet. Omitted fields keep their values.' })
+export class PetUpdate {
+  @Field(() => String, nullable('The new name; cannot be null.'))
+  name?: string | null;
+
+  @Field(() => Id, nullable('The id of the new category; cannot be null.'))
+  categoryId?: bigint | null;
+
+  @Field(() => PetStatus, nullable('The new status; cannot be null.'))
+  status?: PetStatus | null;
+}
+
+@Rules(NEW_CATEGORY)
+@InputType({ description: 'A category to create.' })
+export class NewCategory {
+  @Field(() => String, {
+    description: `The category name (for example a kind of pet), 1 to ${NAME.maxLength} characters after trimming.`,
+  })
+  name!: string;
+
+  @Field(() => String, nullable(`A short description of the category, up to ${DESCRIPTION.maxLength} characters.`))
+  description?: string | null;
+}
+
+@Rules(CATEGORY_UPDATE)
+@JsonSchema({ example: { description: null } })
+@InputType({ description: 'Changes to a category. Omitted fields keep their values.' })
+export class CategoryUpdate {
+  @Field(() => String, nullable('The new name; cannot be null.'))
+  name?: string | null;
+
+  @Field(() => String, nullable('The new description; null removes it.'))
+  description?: string | null;
+}
+
+@Rules(NEW_ORDER)
+@InputType({
+  description: 'An order to place. All fields are optional; it takes stock if it has a pet and a quantity.',
+})
+export class NewOrder {
+  @Field(() => Id, nullable('ID of the pet in the order.'))
+  petId?: bigint | null;
+
+  @Field(() => Int, nullable('Number of units ordered, at least 1.'))
+  quantity?: number | null;
+
+  @Field(() => DateTime, nullable('Expected or actual ship date; returned in UTC with milliseconds.'))
+  shipDate?: Date | null;
+
+  @Field(() => Boolean, nullable('Whether the order has been fulfilled; false by default.'))
+  complete?: boolean | null;
+}
+
+@Rules(ORDER_UPDATE)
+@JsonSchema({ example: { complete: true } })
+@InputType({ description: 'Changes to an order. Omitted fields keep their values.' })
+export class OrderUpdate {
+  @Field(() => Id, nullable('The id of the new pet; null removes it. Reserved stock moves with it.'))
+  petId?: bigint | null;
+
+  @Field(() => Int, nullable('The new number of units; null removes it. Reserved stock is adjusted.'))
+  quantity?: number | null;
+
+  @Field(() => DateTime, nullable('The new ship date; null removes it.'))
+  shipDate?: Date | null;
+
+  @Field(() => Boolean, nullable('Whether the order has been fulfilled; cannot be null.'))
+  complete?: boolean | null;
+}
+
+@Rules(INVENTORY_UPDATE)
+@InputType({ description: "A change to a pet's stock." })
+export class InventoryUpdate {
+  @Field(() => Int, { description: `The new stock count, ${COUNT.minimum} to ${COUNT.maximum}.` })
+  quantity!: number;
+}
+
+@Rules({ name: NAME_FILTER })
+@InputType({ description: 'Which pets to list: those that match every given filter.' })
+export class PetFilter {
+  @Field(() => [Id], nullable('Pets with these ids.\n\nAn empty list matches nothing.'))
+  ids?: bigint[] | null;
+
+  @Field(() => [PetStatus], nullable('Pets with any of these statuses.'))
+  statuses?: PetStatus[] | null;
+
+  @Field(() => [Id], nullable('Pets in any of these categories.'))
+  categoryIds?: bigint[] | null;
+
+  @Weighs(WEIGHTS.search)
+  @Field(() => String, nullable('Pets whose name contains this, ignoring case; one or two characters must begin it.'))
+  name?: string | null;
+}
+
+@Rules({ name: NAME_FILTER })
+@InputType({ description: 'Which categories to list: those that match every given filter.' })
+export class CategoryFilter {
+  @Field(() => [Id], nullable('Categories with these ids.\n\nAn empty list matches nothing.'))
+  ids?: bigint[] | null;
+
+  @Weighs(WEIGHTS.search)
+  @Field(
+    () => String,
+    nullable('Categories whose name contains this, ignoring case; one or two characters must begin it.'),
+  )
+  name?: string | null;
+}
+
+@InputType({ description: 'Which orders to list: those that match every given filter.' })
+export class OrderFilter {
+  @Field(() => [Id], nullable('Orders with these ids.\n\nAn empty list matches nothing.'))
+  ids?: bigint[] | null;
+
+  @Field(() => [Id], nullable('Orders for any of these pets.'))
+  petIds?: bigint[] | null;
+
+  @Field(() => Boolean, nullable('Orders that are fulfilled (true) or not (false).'))
+  complete?: boolean | null;
+}
+
+@InputType({ description: 'Which inventory entries to list: those that match every given filter.' })
+export class InventoryFilter {
+  @Field(() => [Id], nullable('Entries of these pets.\n\nAn empty list matches nothing.'))
+  petIds?: bigint[] | null;
+
+  @Field(() => [PetStatus], nullable('Entries of pets with any of these statuses.'))
+  statuses?: PetStatus[] | null;
+
+  @Stability('BETA')
+  @Field(() => Int, nullable('Entries with at most this many units: what is running low.'))
+  maxQuantity?: number | null;
+}
+
+const PetSort = orderByOf('PetSort', 'pets', PetSortField, 'ID');
+const CategorySort = orderByOf('CategorySort', 'categories', CategorySortField, 'ID');
+const OrderSort = orderByOf('OrderSort', 'orders', OrderSortField, 'ID');
+const InventorySort = orderByOf('InventorySort', 'inventory entries', InventorySortField, 'PET_ID');
+
+export const PetPageArgs = pageArgsOf(PetFilter, PetSort, 'pets');
+export type PetPageArgs = InstanceType<typeof PetPageArgs>;
+export const CategoryPageArgs = pageArgsOf(CategoryFilter, CategorySort, 'categories');
+export type CategoryPageArgs = InstanceType<typeof CategoryPageArgs>;
+export const OrderPageArgs = pageArgsOf(OrderFilter, OrderSort, 'orders');
+export type OrderPageArgs = InstanceType<typeof OrderPageArgs>;
+export const InventoryPageArgs = pageArgsOf(InventoryFilter, InventorySort, 'inventory entries', 'by pet id');
+export type InventoryPageArgs = InstanceType<typeof InventoryPageArgs>;

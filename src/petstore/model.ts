@@ -1,0 +1,110 @@
+import type { Change } from '../database/changes';
+import type { Session } from '../database/database';
+import type { Category, Inventory, Order, Pet } from '../database/generated/client';
+import { COLUMNS } from '../database/generated/columns';
+import type { Serialized } from '../database/reading/selection';
+import { nodeIdOf, sortOrders, type Table } from '../database/reading/table';
+import { statement } from '../database/statement';
+
+/** A pet as read. Relations are present if they were read with it. */
+export type PetRow = Pet & Serialized & { category?: CategoryRow; inventory?: InventoryRow | null };
+export type CategoryRow = Category & Serialized;
+/** An order as read, without the units it has reserved. */
+export type OrderRow = Omit<Order, 'reserved'> & Serialized & { pet?: PetRow | null };
+/** Stock with its pet's status, which is stored only with the pet. */
+export type InventoryRow = Inventory & Pick<Pet, 'status'> & Serialized & { pet?: PetRow };
+
+/** The topics that can be subscribed to, and the rows of each. */
+export interface Topics {
+  pet: PetRow;
+  order: OrderRow;
+  inventory: InventoryRow;
+}
+
+/** Announces a change once the session's transaction commits. */
+export function announceChange<T extends keyof Topics>(
+  session: Session,
+  change: Change<Topics[T]> & { topic: T },
+): void {
+  session.changed(change);
+}
+
+/**
+ * Locks on the rows of a table, for `lockRows`. Who needs rows of several tables locks an order before stock, and stock
+ * before a pet. Deleting a pet must exclude new orders and stock of it; rows that refer to the others need not wait.
+ */
+export const LOCK = {
+  category: statement('select id from categories where id = any($1::bigint[]) order by id for no key update'),
+  pet: statement('select id from pets where id = any($1::bigint[]) order by id for update'),
+  order: statement('select id from orders where id = any($1::bigint[]) order by id for no key update'),
+  inventory: statement(
+    'select pet_id as id from inventory where pet_id = any($1::bigint[]) order by pet_id for no key update',
+  ),
+};
+
+const { pets, categories, inventory: stock } = COLUMNS;
+const { reserved: _, ...orders } = COLUMNS.orders;
+const inventory = { ...stock, status: pets.status };
+
+export const PETS: Table<PetRow> = {
+  name: 'pets',
+  idField: 'id',
+  columns: pets,
+  computed: nodeIdOf('Pet', pets.id),
+  relations: {
+    category: { field: 'categoryId', join: 'inner', table: () => CATEGORIES },
+    inventory: { field: 'id', join: 'left', table: () => INVENTORY },
+  },
+  orders: sortOrders<PetRow>(pets, { ID: 'id', NAME: 'name' }),
+  filters: {
+    ids: { kind: 'ids' },
+    categoryIds: { kind: 'equal', column: pets.categoryId },
+    statuses: { kind: 'equal', column: pets.status },
+    name: { kind: 'name', column: pets.name, order: 'NAME' },
+  },
+  idOf: (pet) => pet.id,
+};
+
+export const CATEGORIES: Table<CategoryRow> = {
+  name: 'categories',
+  idField: 'id',
+  columns: categories,
+  computed: nodeIdOf('Category', categories.id),
+  relations: {},
+  orders: sortOrders<CategoryRow>(categories, { ID: 'id', NAME: 'name' }),
+  filters: { ids: { kind: 'ids' }, name: { kind: 'name', column: categories.name, order: 'NAME' } },
+  idOf: (category) => category.id,
+};
+
+export const ORDERS: Table<OrderRow> = {
+  name: 'orders',
+  idField: 'id',
+  columns: orders,
+  computed: nodeIdOf('Order', orders.id),
+  relations: { pet: { field: 'petId', join: 'left', table: () => PETS } },
+  orders: sortOrders<OrderRow>(orders, { ID: 'id', SHIP_DATE: 'shipDate' }),
+  filters: {
+    ids: { kind: 'ids' },
+    petIds: { kind: 'equal', column: orders.petId },
+    complete: { kind: 'equal', column: orders.complete },
+  },
+  idOf: (order) => order.id,
+};
+
+export const INVENTORY: Table<InventoryRow> = {
+  name: 'inventory',
+  joins: ` join pets on ${pets.id.sql} = ${stock.petId.sql}`,
+  idField: 'petId',
+  columns: inventory,
+  computed: nodeIdOf('InventoryItem', stock.petId),
+  relations: { pet: { field: 'petId', join: 'included', table: () => PETS } },
+  orders: sortOrders<InventoryRow>(inventory, { PET_ID: 'petId', QUANTITY: 'quantity' }),
+  filters: {
+    petIds: { kind: 'ids' },
+    statuses: { kind: 'joined', column: pets.status },
+    maxQuantity: { kind: 'atMost', column: stock.quantity, order: 'QUANTITY' },
+  },
+  idOf: (item) => item.petId,
+};
+
+export const TABLES = [PETS, CATEGORIES, ORDERS, INVENTORY];

@@ -1,0 +1,158 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
+import type { Session } from '../database/database';
+import type { Selection } from '../database/reading/selection';
+import { badInput } from '../errors/errors';
+import { MAX_INT64 } from '../errors/inputs';
+import { MAX_PAGE } from '../graphql/connection';
+import type { Context } from '../graphql/context';
+import { Sized } from '../graphql/cost-directives';
+import { Counted, Requires } from '../graphql/directives';
+import { Errors } from '../graphql/errors-directive';
+import { nullable } from '../graphql/nullable';
+import { type AnyId, acceptOtherIds, Id, type IdForm, OtherId } from '../graphql/scalars';
+import { SelectedByType } from '../graphql/selected';
+import { Node } from './types';
+
+/** The types whose objects can be found again by their `nodeId`. */
+export const NODE_TYPES = ['Pet', 'Category', 'Order', 'InventoryItem'] as const;
+
+export type NodeType = (typeof NODE_TYPES)[number];
+
+const FORM = /^(\w+):([1-9][0-9]{0,18})$/;
+
+/**
+ * An identifier that is unique across types: the type and the int64 id, as base64url of `Pet:7`, which
+ * `database/reading` writes as SQL. Opaque to clients.
+ */
+class NodeId extends OtherId {
+  constructor(
+    readonly type: NodeType,
+    readonly id: bigint,
+  ) {
+    super();
+  }
+
+  /** `undefined` if the text is none. */
+  static parse(text: string): NodeId | undefined {
+    const [, name, digits = ''] = FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+    const type = NODE_TYPES.find((each) => each === name);
+    if (!type || BigInt(digits) > MAX_INT64) return undefined;
+    const nodeId = new NodeId(type, BigInt(digits));
+    return nodeId.toString() === text ? nodeId : undefined;
+  }
+
+  override toString(): string {
+    return Buffer.from(`${this.type}:${this.id}`).toString('base64url');
+  }
+}
+
+/** The form of node ids among identifiers. */
+export const NODE_ID: IdForm = {
+  description: 'a `nodeId` is opaque',
+  rule: 'or a nodeId where one is taken',
+  parse: NodeId.parse,
+};
+
+/** Finds rows of one type, by id. */
+interface Finder {
+  find(session: Session, ids: readonly bigint[], selection: Selection): Promise<ReadonlyMap<bigint, object>>;
+}
+
+/** What names a row among those of all types. */
+export interface RowReference {
+  readonly type: NodeType;
+  readonly id: bigint;
+}
+
+export type SelectionOf = (type: NodeType) => Selection;
+
+/** Finds rows of several types by their references. */
+export class TypedRows {
+  constructor(private readonly finders: Readonly<Record<NodeType, Finder>>) {}
+
+  /** Reads each type with one statement. @returns the rows, in the order of the references; `undefined` for those that do not exist. */
+  async find(
+    session: Session,
+    references: readonly RowReference[],
+    selectionOf: SelectionOf,
+  ): Promise<(TypedRow | undefined)[]> {
+    const types = [...new Set(references.map(({ type }) => type))];
+    const reads = types.map(async (type) => {
+      const ids = references.flatMap((reference) => (reference.type === type ? reference.id : []));
+      return [type, await this.finders[type].find(session, [...new Set(ids)], selectionOf(type))] as const;
+    });
+    const found = new Map(await Promise.all(reads));
+    return references.map(({ type, id }) => {
+      const row = found.get(type)?.get(id);
+      return row && typed(row, type);
+    });
+  }
+}
+
+/** Rows are plain objects: the executor has to be told their types. */
+function typed(row: object, type: NodeType): TypedRow {
+  return Object.assign(row, { __typename: type });
+}
+
+/** A row of one of the types, as the interface's resolvers return it. */
+export interface TypedRow {
+  readonly __typename: NodeType;
+}
+
+@Resolver(() => Node)
+export class NodeResolver {
+  constructor(private readonly rows: TypedRows) {}
+
+  @Counted()
+  @Requires('READ')
+  @Errors('BAD_USER_INPUT')
+  @Query(() => Node, nullable('The object with this `nodeId`; null if there is none.'))
+  async node(
+    @Arg('id', () => Id, { description: 'A `nodeId`.', validateFn: acceptOtherIds }) id: AnyId,
+    @Ctx() { session }: Context,
+    @SelectedByType() selectionOf: SelectionOf,
+  ) {
+    const [found] = await this.rows.find(
+      session,
+      nodeIdsIn([id], () => 'id'),
+      selectionOf,
+    );
+    return found;
+  }
+
+  @Counted()
+  @Requires('READ')
+  @Errors('BAD_USER_INPUT')
+  @Sized('ids')
+  @Query(() => [Node], {
+    nullable: 'items',
+    description: 'The objects with these `nodeId`s, in the same order; null in place of those that do not exist.',
+  })
+  nodes(
+    @Arg('ids', () => [Id], { description: `At most ${MAX_PAGE} \`nodeId\`s.`, validateFn: acceptOtherIds })
+    ids: AnyId[],
+    @Ctx() { session }: Context,
+    @SelectedByType() selectionOf: SelectionOf,
+  ) {
+    if (ids.length > MAX_PAGE) throw badInput({ path: 'ids', message: `must have at most ${MAX_PAGE} items` });
+    return this.rows.find(
+      session,
+      nodeIdsIn(ids, (index) => `ids.${index}`),
+      selectionOf,
+    );
+  }
+
+  @FieldResolver()
+  nodeId(@Root() row: { id?: bigint; petId?: bigint }, @Info() { parentType }: GraphQLResolveInfo): string {
+    return new NodeId(parentType.name as NodeType, (row.id ?? row.petId) as bigint).toString();
+  }
+}
+
+/** @param pathOf where each stands. @throws ProblemError `BAD_USER_INPUT` that names each that is none. */
+function nodeIdsIn(ids: readonly AnyId[], pathOf: (index: number) => string): NodeId[] {
+  const nodeIds = ids.filter((id) => id instanceof NodeId);
+  if (nodeIds.length === ids.length) return nodeIds;
+  const wrong = ids.flatMap((id, index) => (id instanceof NodeId ? [] : [pathOf(index)]));
+  throw badInput(...wrong.map((path) => ({ path, message: 'must be a nodeId' })));
+}

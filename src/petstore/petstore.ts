@@ -1,0 +1,98 @@
+// biome-ignore-all assist/source/organizeImports: the root types have their fields in the order in which the resolvers are imported.
+import { PetResolver } from './pets/pet-resolver';
+import { CategoryResolver } from './categories/category-resolver';
+import { OrderResolver } from './orders/order-resolver';
+import { InventoryResolver } from './inventory/inventory-resolver';
+import { NodeResolver, TypedRows } from './nodes';
+import { ChangeResolver } from './changes';
+import type { Session } from '../database/database';
+import type { Readers } from '../events/hub';
+import type { Operation, Tag } from '../rest/rest-operation';
+import { CATEGORY_ROUTES } from './categories/category-routes';
+import { CategoryService } from './categories/category-service';
+import { INVENTORY_ROUTES } from './inventory/inventory-routes';
+import { InventoryService } from './inventory/inventory-service';
+import { ORDER_ROUTES } from './orders/order-routes';
+import { OrderService } from './orders/order-service';
+import { PET_ROUTES } from './pets/pet-routes';
+import { PetService } from './pets/pet-service';
+
+/** The services of the petstore, one per resource. */
+export type PetstoreServices = ReturnType<typeof createPetstore>;
+
+export function createPetstore() {
+  return {
+    categories: new CategoryService(),
+    pets: new PetService(),
+    orders: new OrderService(),
+    inventory: new InventoryService(),
+  };
+}
+
+/** The resolvers of the schema. */
+export function petstoreResolvers(services: PetstoreServices): object[] {
+  const { pets, categories, orders, inventory } = services;
+  return [
+    new PetResolver(pets, categories, orders, inventory),
+    new CategoryResolver(categories, pets),
+    new OrderResolver(orders, pets),
+    new InventoryResolver(inventory, pets),
+    new NodeResolver(rowsByType(services)),
+    new ChangeResolver(),
+  ];
+}
+
+/** Finds the rows of all types by their references. */
+export function rowsByType({ pets, categories, orders, inventory }: PetstoreServices): TypedRows {
+  return new TypedRows({ Pet: pets, Category: categories, Order: orders, InventoryItem: inventory });
+}
+
+/** Reads the current rows of each topic, for the events of subscriptions. */
+export function readersOf({ pets, orders, inventory }: PetstoreServices, session: Session): Readers {
+  return {
+    pet: (ids) => pets.find(session, ids),
+    order: (ids) => orders.find(session, ids),
+    inventory: (ids) => inventory.find(session, ids),
+  };
+}
+
+/** The REST operations, in the order of the specification. */
+export const PETSTORE_ROUTES: readonly Operation[] = [
+  ...PET_ROUTES,
+  ...CATEGORY_ROUTES,
+  ...ORDER_ROUTES,
+  ...INVENTORY_ROUTES,
+];
+
+/** The tags of the REST operations, by the first part of their paths. */
+export const PETSTORE_TAGS: Readonly<Record<string, Tag>> = {
+  pets: { name: 'Pets', description: 'Pets, each with a name, a category and a status.' },
+  categories: {
+    name: 'Categories',
+    description: 'Kinds of pets. A category that still has pets cannot be deleted.',
+  },
+  store: {
+    name: 'Store',
+    description:
+      'Orders for pets, and the stock that they draw on. An order takes its units when it is placed, and returns them when it is cancelled.',
+  },
+};
+
+/** The description of the GraphQL schema. */
+export const SCHEMA_DESCRIPTION = `A pet store: pets in categories, orders for them, and their stock.
+
+An \`id\` is a positive 64-bit integer, written as a string; API keys have key ids. Fields with \`@rateLimit\` count as one request
+each, those with \`@requiresScope\` need an API key with that scope, and \`@errors\` names the errors that are a field's own; the
+descriptions repeat all three. An error has its \`ErrorCode\` in \`extensions.code\`, its HTTP status in \`extensions.status\`, and in
+\`extensions.details\` what is wrong where. Lists are connections (Relay): pages between opaque cursors. \`/docs\` has guides.`;
+
+/** The description of the REST interface, in Markdown. */
+export const REST_DESCRIPTION = `Pets, the categories they belong to, orders for them, and their stock.
+
+- **Lists** are bare arrays. The next page is in the \`Link\` header with \`rel="next"\`.
+- **Values** that are absent are left out of an object, and never null.
+- **Identifiers** are 64-bit integers: read them with a JSON parser that keeps them exact.
+- **Errors** are an \`Error\` object, whose \`status\` is the HTTP status. \`/docs/errors\` says what to do about each \`code\`.
+- **Versions** of a resource are its \`ETag\`: send it back as \`If-Match\`, and the change is made only if nobody else was faster.
+- **Limits** are on every response, in \`X-RateLimit-*\` and \`RateLimit\`. After a 429, wait for as long as \`Retry-After\` says.
+- **Keys** are sent in \`X-API-Key\` or as a bearer token, and are optional for what anonymous callers may do.`;

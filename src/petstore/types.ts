@@ -1,0 +1,105 @@
+import { Field, Int, InterfaceType, ObjectType } from 'type-graphql';
+import { DESCRIPTION, NAME } from '../errors/inputs';
+import { connectionOf } from '../graphql/connection-types';
+import { WEIGHTS, Weighs } from '../graphql/cost-directives';
+import { JsonSchema, Rules } from '../graphql/json-schema';
+import { nullable } from '../graphql/nullable';
+import { DateTime, Id } from '../graphql/scalars';
+import { NEW_CATEGORY } from './categories/category-service';
+import { PetStatus } from './enums';
+import { INVENTORY_UPDATE } from './inventory/inventory-service';
+import { NEW_ORDER } from './orders/order-service';
+import { NEW_PET } from './pets/pet-service';
+
+@InterfaceType({
+  description:
+    'An object with an identifier that is unique across all types, by which `node` and `nodes` find it again.',
+  resolveType: ({ __typename }: { __typename: string }) => __typename,
+})
+export abstract class Node {
+  @Field(() => Id, {
+    description:
+      'Identifies the object among those of all types, for clients that cache by it. It never changes. Opaque: do not take it apart, or make one.',
+  })
+  nodeId!: string;
+}
+
+@Rules(NEW_PET)
+@JsonSchema({ required: ['id', 'name', 'categoryId'] })
+@ObjectType({ simpleResolvers: true, implements: Node, description: 'A pet in the store.' })
+export class Pet {
+  @Field(() => Id, { description: "The pet's unique identifier, assigned on creation." })
+  id!: bigint;
+
+  @JsonSchema({ example: 'Rex' })
+  @Field(() => String, { description: `The pet's name, 1 to ${NAME.maxLength} characters.` })
+  name!: string;
+
+  @Field(() => PetStatus, { description: "The pet's status." })
+  status!: PetStatus;
+
+  @Field(() => Id, { description: 'ID of the category that the pet belongs to.' })
+  categoryId!: bigint;
+}
+
+@Rules(NEW_CATEGORY)
+@ObjectType({ simpleResolvers: true, implements: Node, description: 'A kind of pet.' })
+export class Category {
+  @Field(() => Id, { description: "The category's unique identifier, assigned on creation." })
+  id!: bigint;
+
+  @JsonSchema({ example: 'Dogs' })
+  @Field(() => String, {
+    description: `The category name (for example a kind of pet), 1 to ${NAME.maxLength} characters.`,
+  })
+  name!: string;
+
+  @Weighs(WEIGHTS.text)
+  @JsonSchema({ example: 'Loyal, and always hungry' })
+  @Field(() => String, nullable(`A short description of the category, up to ${DESCRIPTION.maxLength} characters.`))
+  description!: string | null;
+}
+
+@Rules(NEW_ORDER)
+@JsonSchema({ required: [] })
+@ObjectType({ simpleResolvers: true, implements: Node, description: 'An order for a pet.' })
+export class Order {
+  @Field(() => Id, { description: "The order's unique identifier, assigned when it is placed." })
+  id!: bigint;
+
+  @Field(() => Id, nullable('ID of the pet in the order.'))
+  petId!: bigint | null;
+
+  @JsonSchema({ example: 2 })
+  @Field(() => Int, nullable('Number of units ordered, at least 1.'))
+  quantity!: number | null;
+
+  @Field(() => DateTime, nullable('Expected or actual ship date, in UTC with milliseconds.'))
+  shipDate!: Date | null;
+
+  @Field(() => Boolean, { description: 'Whether the order has been fulfilled.' })
+  complete!: boolean;
+}
+
+@Rules(INVENTORY_UPDATE)
+@ObjectType({
+  simpleResolvers: true,
+  implements: Node,
+  description: 'The stock of one pet. It exists once the stock has been set; until then orders are not limited.',
+})
+export class InventoryItem {
+  @Field(() => Id, { description: 'ID of the pet that the entry tracks.' })
+  petId!: bigint;
+
+  @JsonSchema({ example: 5 })
+  @Field(() => Int, { description: 'Current stock count, without the units taken by placed orders.' })
+  quantity!: number;
+
+  @Field(() => PetStatus, { description: "The pet's status." })
+  status!: PetStatus;
+}
+
+export const PetConnection = connectionOf(Pet, 'Pet', 'pets');
+export const CategoryConnection = connectionOf(Category, 'Category', 'categories');
+export const OrderConnection = connectionOf(Order, 'Order', 'orders');
+export const InventoryItemConnection = connectionOf(InventoryItem, 'InventoryItem', 'inventory entries');
