@@ -1,6 +1,7 @@
 import type { Database, Session } from '../database/database';
 import type { Plan, Scope } from '../database/generated/client';
 import { MOST_COUNTED, totalOf } from '../database/reading/count';
+import { decodeCursor, encodeCursor, tagOf } from '../database/reading/cursor';
 import { lock } from '../database/writing';
 import { badInput, ProblemError } from '../errors/errors';
 import {
@@ -15,7 +16,6 @@ import {
   type Rules,
 } from '../errors/inputs';
 import { Connection, DEFAULT_PAGE } from '../graphql/connection';
-import { decodeCursor, encodeCursor } from '../graphql/cursor';
 import type { StoredKey } from './caller';
 import type { KeyCache } from './key-cache';
 import { formatKey, hashSecret, type KeyParts, newKey, parseKey, validUntil } from './key-format';
@@ -172,7 +172,7 @@ function unknownKey(id: string): ProblemError {
   return new ProblemError('NOT_FOUND', `API key ${id} does not exist.`);
 }
 
-const LIST = 'apiKeys';
+const LIST = tagOf('apiKeys');
 /** The last millisecond of the year 9999. */
 const LATEST = 253402300799999;
 

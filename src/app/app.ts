@@ -1,3 +1,4 @@
+import 'reflect-metadata';
 import { isIPv4 } from 'node:net';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
@@ -12,7 +13,7 @@ import { reasonOf } from '../database/failures';
 import type { Column } from '../database/reading/table';
 import { Hub, type Readers } from '../events/hub';
 import { RedisRelay } from '../events/redis-relay';
-import type { CostLimits } from '../graphql/cost-limits';
+import type { CostLimits } from '../graphql/cost';
 import type { DocumentLimits } from '../graphql/document-limits';
 import { Executor } from '../graphql/executor';
 import { ExpiredAnswers } from '../graphql/expired-answers';
@@ -81,6 +82,7 @@ export async function createApp(config: Config, database: Database, now: () => n
   const executor = new Executor(schema, {
     now,
     costs: costLimits(config),
+    tables: new Map(TABLES.map((table) => [table.type, table])),
     maxResponseBytes: config.MAX_RESPONSE_BYTES,
   });
   const { ADMIN_API_KEY: given } = config;

@@ -20,6 +20,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
+import { MAX_INT32, MAX_INT64 } from '../database/integers';
 import { badInput, type ErrorDetail } from './errors';
 
 /** What a value must keep beyond its type, in keywords of JSON Schema. */
@@ -39,8 +40,7 @@ export interface Rule {
 /** The rules of the fields of an input; fields without one may have any value of their type. */
 export type Rules<Input> = { readonly [field in keyof Input]?: Rule };
 
-export const MAX_INT32 = 2147483647;
-export const MAX_INT64 = 9223372036854775807n;
+export { MAX_INT32, MAX_INT64 };
 
 export const NAME = { trimmed: true, minLength: 1, maxLength: 255 } satisfies Rule;
 export const NAME_FILTER = { maxLength: 255 } satisfies Rule;

@@ -2,18 +2,17 @@ import { badInput, ProblemError } from '../errors/errors';
 import { variableErrors } from '../errors/inputs';
 import { isTooExpensive } from '../rate-limit/rules';
 import type { Caller, Scope } from './caller';
-import type { Plan } from './compile';
 import type { OperationRequest, Variables } from './context';
-import { type CostLimits, refuseCost } from './cost-limits';
-import type { Operation } from './operation';
+import { type CostLimits, refuseCost } from './cost';
+import type { Operation, Plan } from './operation';
 import { type Answering, type Outcome, refusal } from './outcome';
-import type { Values } from './run';
 
 /** An operation that its caller may run. */
 export interface Admitted extends Answering {
   readonly operation: Operation;
   readonly plan: Plan;
-  readonly variables: Values;
+  /** Coerced. */
+  readonly variables: Variables;
 }
 
 /** What the caller may run, or the response that refuses it. Its access is checked before its variables. */

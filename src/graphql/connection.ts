@@ -1,12 +1,11 @@
 import type { Session } from '../database/database';
 import { countRows, countRowsByParent, NOTHING, type Total } from '../database/reading/count';
 import type { Filters } from '../database/reading/criteria';
-import type { PageQuery } from '../database/reading/page-statement';
-import { type Page, selectPage, selectPages } from '../database/reading/select-page';
-import type { Selection, Serialized } from '../database/reading/selection';
+import { decodeCursor, encodeCursor, listTag } from '../database/reading/cursor';
+import { type Page, selectPage, selectPageAsJson, selectPages } from '../database/reading/select-page';
+import type { JsonText, PageQuery, Selection } from '../database/reading/selection';
 import { orderOf, type Table } from '../database/reading/table';
 import { Checks, NAME_FILTER, PAGE_SIZE } from '../errors/inputs';
-import { decodeCursor, encodeCursor } from './cursor';
 
 export const DEFAULT_PAGE = 20;
 export const MAX_PAGE = PAGE_SIZE.maximum;
@@ -25,16 +24,12 @@ export interface PageArgs {
 export class Connection<Row> {
   private counted?: Promise<Total>;
 
-  /**
-   * @param countAll counts the rows of the whole list: on demand, once.
-   * @param list all rows as JSON, if nothing else is selected; `rows` are then only the first and the last.
-   */
+  /** @param countAll counts the rows of the whole list: on demand, once. */
   constructor(
     private readonly rows: readonly Row[],
     private readonly cursorOf: (row: Row) => string,
     private readonly more: { readonly next: boolean; readonly previous: boolean },
     private readonly countAll: () => Promise<Total>,
-    private readonly list?: Serialized,
   ) {}
 
   /** The number of rows in the whole list, as far as they are counted. */
@@ -51,8 +46,8 @@ export class Connection<Row> {
     return this.counted;
   }
 
-  get nodes(): readonly Row[] | Serialized {
-    return this.list ?? this.rows;
+  get nodes(): readonly Row[] {
+    return this.rows;
   }
 
   get edges(): { node: Row; cursor: string }[] {
@@ -74,6 +69,9 @@ export class Connection<Row> {
 /** What a list is filtered by: values by the names of the table's filters. */
 type Filter = object | null | undefined;
 
+/** A page as a connection, or if it is selected as JSON, the text of each member by its key. */
+export type Listed<Row> = Connection<Row> | Readonly<Record<string, JsonText>>;
+
 /**
  * Reads a page of a table.
  * @throws ProblemError `BAD_USER_INPUT` for arguments out of bounds, cursors of other lists, and names that cannot be
@@ -85,8 +83,9 @@ export async function connect<Row>(
   args: PageArgs,
   filter: Filter,
   selection?: Selection,
-): Promise<Connection<Row>> {
+): Promise<Listed<Row>> {
   const query = pageQuery(table, args, filter);
+  if (selection?.page) return selectPageAsJson(session, table, query, selection.page, selection.nested);
   const page = await selectPage(session, table, query, selection);
   return connection(table, query, page, () => countRows(session, table, query.filters));
 }
@@ -111,17 +110,18 @@ export async function connectAll<Row>(
   return new Map([...pages].map(([parent, page]) => [parent, connection(table, query, page, countOf(parent))]));
 }
 
-function pageQuery<Row>(table: Table<Row>, args: PageArgs, filter: Filter): PageQuery {
+/** @throws ProblemError `BAD_USER_INPUT` that names every wrong argument. */
+export function pageQuery<Row>(table: Table<Row>, args: PageArgs, filter: Filter): PageQuery {
   const filters: Filters = { ...filter };
   const { first, last, order, descending } = args;
-  const list = listName(table, order, descending);
+  const tag = listTag(table, order, descending);
   const { kind } = orderOf(table, order).column;
   const checks = new Checks();
   checks.value('filter.name', NAME_FILTER, filters.name);
   const bound = (path: 'after' | 'before') => {
     const cursor = args[path];
     if (cursor === undefined || cursor === null) return undefined;
-    const decoded = decodeCursor(list, kind, cursor);
+    const decoded = decodeCursor(tag, kind, cursor);
     if (!decoded) checks.fail(path, 'is not a cursor of this list in this order');
     return decoded;
   };
@@ -138,18 +138,14 @@ function pageQuery<Row>(table: Table<Row>, args: PageArgs, filter: Filter): Page
 function connection<Row>(
   table: Table<Row>,
   { order, descending, backward, before, after }: PageQuery,
-  { rows, isMore, list }: Page<Row>,
+  { rows, isMore }: Page<Row>,
   countAll: () => Promise<Total>,
 ): Connection<Row> {
-  const name = listName(table, order, descending);
+  const tag = listTag(table, order, descending);
   const { keyOf } = orderOf(table, order);
-  const cursorOf = (row: Row) => encodeCursor(name, { key: keyOf(row), id: String(table.idOf(row)) });
+  const cursorOf = (row: Row) => encodeCursor(tag, { key: keyOf(row), id: String(table.idOf(row)) });
   const more = backward
     ? { next: before !== undefined, previous: isMore }
     : { next: isMore, previous: after !== undefined };
-  return new Connection(rows, cursorOf, more, countAll, list);
-}
-
-function listName<Row>(table: Table<Row>, order: string, descending: boolean): string {
-  return `${table.name} ${order}${descending ? ' desc' : ''}`;
+  return new Connection(rows, cursorOf, more, countAll);
 }

@@ -1,5 +1,5 @@
 import type { Session } from '../database/database';
-import type { JsonFormat } from '../database/reading/selection';
+import type { JsonFormat, Nested } from '../database/reading/selection';
 import type { Precondition, Told } from '../errors/errors';
 import type { Meter } from '../rate-limit/meter';
 import type { Caller } from './caller';
@@ -66,6 +66,8 @@ export class Context {
     readonly charge: Charge,
     /** Where it reads and writes. */
     readonly session: Session,
+    /** Which rows the pages inside of leaves have. */
+    readonly nested?: Nested,
     /** Set if this is the answer to an event of a subscription. */
     readonly event?: object,
   ) {}

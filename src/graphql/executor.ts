@@ -3,19 +3,21 @@ import {
   createSourceEventStream,
   type DocumentNode,
   type ExecutionResult,
+  execute,
   type GraphQLSchema,
-  isObjectType,
   type OperationTypeNode,
 } from 'graphql';
+import type { Session } from '../database/database';
+import type { Nested } from '../database/reading/selection';
 import { ProblemError } from '../errors/errors';
 import { type Admitted, admit } from './admission';
 import { Charge } from './charge';
 import { Context, type OperationRequest, type Variables } from './context';
-import type { CostLimits } from './cost-limits';
+import type { CostLimits } from './cost';
 import { IdempotentMutations } from './idempotent-mutations';
+import { nestedPages, type Tables, type WithLeaves, withLeaves } from './leaves';
 import { type Operation, Operations } from './operation';
-import { answer, eventOf, type Outcome, refusal } from './outcome';
-import { Run } from './run';
+import { answer, bounded, eventOf, type Outcome, refusal } from './outcome';
 import { RunningSubscription } from './running-subscription';
 import { SharedResults } from './shared-results';
 import { Uses } from './uses';
@@ -24,6 +26,8 @@ export interface ExecutorOptions {
   /** Milliseconds of the Unix epoch. */
   now(): number;
   readonly costs: CostLimits;
+  /** The tables whose rows can be read as JSON, by the type of the schema. */
+  readonly tables: Tables;
   /** Maximum size of a response, and of an event of a subscription. */
   readonly maxResponseBytes: number;
 }
@@ -36,6 +40,8 @@ export class Executor {
   /** How often deprecated and unstable elements were used. */
   readonly uses = new Uses();
   private readonly operations: Operations;
+  /** The schema with hidden leaves. */
+  private readonly executed: GraphQLSchema;
   private readonly answers = new SharedResults<ExecutionResult>();
   private readonly idempotent: IdempotentMutations;
 
@@ -43,10 +49,8 @@ export class Executor {
     readonly schema: GraphQLSchema,
     private readonly options: ExecutorOptions,
   ) {
-    for (const type of Object.values(schema.getTypeMap()))
-      if (isObjectType(type) && type.isTypeOf)
-        throw new Error(`The executor does not call isTypeOf, which ${type} has`);
-    this.operations = new Operations(schema);
+    this.executed = withLeaves(schema, options.tables);
+    this.operations = new Operations(schema, options.tables);
     this.idempotent = new IdempotentMutations(options.now);
   }
 
@@ -76,7 +80,7 @@ export class Executor {
     if (!operation) return this.refuseName(operationName, request);
     const admitted = this.admit(operation, sent, request);
     if ('status' in admitted) return admitted;
-    const { plan, variables } = admitted;
+    const { plan } = admitted;
     const context = new Context(request, new Charge(request.meter, plan.cost), request.session);
     const source = await createSourceEventStream({
       schema: this.schema,
@@ -89,9 +93,9 @@ export class Executor {
     const work = this.workOf(admitted, sent);
     const answerTo = (event: object) => {
       const session = request.session.renewed();
-      const own = new Context(request, context.charge, session, event);
+      const own = new Context(request, context.charge, session, undefined, event);
       const { result, end } = this.answers.find(event, work, () => ({
-        result: new Run(own, variables, this.options.maxResponseBytes, event).execute(plan.root, false),
+        result: this.executeEvent(admitted, sent, own, event),
         end: () => session.work.deadline.end(),
       }));
       const onProblem = (problem: unknown) => refusal(problem, admitted).body;
@@ -112,34 +116,69 @@ export class Executor {
     const admitted = this.admit(operation, sent, request);
     if ('status' in admitted) return isIdempotent ? { ...admitted, replayed: false } : admitted;
     if (kind === 'subscription') return refusal(needsStream(), admitted);
-    return await (isIdempotent ? this.executeIdempotently(admitted) : this.execute(admitted));
+    return await (isIdempotent ? this.executeIdempotently(admitted, sent) : this.execute(admitted, sent));
   }
 
-  private async execute(admitted: Admitted): Promise<Outcome> {
-    const { request, operation, plan, variables } = admitted;
+  private async execute(admitted: Admitted, sent: Variables): Promise<Outcome> {
+    const { request, plan } = admitted;
     const charge = new Charge(request.meter, plan.cost);
-    const run = new Run(new Context(request, charge, request.session), variables, this.options.maxResponseBytes);
     try {
       // No field charges it then: it only counts towards what a caller may do free of quota.
       if (plan.cost === 0) await charge.settle();
-      const result = await run.execute(plan.root, operation.kind === 'mutation');
+      const result = await this.executeIn(request.session, admitted, sent, charge);
+      // Fields beside one that failed may still run, and nobody waits for them.
+      if (result.errors) request.session.work.deadline.end();
       return charge.problem ? refusal(charge.problem, admitted) : answer(result, admitted);
     } catch (problem) {
-      // Nobody waits for what still runs.
-      request.session.work.deadline.end();
       return refusal(problem, admitted);
     }
   }
 
-  private executeIdempotently(admitted: Admitted): Promise<Outcome> {
-    const { request, plan, variables } = admitted;
+  private executeIdempotently(admitted: Admitted, sent: Variables): Promise<Outcome> {
+    const { request, plan } = admitted;
     const charge = new Charge(request.meter, plan.cost);
     return this.idempotent.run({ ...admitted, charge }, (transaction) =>
-      new Run(new Context(request, charge, transaction), variables, this.options.maxResponseBytes).execute(
-        plan.root,
-        true,
-      ),
+      this.executeIn(transaction, admitted, sent, charge),
     );
+  }
+
+  /**
+   * Executes the operation, with its plain root fields as leaves. Wrong arguments inside of leaves are left to the
+   * resolvers, whose errors have the exact paths.
+   * @throws ProblemError `OPERATION_TOO_COMPLEX` if the response would be too large.
+   */
+  private async executeIn(
+    session: Session,
+    { request, plan, operation, variables }: Admitted,
+    sent: Variables,
+    charge: Charge,
+  ): Promise<ExecutionResult> {
+    const leaves = request.api.json && plan.withLeaves(request.api.json);
+    const nested = leaves?.pages.length ? nestedOf(leaves.pages, variables) : undefined;
+    const hasLeaves = leaves && (nested || !leaves.pages.length);
+    const result = await execute({
+      schema: hasLeaves ? this.executed : this.schema,
+      document: hasLeaves ? leaves.document : operation.document,
+      operationName: operation.name,
+      variableValues: sent,
+      contextValue: new Context(request, charge, session, nested),
+    });
+    const { kind } = operation;
+    // With an idempotency key, the mutation is rolled back.
+    const hasRun = kind === 'mutation' && !request.idempotency;
+    return bounded(result, this.options.maxResponseBytes, hasRun);
+  }
+
+  private async executeEvent({ operation }: Admitted, sent: Variables, context: Context, event: object) {
+    const result = await execute({
+      schema: this.schema,
+      document: operation.document,
+      operationName: operation.name,
+      variableValues: sent,
+      contextValue: context,
+      rootValue: event,
+    });
+    return bounded(result, this.options.maxResponseBytes, false);
   }
 
   /** Stands for all that the answer to an event depends on. Nothing in it is the caller's own, but for what its scopes allow. */
@@ -160,6 +199,15 @@ export class Executor {
       ? `The document has no operation named "${name}".`
       : 'The document has more than one operation: operationName must say which to run.';
     return refusal(new ProblemError('GRAPHQL_VALIDATION_FAILED', message), { request });
+  }
+}
+
+/** `undefined` if arguments are wrong, or pages cannot be read for each of many rows. */
+function nestedOf(pages: WithLeaves['pages'], variables: Variables): Nested | undefined {
+  try {
+    return nestedPages(pages, variables);
+  } catch {
+    return undefined;
   }
 }
 

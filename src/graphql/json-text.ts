@@ -1,12 +1,4 @@
-/** A part of a response that the database has already serialized as JSON. */
-export class JsonText {
-  constructor(readonly text: string) {}
-
-  /** For code that serializes the response with JSON.stringify. */
-  toJSON(): unknown {
-    return JSON.parse(this.text);
-  }
-}
+import { JsonText } from '../database/reading/selection';
 
 const NEEDS_NO_ESCAPE = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 
@@ -17,13 +9,18 @@ export function quoted(text: string): string {
 
 /** The bytes of a value as JSON. */
 export function sizeOf(value: unknown): number {
-  if (typeof value === 'string' && NEEDS_NO_ESCAPE.test(value)) return Buffer.byteLength(value) + 2;
-  return Buffer.byteLength(JSON.stringify(value));
+  if (typeof value === 'string') return Buffer.byteLength(quoted(value));
+  if (typeof value !== 'object' || value === null) return String(value).length;
+  if (value instanceof JsonText) return Buffer.byteLength(value.text);
+  let bytes = 2;
+  if (Array.isArray(value)) for (const item of value) bytes += sizeOf(item) + 1;
+  else for (const key in value) bytes += key.length + 4 + sizeOf((value as Record<string, unknown>)[key]);
+  return bytes;
 }
 
 /**
- * A response as JSON.stringify serializes it, with the already serialized parts inserted unchanged. Its keys are
- * GraphQL names (section 2.1.9), which need no escaping.
+ * A response as JSON.stringify serializes it, with the JSON of the database as it is. Its keys are GraphQL names (section
+ * 2.1.9), which need no escaping.
  */
 export function serialize(value: unknown): string {
   if (typeof value === 'string') return quoted(value);

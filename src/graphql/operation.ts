@@ -8,13 +8,20 @@ import {
   type OperationDefinitionNode,
   visit,
 } from 'graphql';
-import { compile, type Plan, type Source } from './compile';
+import type { JsonFormat } from '../database/reading/selection';
+import { type Analysis, analyse, type Source } from './analysis';
 import type { Variables } from './context';
+import { rewrite, type Tables, type WithLeaves } from './leaves';
 import { type Notice, noticeFor } from './notice';
-import type { Values } from './run';
 
 /** Maximum number of plans of one operation. */
 const MAX_PLANS = 16;
+
+/** An operation under certain conditions of its `@skip` and `@include`. */
+export interface Plan extends Analysis {
+  /** With its plain root fields as leaves; `undefined` if it has none, or may have none. */
+  withLeaves(format: JsonFormat): WithLeaves | undefined;
+}
 
 /** One operation of a validated document, with everything that can be computed before it runs. */
 export class Operation implements Source {
@@ -32,6 +39,7 @@ export class Operation implements Source {
     readonly schema: GraphQLSchema,
     readonly document: DocumentNode,
     readonly node: OperationDefinitionNode,
+    private readonly tables: Tables = new Map(),
   ) {
     this.name = node.name?.value;
     this.label = `${node.operation} ${rootFieldOf(node)}`;
@@ -47,7 +55,7 @@ export class Operation implements Source {
   }
 
   /** The coerced variables (GraphQL, section 6.1.2); `undefined` if they do not fit. */
-  coerce(variables: Variables): Values | undefined {
+  coerce(variables: Variables): Variables | undefined {
     const definitions = this.node.variableDefinitions ?? [];
     return definitions.length ? getVariableValues(this.schema, definitions, variables, { maxErrors: 1 }).coerced : {};
   }
@@ -56,17 +64,29 @@ export class Operation implements Source {
    * The plan for these variables: an operation is compiled once for each combination of its conditions.
    * @param coerced `undefined` if they do not fit; there may then be no plan.
    */
-  plan(coerced: Values | undefined): Plan | undefined {
+  plan(coerced: Variables | undefined): Plan | undefined {
     if (!coerced && this.conditions.length) return undefined;
     let key = '';
     for (const name of this.conditions) key += coerced?.[name] ? 1 : 0;
     let plan = this.plans.get(key);
     if (!plan) {
-      plan = compile(this, coerced ?? {});
+      plan = this.planFor(coerced ?? {});
       if (this.plans.size === MAX_PLANS) this.plans.clear();
       this.plans.set(key, plan);
     }
     return plan;
+  }
+
+  private planFor(conditions: Variables): Plan {
+    const analysis = analyse(this, conditions);
+    const known = new Map<JsonFormat, WithLeaves | undefined>();
+    return {
+      ...analysis,
+      withLeaves: (format) => {
+        if (!known.has(format)) known.set(format, rewrite(this, analysis, this.tables, format));
+        return known.get(format);
+      },
+    };
   }
 }
 
@@ -74,7 +94,10 @@ export class Operation implements Source {
 export class Operations {
   private readonly known = new WeakMap<DocumentNode, Map<string | undefined, Operation>>();
 
-  constructor(private readonly schema: GraphQLSchema) {}
+  constructor(
+    private readonly schema: GraphQLSchema,
+    private readonly tables: Tables,
+  ) {}
 
   /** The operation with this name, or the only one; `undefined` if there is none or the choice is ambiguous. */
   find(document: DocumentNode, operationName: string | null | undefined): Operation | undefined {
@@ -88,7 +111,7 @@ export class Operations {
     if (known) return known;
     const node = getOperationAST(document, name);
     if (!node) return undefined;
-    const operation = new Operation(this.schema, document, node);
+    const operation = new Operation(this.schema, document, node, this.tables);
     operations.set(name, operation);
     return operation;
   }

@@ -1,8 +1,9 @@
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
+import { TooManyBytes } from '../database/reading/bounded-rows';
 import { type Problem, ProblemError, problemOf } from '../errors/errors';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import type { OperationRequest, Variables } from './context';
-import { type Estimate, estimateAt } from './estimate';
+import { type Estimate, estimateAt } from './cost';
 import { sizeOf } from './json-text';
 import type { Notice } from './notice';
 
@@ -59,24 +60,29 @@ export function refusal(error: unknown, { request, notice }: Answering): Outcome
 }
 
 /** At most how many bytes a response has around its data. */
-export const ENVELOPE = 1000;
+const ENVELOPE = 1000;
 
-/** At most how many bytes an error has; its details repeat what its message says. */
-export function errorSize({ message, path }: GraphQLError): number {
-  return 300 + 2 * sizeOf(message) + sizeOf(path ?? []);
-}
-
-/** Why a response is refused. @param run the root fields of a mutation that have run. */
-export function tooLarge(
-  maxBytes: number,
-  errors: readonly GraphQLError[],
-  run: readonly { readonly key: string }[],
-): ProblemError {
+/**
+ * A result that is not too large.
+ * @param hasRun whether root fields with data have made changes, which remain.
+ * @throws ProblemError `OPERATION_TOO_COMPLEX`.
+ */
+export function bounded(result: ExecutionResult, maxBytes: number, hasRun: boolean): ExecutionResult {
+  const { data, errors = [] } = result;
+  const isTooLarge =
+    errors.some(({ originalError }) => originalError instanceof TooManyBytes) ||
+    ENVELOPE + errors.reduce((sum, error) => sum + errorSize(error), 0) + sizeOf(data) > maxBytes;
+  if (!isTooLarge) return result;
   const message = `The response would be larger than ${maxBytes} bytes. Ask for shorter pages or fewer fields.`;
   const failed = new Set(errors.map(({ path = [] }) => path.length === 1 && path[0]));
-  const done = run.filter(({ key }) => !failed.has(key));
-  const details = done.map(({ key }) => ({ path: key, message: 'has run, and its changes remain' }));
-  return new ProblemError('OPERATION_TOO_COMPLEX', message, details.length ? details : undefined);
+  const run = hasRun ? Object.keys(data ?? {}).filter((key) => !failed.has(key)) : [];
+  const details = run.map((key) => ({ path: key, message: 'has run, and its changes remain' }));
+  throw new ProblemError('OPERATION_TOO_COMPLEX', message, details.length ? details : undefined);
+}
+
+/** At most how many bytes an error has; its details repeat what its message says. */
+function errorSize({ message, path }: GraphQLError): number {
+  return 300 + 2 * sizeOf(message) + sizeOf(path);
 }
 
 /** The response to a document that may not run, with the status of its first error. */

@@ -64,8 +64,14 @@ export function pageArgsOf<Filter extends object, OrderBy extends object>(
   return ListArgs;
 }
 
+/** The arguments of a connection field. */
+export interface ListArgs extends PageArgs {
+  filter?: object | null;
+  orderBy?: { field: string; direction: string } | null;
+}
+
 /** The page that the arguments of a connection field request. @param order the default sort order. */
-export function pageOf(args: PageArgs & { orderBy?: { field: string; direction: string } | null }, order = 'ID'): Page {
+export function pageOf(args: ListArgs, order = 'ID'): Page {
   const { first, after, last, before, orderBy } = args;
   return {
     first,

@@ -9,7 +9,7 @@ import {
   print,
 } from 'graphql';
 import type { Variables } from './context';
-import { type CostLimits, refuseCost } from './cost-limits';
+import { type CostLimits, refuseCost } from './cost';
 import { faultsOf } from './document-faults';
 import type { DocumentLimits } from './document-limits';
 import { Operation } from './operation';

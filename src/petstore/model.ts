@@ -2,17 +2,16 @@ import type { Change } from '../database/changes';
 import type { Session } from '../database/database';
 import type { Category, Inventory, Order, Pet } from '../database/generated/client';
 import { COLUMNS } from '../database/generated/columns';
-import type { Serialized } from '../database/reading/selection';
 import { nodeIdOf, sortOrders, type Table } from '../database/reading/table';
 import { statement } from '../database/statement';
 
 /** A pet as read. Relations are present if they were read with it. */
-export type PetRow = Pet & Serialized & { category?: CategoryRow; inventory?: InventoryRow | null };
-export type CategoryRow = Category & Serialized;
+export type PetRow = Pet & { category?: CategoryRow; inventory?: InventoryRow | null };
+export type CategoryRow = Category;
 /** An order as read, without the units it has reserved. */
-export type OrderRow = Omit<Order, 'reserved'> & Serialized & { pet?: PetRow | null };
+export type OrderRow = Omit<Order, 'reserved'> & { pet?: PetRow | null };
 /** Stock with its pet's status, which is stored only with the pet. */
-export type InventoryRow = Inventory & Pick<Pet, 'status'> & Serialized & { pet?: PetRow };
+export type InventoryRow = Inventory & Pick<Pet, 'status'> & { pet?: PetRow };
 
 /** The topics that can be subscribed to, and the rows of each. */
 export interface Topics {
@@ -48,6 +47,7 @@ const inventory = { ...stock, status: pets.status };
 
 export const PETS: Table<PetRow> = {
   name: 'pets',
+  type: 'Pet',
   idField: 'id',
   columns: pets,
   computed: nodeIdOf('Pet', pets.id),
@@ -55,6 +55,7 @@ export const PETS: Table<PetRow> = {
     category: { field: 'categoryId', join: 'inner', table: () => CATEGORIES },
     inventory: { field: 'id', join: 'left', table: () => INVENTORY },
   },
+  pages: { orders: { field: 'petId', table: () => ORDERS } },
   orders: sortOrders<PetRow>(pets, { ID: 'id', NAME: 'name' }),
   filters: {
     ids: { kind: 'ids' },
@@ -67,10 +68,12 @@ export const PETS: Table<PetRow> = {
 
 export const CATEGORIES: Table<CategoryRow> = {
   name: 'categories',
+  type: 'Category',
   idField: 'id',
   columns: categories,
   computed: nodeIdOf('Category', categories.id),
   relations: {},
+  pages: { pets: { field: 'categoryId', table: () => PETS } },
   orders: sortOrders<CategoryRow>(categories, { ID: 'id', NAME: 'name' }),
   filters: { ids: { kind: 'ids' }, name: { kind: 'name', column: categories.name, order: 'NAME' } },
   idOf: (category) => category.id,
@@ -78,6 +81,7 @@ export const CATEGORIES: Table<CategoryRow> = {
 
 export const ORDERS: Table<OrderRow> = {
   name: 'orders',
+  type: 'Order',
   idField: 'id',
   columns: orders,
   computed: nodeIdOf('Order', orders.id),
@@ -93,6 +97,7 @@ export const ORDERS: Table<OrderRow> = {
 
 export const INVENTORY: Table<InventoryRow> = {
   name: 'inventory',
+  type: 'InventoryItem',
   joins: ` join pets on ${pets.id.sql} = ${stock.petId.sql}`,
   idField: 'petId',
   columns: inventory,
@@ -107,4 +112,4 @@ export const INVENTORY: Table<InventoryRow> = {
   idOf: (item) => item.petId,
 };
 
-export const TABLES = [PETS, CATEGORIES, ORDERS, INVENTORY];
+export const TABLES = [PETS, CATEGORIES, ORDERS, INVENTORY] as readonly Table<object>[];

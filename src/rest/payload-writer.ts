@@ -8,7 +8,8 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import { JsonText, quoted } from '../graphql/json-text';
+import { JsonText } from '../database/reading/selection';
+import { quoted } from '../graphql/json-text';
 import { type Payload, valuesOf } from './payload';
 
 /** Writes a value of a GraphQL result as JSON text. */

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
+import { JsonText } from '../database/reading/selection';
 import { badInput, ExpectedError, type Problem, ProblemError } from '../errors/errors';
 import type { PreparedOperation } from './prepared-operation';
 import { etagOf, isKnown, JSON_TYPE } from './representation';
@@ -28,7 +29,8 @@ export function answer(
   if (ok === 204) return reply.code(204).send();
   if (operation.method === 'GET') {
     if (!payload.isPage) return sendRead(request, reply, write(result));
-    const { nodes, pageInfo } = result as Page;
+    const { nodes, pageInfo: info } = result as Page;
+    const pageInfo = info instanceof JsonText ? (info.toJSON() as Page['pageInfo']) : info;
     if (pageInfo.hasNextPage && pageInfo.endCursor !== null)
       reply.header('link', nextLink(path, request.query, pageInfo.endCursor));
     return sendRead(request, reply, write(nodes));

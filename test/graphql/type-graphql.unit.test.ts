@@ -14,9 +14,11 @@ import {
   UseMiddleware,
 } from 'type-graphql';
 import { anonymousCaller } from '../../src/access/caller';
+import { KEY_ID } from '../../src/access/types';
+import { Deadline } from '../../src/database/deadline';
 import { GRAPHQL_API, type OperationRequest } from '../../src/graphql/context';
 import { Executor } from '../../src/graphql/executor';
-import { Id, refuseOtherIds } from '../../src/graphql/scalars';
+import { declareIdForms, Id, refuseOtherIds } from '../../src/graphql/scalars';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { Meter } from '../../src/rate-limit/meter';
 
@@ -54,6 +56,7 @@ class Things {
   }
 }
 
+declareIdForms([KEY_ID]);
 const resolvers = new Map<unknown, unknown>([[Things, new Things()]]);
 const schema = buildSchemaSync({
   resolvers: [Things],
@@ -64,6 +67,7 @@ const most = Number.MAX_SAFE_INTEGER;
 const executor = new Executor(schema, {
   now: Date.now,
   costs: { query: most, mutation: most, subscription: most, free: most },
+  tables: new Map(),
   maxResponseBytes: most,
 });
 const bans = { banAfter: 20, banSeconds: 60, banMaxSeconds: 3600 };
@@ -73,6 +77,7 @@ async function ask(document: string) {
   const meter = new Meter(new MemoryStore({ bans, now: Date.now }), caller);
   const observer = { onOperation() {}, onInternalError() {}, onProblem() {} };
   const request = {
+    session: { work: { caller: 'test', deadline: new Deadline(1000) } },
     caller,
     meter,
     requestId: 'test',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import { encodeCursor, tagOf } from '../../src/database/reading/cursor';
 import { statement } from '../../src/database/statement';
-import { encodeCursor } from '../../src/graphql/cursor';
 import { runs } from '../helper/full';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { refusalOf } from '../helper/refusal';
@@ -460,6 +460,9 @@ test('a total is counted up to 10,000, and says if there are more', async () => 
   expect(await total({ complete: true })).toEqual([0, 'EQUAL']);
 });
 
+/** The bytes of a cursor that name its list and order. */
+const TAG = 8;
+
 describe('a cursor', () => {
   const NAME = { orderBy: { field: 'NAME' } };
   let cursor: string;
@@ -491,19 +494,16 @@ describe('a cursor', () => {
     expect(rest).toMatchObject({ status: 400, json: { code: 'BAD_USER_INPUT', details: [{ path: 'cursor' }] } });
   };
 
-  test('is rejected with any byte or character changed, truncated, or with anything added', async () => {
+  test('is rejected if its list is unreadable, if it is cut off before the key, or has anything added', async () => {
     const bytes = Buffer.from(cursor, 'base64url');
-    for (let at = 0; at < bytes.length; at++) {
+    for (let at = 0; at < TAG; at++) {
       const changed = Buffer.from(bytes);
       changed[at] = (bytes[at] ?? 0) ^ (1 << (at % 8));
       await expectRefused(PETS, NAME.orderBy, changed.toString('base64url'));
     }
-    for (let at = 0; at < cursor.length; at++) {
-      await expectRefused(PETS, NAME.orderBy, cursor.slice(0, at));
-      const other = cursor[at] === 'A' ? 'B' : 'A';
-      await expectRefused(PETS, NAME.orderBy, cursor.slice(0, at) + other + cursor.slice(at + 1));
-    }
-    for (const added of ['=', 'A', ' ', '\0', '\ud800']) {
+    for (let at = 0; at <= TAG; at++)
+      await expectRefused(PETS, NAME.orderBy, bytes.subarray(0, at).toString('base64url'));
+    for (const added of ['=', ' ', '\0', '\ud800']) {
       await expectRefused(PETS, NAME.orderBy, cursor + added);
       await expectRefused(PETS, NAME.orderBy, added + cursor);
     }
@@ -526,7 +526,7 @@ describe('a cursor', () => {
     );
   });
 
-  // The checksum is not secret: with it, one could forge sort keys that the database cannot read.
+  // The tag is not secret: anybody can forge keys that the database cannot read.
   test.each<[string, string, string, string, string]>([
     ['a non-numeric id', 'pets', 'ID', 'x', ''],
     ['an id beyond int64', 'pets', 'ID', '9223372036854775808', ''],
@@ -543,7 +543,7 @@ describe('a cursor', () => {
     const list = LISTS.find(({ field }) => field === name) as List;
     for (const direction of ['ASC', 'DESC']) {
       const order = `${name} ${field}${direction === 'DESC' ? ' desc' : ''}`;
-      await expectRefused(list, { field, direction }, encodeCursor(order, { id, key }));
+      await expectRefused(list, { field, direction }, encodeCursor(tagOf(order), { id, key }));
     }
   });
 });

@@ -38,6 +38,34 @@ export function boundedRows<Row>(
   );
 }
 
+/**
+ * Reads one row of texts that are not null; `undefined` if there is none. If the texts could have more bytes than the work's
+ * statements may return, the database counts them, and sends none if they are too many.
+ * @param columns the names of the texts.
+ * @throws TooManyBytes
+ */
+export async function boundedTexts<Column extends string>(
+  session: Session,
+  read: Read,
+  columns: readonly Column[],
+  values: readonly unknown[],
+  most: number,
+): Promise<Readonly<Record<Column, string>> | undefined> {
+  const { mostBytes = Infinity } = session.work;
+  let statement = read.statement ?? statementFor(read.prefix + read.rows, read.isPlannedByValues);
+  if (most > mostBytes) {
+    const texts = columns.map((name) => `case when bytes <= ${mostBytes} then ${name} end as ${name}`);
+    const sized = `select read.*, octet_length(read::text) as bytes from (${read.rows}) as read`;
+    const bounded = `${read.prefix}select ${texts.join(', ')} from (${sized}) as sized`;
+    statement = statementFor(bounded, read.isPlannedByValues);
+  }
+  const [row] = await session.query<Record<Column, string | null>>(statement, values, read.isShort);
+  const [first] = columns;
+  if (row && first !== undefined && row[first] === null)
+    throw new TooManyBytes(`a statement's texts have over ${mostBytes} bytes`);
+  return row as Record<Column, string> | undefined;
+}
+
 async function countedRows<Row>(
   session: Session,
   read: Read,

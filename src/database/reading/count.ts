@@ -52,6 +52,11 @@ export function totalOf(count: number): Total {
   return { count: Math.min(count, MOST_COUNTED), isExact: count <= MOST_COUNTED };
 }
 
+/** Selects the `count` of one list, of which one more than {@link MOST_COUNTED} says that there are more. */
+export function totalSql<Row>(table: Table<Row>, filters: Filters, values: Values, parents = NO_PARENTS): string {
+  return `select count from (${countsOf(table, criteriaOf(table, filters), parents, values)}) as counts`;
+}
+
 async function count<Row>(
   session: Session,
   table: Table<Row>,

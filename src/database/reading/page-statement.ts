@@ -1,24 +1,13 @@
 import type { Read } from './bounded-rows';
-import { criteriaOf, type Filters } from './criteria';
+import { criteriaOf } from './criteria';
 import { NO_PARENTS, type Parents } from './parents';
 import type { Projection } from './projection';
-import type { Bound } from './ranges';
 import { isWalk, sorted } from './row-tests';
 import { searchOf } from './search';
+import type { PageQuery } from './selection';
 import type { Values } from './statement-values';
 import { columnOf, type Table } from './table';
 import { intervalsOf, walkOf } from './walk';
-
-/** A keyset page: rows in one order between two bounds, from the start or (`backward`) from the end. */
-export interface PageQuery {
-  readonly filters: Filters;
-  readonly order: string;
-  readonly descending: boolean;
-  readonly after?: Bound;
-  readonly before?: Bound;
-  readonly limit: number;
-  readonly backward: boolean;
-}
 
 /** Maximum number of rows of a read that other statements may wait for. */
 export const SHORT = 500;
@@ -26,10 +15,15 @@ export const SHORT = 500;
 /** At least as many rows as a page has: a constant tells the planner, whatever the parameter, how few are joined. */
 const MOST_ROWS = 101;
 
+/** Whether a page is read by intervals of an index that has its order: then it can also be read for each of many rows. */
+export function isReadInOrder<Row>(table: Table<Row>, { filters, order }: PageQuery): boolean {
+  return isWalk(criteriaOf(table, filters), order);
+}
+
 /** Reads a page: if there are parents, of the rows that `parent.id` has. */
 export function pageStatement<Row>(
   table: Table<Row>,
-  { columns, joins }: Projection,
+  { columns, joins }: Pick<Projection, 'columns' | 'joins'>,
   page: PageQuery,
   values: Values,
   parents: Parents = NO_PARENTS,

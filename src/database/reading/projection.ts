@@ -1,5 +1,4 @@
-import { jsonOf } from './row-json';
-import { NOTHING, type Selection } from './selection';
+import type { Selection } from './selection';
 import { type Column, columnOf, joinsOf, mostBytesOf, type Table } from './table';
 
 /** How a selection is read from a table: the columns, the joins, and how a joined row becomes a row of the table. */
@@ -7,8 +6,6 @@ export interface Projection {
   readonly columns: string;
   /** What follows the table: ` join …`, or nothing. Each row stays one row. */
   readonly joins: string;
-  /** Whether rows are returned as JSON. */
-  readonly isJson: boolean;
   /** How many bytes a row could have. */
   readonly mostBytes: number;
   /** Moves joined columns to their place: `category.name` under `category`. Modifies and returns `rows`. */
@@ -39,18 +36,6 @@ export function projectionOf<Row>(table: Table<Row>, selection = EVERYTHING, ...
 }
 
 function project<Row>(table: Table<Row>, selection: Selection, needed: readonly string[]): Projection {
-  const json = selection.json && jsonOf(table, selection.json);
-  if (json) {
-    const kept = fieldsOf(table, NOTHING, needed);
-    const columns = columnsOf(table, kept);
-    return {
-      columns: [...columns, `${json.text} as "$json"`].join(', '),
-      joins: joinsOf(table, json.relations),
-      isJson: true,
-      mostBytes: json.mostBytes + bytesOf(table, kept),
-      shape: (rows) => rows,
-    };
-  }
   const joined = Object.keys(table.relations).filter((name) => selection.fields.has(name));
   const own = fieldsOf(table, selection, needed);
   const columns = columnsOf(table, own);
@@ -65,7 +50,6 @@ function project<Row>(table: Table<Row>, selection: Selection, needed: readonly 
   return {
     columns: columns.join(', '),
     joins: joinsOf(table, joined),
-    isJson: false,
     mostBytes,
     shape: (rows) => {
       if (nests.length) for (const row of rows) for (const each of nests) each(row as Record<string, unknown>);

@@ -1,3 +1,4 @@
+import { MAX_INT32 } from '../integers';
 import type { Column } from './table';
 
 /** A boundary of a page: the order key and id of the row just outside it. */
@@ -15,7 +16,6 @@ export interface Range {
 /** Smaller than every id: a bound with it is just before the first row of its key. */
 const BEFORE_IDS = '0';
 
-const MAX_INT32 = 2147483647;
 const MAX_CODE_POINT = 0x10ffff;
 const [FIRST_SURROGATE, LAST_SURROGATE] = [0xd800, 0xdfff];
 

@@ -1,31 +1,20 @@
 import type { Session } from '../database';
-import { boundedRows } from './bounded-rows';
-import { listProjection, listStatement } from './list-statement';
-import { type PageQuery, pageStatement } from './page-statement';
+import { boundedRows, boundedTexts } from './bounded-rows';
+import { JsonWriter } from './json';
+import { pageStatement, SHORT } from './page-statement';
 import { parentsOf } from './parents';
 import { projectionOf } from './projection';
-import type { Selection, Serialized } from './selection';
+import type { PageQuery } from './selection';
+import { JsonText, type Nested, type PageJson, type Selection } from './selection';
 import { Values } from './statement-values';
 import { orderOf, type Table } from './table';
 
 /** A page as read. */
 export interface Page<Row> {
-  /** In order. Of a page that is one JSON array only the first and the last, by their ids, if its bounds are selected. */
   readonly rows: readonly Row[];
   /** Whether there are rows beyond the page, in the direction in which it is read. */
   readonly isMore: boolean;
-  /** All rows as one JSON array, built by the database, if nothing else is selected. */
-  readonly list?: Serialized;
 }
-
-/** What {@link listStatement} returns; the lowest and the highest id are null for an empty page. */
-interface List extends Serialized {
-  readonly isMore?: boolean;
-  readonly low?: bigint | null;
-  readonly high?: bigint | null;
-}
-
-const NONE: List = { $json: '[]' };
 
 /** Reads one page. */
 export async function selectPage<Row>(
@@ -35,16 +24,37 @@ export async function selectPage<Row>(
   selection?: Selection,
 ): Promise<Page<Row>> {
   const values = new Values();
-  const json = listProjection(session.work, table, page, selection);
-  if (json) {
-    const list = listStatement(table, json, page, selection?.hasPageInfo, values);
-    const [read = {}] = await boundedRows<List>(session, list, values.list, 0);
-    return pageOfList(table, page, read);
-  }
   const projection = projectionOf(table, selection, orderOf(table, page.order).field);
   const select = pageStatement(table, projection, oneMore(page), values);
   const rows = await boundedRows<Row>(session, select, values.list, page.limit * projection.mostBytes);
   return pageOfRows(page, projection.shape(rows));
+}
+
+/** Reads one page as JSON: the text of each member, by its key. */
+export async function selectPageAsJson<Row>(
+  session: Session,
+  table: Table<Row>,
+  query: PageQuery,
+  json: PageJson,
+  nested: Nested | undefined,
+): Promise<Readonly<Record<string, JsonText>>> {
+  const values = new Values();
+  const { members, from, prefix, isShort, isPlannedByValues, mostBytes, mostRows } = new JsonWriter(
+    values,
+    nested,
+  ).page(table, json, query);
+  const texts = members.map(({ text }, index) => `${text} as t${index}`);
+  const read = {
+    prefix,
+    rows: `select ${texts.join(', ')}${from}`,
+    isShort: isShort && mostRows <= SHORT,
+    isPlannedByValues,
+  };
+  const columns = members.map((_, index) => `t${index}`);
+  const row = await boundedTexts(session, read, columns, values.list, mostBytes);
+  const page: Record<string, JsonText> = Object.create(null);
+  for (const [index, { key }] of members.entries()) page[key] = new JsonText(row?.[`t${index}`] ?? 'null');
+  return page;
 }
 
 /**
@@ -61,23 +71,12 @@ export async function selectPages<Row>(
 ): Promise<Map<bigint, Page<Row>>> {
   const values = new Values();
   const [parents, filters] = parentsOf(table, field, ids, page.filters, values);
-  const some = { ...page, filters };
-  const all = page.limit * parents.count;
-  // A lateral join is a nested loop, which preserves the order of each parent's rows.
-  const each = (columns: string, lateral: string) =>
-    `select ${columns} from ${parents.rows} as parent(id) cross join lateral (${lateral}) as page`;
-  const json = listProjection(session.work, table, page, selection);
-  if (json) {
-    const list = listStatement(table, json, some, selection?.hasPageInfo, values, parents);
-    const select = { ...list, rows: each('parent.id as parent, page.*', list.rows) };
-    const lists = await boundedRows<List & { parent: bigint }>(session, select, values.list, all * json.mostBytes);
-    const found = new Map(lists.map((read) => [read.parent, read]));
-    return new Map(ids.map((id) => [id, pageOfList(table, page, found.get(id) ?? NONE)]));
-  }
   const projection = projectionOf(table, selection, orderOf(table, page.order).field, field);
-  const select = pageStatement(table, projection, oneMore(some), values, parents);
-  const ofEach = { ...select, rows: each('page.*', select.rows) };
-  const rows = await boundedRows<Row>(session, ofEach, values.list, all * projection.mostBytes);
+  const select = pageStatement(table, projection, oneMore({ ...page, filters }), values, parents);
+  // A lateral join is a nested loop, which preserves the order of each parent's rows.
+  const ofEach = `select page.* from ${parents.rows} as parent(id) cross join lateral (${select.rows}) as page`;
+  const most = page.limit * parents.count * projection.mostBytes;
+  const rows = await boundedRows<Row>(session, { ...select, rows: ofEach }, values.list, most);
   const found = new Map(ids.map((id): [bigint, Row[]] => [id, []]));
   for (const row of projection.shape(rows)) found.get(row[field as keyof Row] as bigint)?.push(row);
   return new Map([...found].map(([id, its]) => [id, pageOfRows(page, its)]));
@@ -93,10 +92,4 @@ function pageOfRows<Row>({ limit, backward }: PageQuery, rows: Row[]): Page<Row>
   const isMore = rows.length > limit;
   if (isMore) rows.pop();
   return { rows: backward ? rows.reverse() : rows, isMore };
-}
-
-function pageOfList<Row>(table: Table<Row>, { descending }: PageQuery, list: List): Page<Row> {
-  const { low, high, isMore = false } = list;
-  const ids = low == null || high == null ? [] : descending ? [high, low] : [low, high];
-  return { rows: ids.map((id) => ({ [table.idField]: id }) as Row), isMore, list };
 }

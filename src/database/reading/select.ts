@@ -1,10 +1,12 @@
 import type { Session, Statement } from '../database';
 import { statement as statementOf } from '../statement';
-import { boundedRows } from './bounded-rows';
+import { boundedRows, boundedTexts } from './bounded-rows';
+import { JsonWriter } from './json';
 import { SHORT } from './page-statement';
 import { type Projection, projectionOf } from './projection';
-import type { Selection } from './selection';
-import { columnOf, type Table } from './table';
+import { JsonText, type Nested, type RowJson, type Selection } from './selection';
+import { Values } from './statement-values';
+import { columnOf, joinsOf, type Table } from './table';
 
 /** Reads the rows of `ids`, by id; rows that do not exist are missing from the map. */
 export async function selectByIds<Row>(
@@ -21,6 +23,49 @@ export async function selectByIds<Row>(
   const rows = await boundedRows<Row>(session, read, [isOne ? ids[0] : ids], ids.length * projection.mostBytes);
   return new Map(projection.shape(rows).map((row) => [table.idOf(row), row]));
 }
+
+/** Reads a row, or its JSON if that is selected; `undefined` if it does not exist. */
+export async function selectOne<Row>(
+  session: Session,
+  table: Table<Row>,
+  id: bigint,
+  selection: Selection,
+): Promise<Row | JsonText | undefined> {
+  const { row, nested } = selection;
+  if (row) return selectAsJson(session, table, id, row, nested);
+  return (await selectByIds(session, table, [id], selection)).get(id);
+}
+
+async function selectAsJson<Row>(
+  session: Session,
+  table: Table<Row>,
+  id: bigint,
+  json: RowJson,
+  nested: Nested | undefined,
+): Promise<JsonText | undefined> {
+  const values = new Values();
+  const parameter = values.add(id, '');
+  let known = nested ? undefined : rowStatements.get(json);
+  if (!known) {
+    const { text, relations, mostBytes, mostRows } = new JsonWriter(values, nested).row(table, json);
+    const from = `${table.name}${joinsOf(table, relations)} where ${columnOf(table, table.idField)} = ${parameter}`;
+    known = { statement: statementOf(`select ${text} as json from ${from}`), mostBytes, mostRows };
+    if (!nested) rowStatements.set(json, known);
+  }
+  const { statement, mostBytes, mostRows } = known;
+  const read = { prefix: '', rows: statement.text, statement, isShort: mostRows <= SHORT, isPlannedByValues: false };
+  const row = await boundedTexts(session, read, ['json'], values.list, mostBytes);
+  return row && new JsonText(row.json);
+}
+
+interface RowStatement {
+  readonly statement: Statement;
+  readonly mostBytes: number;
+  readonly mostRows: number;
+}
+
+/** Statements of rows without pages, by what is selected: nothing in them depends on a request. */
+const rowStatements = new WeakMap<RowJson, RowStatement>();
 
 const byId = finding('= $1');
 const byIds = finding('= any($1::bigint[])');

@@ -1,35 +1,85 @@
-/** What is read of each row. */
+import type { Filters } from './criteria';
+import type { Bound } from './ranges';
+
+/** The columns and related rows that are read of each row. */
 export interface Selection {
   /** By name, with what is read of related rows. Names that are neither columns nor relations are ignored. */
   readonly fields: ReadonlyMap<string, Selection>;
-  /** What to serialize each row as, if its reader can use that in place of fields. */
-  readonly json?: RowJson;
-  /** Of a page: whether its rows are read only as one JSON array. */
-  readonly isList?: boolean;
-  /** Of a page: whether its bounds are read. */
-  readonly hasPageInfo?: boolean;
+  /** Set if rows are read as JSON text: how. */
+  readonly row?: RowJson;
+  /** Set if a page of rows is read as JSON text: how. */
+  readonly page?: PageJson;
+  /** Which rows the pages within `row` or `page` have. */
+  readonly nested?: Nested;
 }
 
 export const NOTHING: Selection = { fields: new Map() };
 
-/** How rows are serialized. */
+/** A keyset page: rows in one order between two bounds, from the start or (`backward`) from the end. */
+export interface PageQuery {
+  readonly filters: Filters;
+  readonly order: string;
+  readonly descending: boolean;
+  readonly after?: Bound;
+  readonly before?: Bound;
+  readonly limit: number;
+  readonly backward: boolean;
+}
+
+/** Which rows each nested page has. */
+export type Nested = ReadonlyMap<PageJson, PageQuery>;
+
+/** JSON that PostgreSQL has written. */
+export class JsonText {
+  constructor(readonly text: string) {}
+
+  /** For code that serializes with JSON.stringify. */
+  toJSON(): unknown {
+    return JSON.parse(this.text);
+  }
+}
+
+/** How values are serialized. */
 export interface JsonFormat {
   readonly ids: 'string' | 'number';
   /** Whether members without a value are null or left out. */
   readonly nulls: 'null' | 'omitted';
 }
 
-/** A row as JSON, with its members in order. */
+/** A member that is the same in every object. */
+export interface Constant {
+  readonly key: string;
+  readonly constant: string;
+}
+
+/** A row as JSON, with its members in order: constants, columns, related rows, pages of rows that refer to it. */
 export interface RowJson extends JsonFormat {
-  readonly members: readonly Member[];
+  readonly members: readonly RowMember[];
 }
 
-/** A member and its key: a constant, a column, or a relation to one other row. */
-export type Member =
-  | { readonly key: string; readonly constant: string }
-  | { readonly key: string; readonly field: string; readonly json?: RowJson };
+export type RowMember =
+  | Constant
+  | { readonly key: string; readonly column: string }
+  | { readonly key: string; readonly relation: string; readonly row: RowJson }
+  | { readonly key: string; readonly pages: string; readonly page: PageJson };
 
-/** A row read as JSON carries its text; of its fields it has only those needed to find and order it. */
-export interface Serialized {
-  readonly $json?: string;
+/** A page as JSON, with its members in order. */
+export interface PageJson {
+  readonly members: readonly PageMember[];
 }
+
+export type PageMember =
+  | Constant
+  | { readonly key: string; readonly nodes: RowJson }
+  | { readonly key: string; readonly edges: readonly EdgeMember[] }
+  | { readonly key: string; readonly pageInfo: readonly PageInfoMember[] }
+  | { readonly key: string; readonly total: 'count' | 'relation' };
+
+export type EdgeMember =
+  | Constant
+  | { readonly key: string; readonly node: RowJson }
+  | { readonly key: string; readonly cursor: true };
+
+export type PageInfoMember =
+  | Constant
+  | { readonly key: string; readonly info: 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor' };

@@ -30,6 +30,8 @@ export type Filter =
 /** How a table is read: the only place that defines its relations, orders and filters. */
 export interface Table<Row> {
   readonly name: string;
+  /** The GraphQL type of its rows. */
+  readonly type: string;
   /** SQL that joins the tables of columns that are not its own: ` join pets on …`; each row has one row in them. */
   readonly joins?: string;
   readonly idField: string;
@@ -38,10 +40,19 @@ export interface Table<Row> {
   /** What rows that are read as JSON have besides: text that follows from columns, by the field that it is. */
   readonly computed?: Readonly<Record<string, Column>>;
   readonly relations: Readonly<Record<string, Relation>>;
+  /** Pages of rows of other tables that refer to a row. */
+  readonly pages?: Readonly<Record<string, Pages>>;
   readonly orders: Readonly<Record<string, SortOrder<Row>>>;
   /** By name. Those with one value, in this order, and then the keys of each order must be the columns of an index. */
   readonly filters: Readonly<Record<string, Filter>>;
   idOf(row: Row): bigint;
+}
+
+/** Rows of a table that refer to a row by its id. */
+export interface Pages {
+  /** The field with the id. */
+  readonly field: string;
+  table(): Table<object>;
 }
 
 /** A relation to at most one row of another table, by that row's id. */

@@ -24,8 +24,8 @@ export class CategoryResolver {
   @Counted()
   @Requires('READ')
   @Query(() => Category, nullable('The category with this id; null if there is none.'))
-  async category(@IdOf('category') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
-    return (await this.categories.find(session, [id], selection)).get(id);
+  category(@IdOf('category') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
+    return this.categories.get(session, id, selection);
   }
 
   @Counted()

@@ -1,10 +1,10 @@
 import type { Session, Transaction } from '../../database/database';
-import { selectByIds } from '../../database/reading/select';
-import type { Selection } from '../../database/reading/selection';
+import { selectByIds, selectOne } from '../../database/reading/select';
+import type { JsonText, Selection } from '../../database/reading/selection';
 import { lockRow } from '../../database/writing';
 import { notFound, type Precondition, refusing, requireUnchanged } from '../../errors/errors';
 import { checkInput, DESCRIPTION, NAME, NOT_NULL, type Rules } from '../../errors/inputs';
-import { type Connection, connect, type PageArgs } from '../../graphql/connection';
+import { connect, type Listed, type PageArgs } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
 import { CATEGORIES, type CategoryRow, LOCK } from '../model';
 
@@ -30,12 +30,17 @@ export class CategoryService {
     return selectByIds(session, CATEGORIES, ids, selection);
   }
 
+  /** Reads one category, or its JSON if that is selected. */
+  get(session: Session, id: bigint, selection: Selection): Promise<CategoryRow | JsonText | undefined> {
+    return selectOne(session, CATEGORIES, id, selection);
+  }
+
   async list(
     session: Session,
     filter: CategoryFilter | null | undefined,
     page: PageArgs,
     selection?: Selection,
-  ): Promise<Connection<CategoryRow>> {
+  ): Promise<Listed<CategoryRow>> {
     return connect(session, CATEGORIES, page, filter, selection);
   }
 

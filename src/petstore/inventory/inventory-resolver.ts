@@ -24,12 +24,8 @@ export class InventoryResolver {
   @Counted()
   @Requires('READ')
   @Query(() => InventoryItem, nullable("A pet's stock; null if it is not tracked."))
-  async inventoryItem(
-    @IdOf('pet', 'petId') petId: bigint,
-    @Ctx() { session }: Context,
-    @Selected() selection: Selection,
-  ) {
-    return (await this.stock.find(session, [petId], selection)).get(petId);
+  inventoryItem(@IdOf('pet', 'petId') petId: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
+    return this.stock.get(session, petId, selection);
   }
 
   @Counted()

@@ -1,12 +1,12 @@
 import type { Session, Transaction } from '../../database/database';
 import type { Inventory } from '../../database/generated/client';
 import type { PetStatus } from '../../database/generated/enums';
-import { selectByIds } from '../../database/reading/select';
-import type { Selection } from '../../database/reading/selection';
+import { selectByIds, selectOne } from '../../database/reading/select';
+import type { JsonText, Selection } from '../../database/reading/selection';
 import { lockRow } from '../../database/writing';
 import { notFound, type Precondition, ProblemError, refusing, requireUnchanged } from '../../errors/errors';
 import { COUNT, checkInput, type Rules } from '../../errors/inputs';
-import { type Connection, connect, type PageArgs } from '../../graphql/connection';
+import { connect, type Listed, type PageArgs } from '../../graphql/connection';
 import { announceChange, INVENTORY, type InventoryRow, LOCK } from '../model';
 
 export interface InventoryUpdate {
@@ -28,12 +28,17 @@ export class InventoryService {
     return selectByIds(session, INVENTORY, petIds, selection);
   }
 
+  /** Reads one inventory entry, or its JSON if that is selected. */
+  get(session: Session, id: bigint, selection: Selection): Promise<InventoryRow | JsonText | undefined> {
+    return selectOne(session, INVENTORY, id, selection);
+  }
+
   async list(
     session: Session,
     filter: InventoryFilter | null | undefined,
     page: PageArgs,
     selection?: Selection,
-  ): Promise<Connection<InventoryRow>> {
+  ): Promise<Listed<InventoryRow>> {
     return connect(session, INVENTORY, page, filter, selection);
   }
 

@@ -24,8 +24,8 @@ export class OrderResolver {
   @Counted()
   @Requires('READ')
   @Query(() => Order, nullable('The order with this id; null if there is none.'))
-  async order(@IdOf('order') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
-    return (await this.orders.find(session, [id], selection)).get(id);
+  order(@IdOf('order') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
+    return this.orders.get(session, id, selection);
   }
 
   @Counted()

@@ -1,13 +1,13 @@
 import type { Session, Transaction, Written } from '../../database/database';
 import type { Order } from '../../database/generated/client';
 import { COLUMNS } from '../../database/generated/columns';
-import { selectByIds } from '../../database/reading/select';
-import type { Selection } from '../../database/reading/selection';
+import { selectByIds, selectOne } from '../../database/reading/select';
+import type { JsonText, Selection } from '../../database/reading/selection';
 import { statement } from '../../database/statement';
 import { lockRow, lockRows, newRow } from '../../database/writing';
 import { notFound, type Precondition, refusing, requireUnchanged, unknownReference } from '../../errors/errors';
 import { COUNT, checkInput, NOT_NULL, QUANTITY, type Rules } from '../../errors/inputs';
-import { type Connection, connect, connectAll, type PageArgs } from '../../graphql/connection';
+import { type Connection, connect, connectAll, type Listed, type PageArgs } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
 import { announceChange, INVENTORY, LOCK, ORDERS, type OrderRow } from '../model';
 
@@ -52,12 +52,17 @@ export class OrderService {
     return selectByIds(session, ORDERS, ids, selection);
   }
 
+  /** Reads one order, or its JSON if that is selected. */
+  get(session: Session, id: bigint, selection: Selection): Promise<OrderRow | JsonText | undefined> {
+    return selectOne(session, ORDERS, id, selection);
+  }
+
   async list(
     session: Session,
     filter: OrderFilter | null | undefined,
     page: PageArgs,
     selection?: Selection,
-  ): Promise<Connection<OrderRow>> {
+  ): Promise<Listed<OrderRow>> {
     return connect(session, ORDERS, page, filter, selection);
   }
 

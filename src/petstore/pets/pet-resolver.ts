@@ -28,8 +28,8 @@ export class PetResolver {
   @Counted()
   @Requires('READ')
   @Query(() => Pet, nullable('The pet with this id; null if there is none.'))
-  async pet(@IdOf('pet') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
-    return (await this.pets.find(session, [id], selection)).get(id);
+  pet(@IdOf('pet') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
+    return this.pets.get(session, id, selection);
   }
 
   @Counted()

@@ -2,13 +2,13 @@ import type { Session, Written } from '../../database/database';
 import type { Pet } from '../../database/generated/client';
 import { COLUMNS } from '../../database/generated/columns';
 import type { PetStatus } from '../../database/generated/enums';
-import { selectByIds } from '../../database/reading/select';
-import type { Selection } from '../../database/reading/selection';
+import { selectByIds, selectOne } from '../../database/reading/select';
+import type { JsonText, Selection } from '../../database/reading/selection';
 import { statement } from '../../database/statement';
 import { lockRow, newRow } from '../../database/writing';
 import { notFound, type Precondition, refusing, requireUnchanged, unknownReference } from '../../errors/errors';
 import { checkInput, NAME, NOT_NULL, type Rules } from '../../errors/inputs';
-import { type Connection, connect, connectAll, type PageArgs } from '../../graphql/connection';
+import { type Connection, connect, connectAll, type Listed, type PageArgs } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
 import { announceChange, LOCK, PETS, type PetRow } from '../model';
 
@@ -48,12 +48,17 @@ export class PetService {
     return selectByIds(session, PETS, ids, selection);
   }
 
+  /** Reads one pet, or its JSON if that is selected. */
+  get(session: Session, id: bigint, selection: Selection): Promise<PetRow | JsonText | undefined> {
+    return selectOne(session, PETS, id, selection);
+  }
+
   async list(
     session: Session,
     filter: PetFilter | null | undefined,
     page: PageArgs,
     selection?: Selection,
-  ): Promise<Connection<PetRow>> {
+  ): Promise<Listed<PetRow>> {
     return connect(session, PETS, page, filter, selection);
   }
 

@@ -1,0 +1,79 @@
+import { crc32 } from 'node:zlib';
+import { MAX_INT32, MAX_INT64 } from '../integers';
+import type { Bound } from './ranges';
+import { type Column, columnOf, orderOf, type Table } from './table';
+
+/**
+ * Opaque cursors: base64url of a tag for the list and its order, the id and the order key of a row. The tag rejects cursors
+ * of other lists. Cursors are not secret.
+ */
+
+/** The tag of a list in an order. */
+export function tagOf(list: string): string {
+  return crc32(list).toString(16).padStart(8, '0');
+}
+
+/** The tag of a table's list. */
+export function listTag<Row>({ name }: Table<Row>, order: string, descending: boolean): string {
+  return tagOf(`${name} ${order}${descending ? ' desc' : ''}`);
+}
+
+export function encodeCursor(tag: string, { key, id }: Bound): string {
+  return Buffer.from(`${tag}${id} ${key}`).toString('base64url');
+}
+
+/** The SQL of cursors, as {@link encodeCursor} writes them. */
+export interface CursorSql {
+  readonly id: string;
+  readonly key: string;
+  /** @param id SQL of the id of a row. @param key SQL of its key. */
+  of(id: string, key: string): string;
+}
+
+export function cursorSql<Row>(table: Table<Row>, order: string, descending: boolean): CursorSql {
+  const tag = listTag(table, order, descending);
+  return {
+    id: columnOf(table, table.idField),
+    key: keySql(orderOf(table, order).column),
+    of: (id, key) => {
+      const text = `convert_to('${tag}' || ${id} || ' ' || ${key}, 'UTF8')`;
+      // `encode` breaks lines after 76 characters and pads with `=`; characters without a counterpart are removed.
+      return `translate(encode(${text}, 'base64'), E'+/=\n', '-_')`;
+    },
+  };
+}
+
+function keySql({ sql, kind }: Column): string {
+  if (kind === 'text') return sql;
+  if (kind !== 'timestamp' && kind !== 'date') return `${sql}::text`;
+  // Rows without a time come last.
+  return `coalesce(to_char(${sql}::timestamptz at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'infinity')`;
+}
+
+/** Decodes a cursor with this tag whose key is of this kind; `undefined` for anything else. */
+export function decodeCursor(tag: string, kind: Column['kind'], cursor: string): Bound | undefined {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const text = bytes.toString();
+  const space = text.indexOf(' ', tag.length);
+  if (space < 0 || !text.startsWith(tag) || bytes.toString('base64url') !== cursor) return undefined;
+  const bound = { id: text.slice(tag.length, space), key: text.slice(space + 1) };
+  return isId(bound.id) && IS_KEY[kind]?.(bound.key) ? bound : undefined;
+}
+
+/** The valid keys of each kind of column: the database would reject others, which would look like its own failure. */
+const IS_KEY: { readonly [kind in Column['kind']]?: (key: string) => boolean } = {
+  id: isId,
+  integer: (key) => /^[0-9]{1,10}$/.test(key) && Number(key) <= MAX_INT32,
+  text: (key) => !key.includes('\0') && key.isWellFormed(),
+  timestamp: isTime,
+  date: isTime,
+};
+
+function isId(key: string): boolean {
+  return /^[0-9]{1,19}$/.test(key) && BigInt(key) <= MAX_INT64;
+}
+
+function isTime(key: string): boolean {
+  if (key === 'infinity') return true;
+  return /^(?!0000)[0-9]{4}-/.test(key) && new Date(Date.parse(key) || 0).toISOString() === key;
+}

@@ -1,0 +1,383 @@
+import { MOST_COUNTED, totalSql } from './count';
+import { type CursorSql, cursorSql } from './cursor';
+import { pageStatement } from './page-statement';
+import type { Parents } from './parents';
+import type { EdgeMember, Nested, PageInfoMember, PageJson, PageMember, PageQuery, RowJson } from './selection';
+import type { Values } from './statement-values';
+import { type Column, columnOf, joinsOf, mostBytesOf, type Table } from './table';
+
+/** A row's JSON as SQL, where the table is in scope under its name. */
+export interface RowSql {
+  readonly text: string;
+  /** The relations to one row that have to be joined. */
+  readonly relations: ReadonlySet<string>;
+  /** How many bytes the JSON could have, if all texts were as long as they may be. */
+  readonly mostBytes: number;
+  /** How many rows are read for it, besides the row. */
+  readonly mostRows: number;
+}
+
+/** A page's members as SQL of JSON texts. */
+export interface PageSql {
+  readonly members: readonly { readonly key: string; readonly text: string }[];
+  /** ` from …` */
+  readonly from: string;
+  /** `with …`, or nothing. */
+  readonly prefix: string;
+  readonly isShort: boolean;
+  readonly isPlannedByValues: boolean;
+  readonly mostBytes: number;
+  readonly mostRows: number;
+}
+
+/** Writes SQL that serializes rows and pages as JSON.stringify would. */
+export class JsonWriter {
+  /**
+   * @param values receives the parameters of nested pages.
+   * @param nested which rows nested pages have.
+   */
+  constructor(
+    private readonly values: Values,
+    private readonly nested: Nested | undefined,
+  ) {}
+
+  /** How many nested pages have been written. */
+  private nestedPages = 0;
+
+  row<Row>(table: Table<Row>, row: RowJson): RowSql {
+    const relations = new Set<string>();
+    const { sql: text, mostBytes, mostRows } = this.rowFormat(table, row, relations);
+    return { text, relations, mostBytes, mostRows };
+  }
+
+  /** @param parents whose rows the page has; `undefined` for a page of all rows. */
+  page<Row>(table: Table<Row>, json: PageJson, query: PageQuery, parents?: Parents): PageSql {
+    const { members, rows, joins, hasTotal } = this.shape(table, json, query);
+    const total = hasTotal ? `(${totalSql(table, query.filters, this.values, parents)}) as total` : undefined;
+    if (!rows.isRead) {
+      const from = ` from ${total ?? '(select) as none'}`;
+      return { members, from, prefix: '', isShort: !total, isPlannedByValues: true, mostBytes: 0, mostRows: 0 };
+    }
+    const limit = rows.hasMore ? query.limit + 1 : query.limit;
+    const read = pageStatement(table, { columns: rows.columns, joins }, { ...query, limit }, this.values, parents);
+    const { prefix, isPlannedByValues } = read;
+    return {
+      members,
+      from: ` from ${rows.from(read.rows, parents)}${total ? `, ${total}` : ''}`,
+      prefix,
+      isShort: read.isShort && !total,
+      isPlannedByValues,
+      mostBytes: limit * rows.mostBytes,
+      mostRows: limit * (1 + rows.mostRows),
+    };
+  }
+
+  /** What of a page's SQL depends on what is selected and how long the page is, but on no value. */
+  private shape<Row>(table: Table<Row>, json: PageJson, query: PageQuery): PageShape {
+    const { order, descending, backward, limit, before, after } = query;
+    const key = `${table.name} ${order} ${descending} ${backward} ${limit} ${before !== undefined} ${after !== undefined}`;
+    const known = shapes.get(json)?.get(key);
+    if (known) return known;
+    const { nestedPages } = this;
+    const rows = new PageRows(query, cursorSql(table, order, descending));
+    const relations = new Set<string>();
+    const rowOf = (row: RowJson) => this.rowFormat(table, row, relations);
+    const shape = {
+      members: json.members.map((member) => ({ key: member.key, text: memberSql(member, rows, rowOf) })),
+      rows,
+      joins: joinsOf(table, relations),
+      hasTotal: json.members.some((member) => 'total' in member),
+    };
+    // The parameters of nested pages are added each time.
+    if (this.nestedPages === nestedPages) remember(json, key, shape);
+    return shape;
+  }
+
+  /** @param relations receives the relations to join; `undefined` where none can be joined. */
+  private rowFormat<Row>(table: Table<Row>, row: RowJson, relations: Set<string> | undefined): Format {
+    const format = new Format();
+    const omitsNulls = row.nulls === 'omitted';
+    return format.object(row.members, (member, name) => {
+      if ('constant' in member) return format.append(name + JSON.stringify(member.constant));
+      if ('column' in member) return addColumn(format, name, columnIn(table, member.column), row);
+      if ('pages' in member) return format.append(name).add(this.pages(table, member.pages, member.page));
+      const { value, isNullable } = this.relation(table, member.relation, member.row, relations);
+      return isNullable ? format.addOptional(name, value, omitsNulls) : format.append(name).add(value);
+    });
+  }
+
+  /** A related row: joined where it can be, else read by a subquery. */
+  private relation<Row>(table: Table<Row>, name: string, row: RowJson, relations: Set<string> | undefined) {
+    const relation = table.relations[name];
+    if (!relation) throw new Error(`${table.name} has no relation ${name}`);
+    const other = relation.table();
+    const isNullable = relation.join === 'left';
+    const id = columnOf(other, other.idField);
+    const { sql, mostBytes, mostRows } = this.rowFormat(other, row, undefined);
+    // A table's own joins are to the table that refers to it, which is in scope.
+    if (relation.join !== 'included' && !relations) {
+      const from = `${other.name} where ${id} = ${columnOf(table, relation.field)}`;
+      return { value: { sql: `(select ${sql} from ${from})`, mostBytes, mostRows: mostRows + 1 }, isNullable };
+    }
+    relations?.add(name);
+    const text = isNullable ? `case when ${id} is not null then ${sql} end` : sql;
+    return { value: { sql: text, mostBytes, mostRows }, isNullable };
+  }
+
+  /** A page of the rows that refer to a row. */
+  private pages<Row>(table: Table<Row>, name: string, page: PageJson): Value {
+    const pages = table.pages?.[name];
+    const query = this.nested?.get(page);
+    if (!pages || !query) throw new Error(`${table.name} has no pages ${name}`);
+    this.nestedPages++;
+    const other = pages.table();
+    const rows = `(select ${columnOf(table, table.idField)})`;
+    const column = other.columns[pages.field] as Column;
+    const { members, from, mostBytes, mostRows } = this.page(other, page, query, { rows, count: 1, column });
+    const format = new Format();
+    format.object(members, ({ text }, key) => format.append(key).add({ sql: text, mostBytes: 0, mostRows: 0 }));
+    return { sql: `(select ${format.sql}${from})`, mostBytes: format.mostBytes + mostBytes, mostRows };
+  }
+}
+
+/** See {@link JsonWriter.page}. */
+interface PageShape {
+  readonly members: PageSql['members'];
+  readonly rows: PageRows;
+  readonly joins: string;
+  readonly hasTotal: boolean;
+}
+
+/** Most documents ask for the same page again and again. */
+const shapes = new WeakMap<PageJson, Map<string, PageShape>>();
+/** Maximum number of shapes of one selection: pages have up to a hundred lengths. */
+const MOST_SHAPES = 200;
+
+function remember(json: PageJson, key: string, shape: PageShape): void {
+  let known = shapes.get(json);
+  if (!known || known.size === MOST_SHAPES) {
+    known = new Map();
+    shapes.set(json, known);
+  }
+  known.set(key, shape);
+}
+
+/** The JSON text of a member of a page. */
+function memberSql(member: PageMember, rows: PageRows, rowOf: (row: RowJson) => Format): string {
+  if ('constant' in member) return literal(JSON.stringify(member.constant));
+  if ('nodes' in member) return rows.list(rowOf(member.nodes));
+  if ('edges' in member) return rows.list(edgeFormat(member.edges, rows.cursor, rowOf));
+  if ('pageInfo' in member) return pageInfoSql(member.pageInfo, rows);
+  return member.total === 'count'
+    ? `least(total.count, ${MOST_COUNTED})::text`
+    : `case when total.count > ${MOST_COUNTED} then '"AT_LEAST"' else '"EQUAL"' end`;
+}
+
+function edgeFormat(members: readonly EdgeMember[], cursor: string, rowOf: (row: RowJson) => Format): Format {
+  const format = new Format();
+  return format.object(members, (member, key) => {
+    if ('constant' in member) return format.append(key + JSON.stringify(member.constant));
+    if ('node' in member) return format.append(key).add(rowOf(member.node));
+    return format.append(`${key}"`).add({ sql: cursor, mostBytes: 2000, mostRows: 0 }).append('"');
+  });
+}
+
+function pageInfoSql(members: readonly PageInfoMember[], rows: PageRows): string {
+  const format = new Format();
+  return format.object(members, (member, key) => {
+    if ('constant' in member) return format.append(key + JSON.stringify(member.constant));
+    return format.append(key).add({ sql: rows.info(member.info), mostBytes: 2000, mostRows: 0 });
+  }).sql;
+}
+
+/** The rows that a page's members need: a subquery `page`, of which the members are aggregates in `members`. */
+class PageRows {
+  mostBytes = 0;
+  mostRows = 0;
+  private readonly read: string[] = [];
+  private readonly aggregates: (() => string)[] = [];
+  private hasNumbers: boolean;
+  private selected: string | undefined;
+  /** Whether one more row is read, to show whether there are more. */
+  hasMore = false;
+
+  constructor(
+    private readonly page: Pick<PageQuery, 'backward' | 'before' | 'after' | 'limit'>,
+    private readonly cursors: CursorSql,
+  ) {
+    this.hasNumbers = page.backward;
+  }
+
+  get isRead(): boolean {
+    return this.read.length > 0 || this.hasMore;
+  }
+
+  /** The cursor of a row. */
+  get cursor(): string {
+    const { id, key, of } = this.cursors;
+    return of(id, key);
+  }
+
+  get columns(): string {
+    return this.read.map((sql, index) => `${sql} as c${index}`).join(', ') || 'true as c0';
+  }
+
+  /** An array of the rows' texts. */
+  list({ sql, mostBytes, mostRows }: Format): string {
+    this.mostBytes += mostBytes;
+    this.mostRows += mostRows;
+    const column = this.column(sql);
+    return this.aggregate(
+      () => `'[' || coalesce(string_agg(page.${column}, ','${this.order})${this.inPage}, '') || ']'`,
+    );
+  }
+
+  info(name: 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor'): string {
+    const { backward, before, after, limit } = this.page;
+    if (name === 'hasNextPage' || name === 'hasPreviousPage') {
+      if ((name === 'hasNextPage') === backward) return literal(String((backward ? before : after) !== undefined));
+      this.hasMore = true;
+      this.hasNumbers = true;
+      return this.aggregate(() => `(count(*) > ${limit})::text`);
+    }
+    // Only two cursors are needed, so only their ids and keys are collected.
+    const { id, key, of } = this.cursors;
+    const index = name === 'startCursor' ? '1' : `least(count(*), ${limit})::int`;
+    const end = (column: string) => `(array_agg(page.${column}${this.order})${this.inPage})[${index}]`;
+    const [idColumn, keyColumn] = [this.column(id), this.column(key)];
+    return this.aggregate(() => `coalesce('"' || ${of(end(idColumn), end(keyColumn))} || '"', 'null')`);
+  }
+
+  /** @param rows selects the rows. */
+  from(rows: string, parents: Parents | undefined): string {
+    const numbered = this.hasNumbers ? `select rows.*, row_number() over () as number from (${rows}) as rows` : rows;
+    const source = parents
+      ? `${parents.rows} as parent(id) cross join lateral (${numbered}) as page`
+      : `(${numbered}) as page`;
+    this.selected ??= this.aggregates.map((sql, index) => `${sql()} as m${index}`).join(', ');
+    return `(select ${this.selected} from ${source}) as members`;
+  }
+
+  private column(sql: string): string {
+    const known = this.read.indexOf(sql);
+    return `c${known < 0 ? this.read.push(sql) - 1 : known}`;
+  }
+
+  /** @param sql called once all members are known. @returns the name of its result. */
+  private aggregate(sql: () => string): string {
+    return `members.m${this.aggregates.push(sql) - 1}`;
+  }
+
+  /**
+   * Read forward, the rows come in order. An `order by` in one aggregate may change the order in which all others get the
+   * rows (PostgreSQL 16), so all have it or none.
+   */
+  private get order(): string {
+    return this.page.backward ? ' order by page.number desc' : '';
+  }
+
+  /** Leaves out the row beyond the page. */
+  private get inPage(): string {
+    return this.hasMore ? ` filter (where page.number <= ${this.page.limit})` : '';
+  }
+}
+
+/** SQL of a JSON text. */
+interface Value {
+  readonly sql: string;
+  readonly mostBytes: number;
+  readonly mostRows: number;
+}
+
+/** Maximum number of values of one call of `format`, besides its template (PostgreSQL's FUNC_MAX_ARGS is 100). */
+const MAX_VALUES = 99;
+
+/** Text with values in it, as calls of `format`: concatenation would copy each row several times. */
+class Format implements Value {
+  mostBytes = 0;
+  mostRows = 0;
+  private readonly calls: { template: string; readonly values: string[] }[] = [];
+
+  get sql(): string {
+    return this.calls
+      .map(({ template, values }) => `format(${[literal(template), ...values].join(', ')})`)
+      .join(' || ');
+  }
+
+  /** An object with a member for each of these. @param write appends a member, whose key comes with a comma and colon. */
+  object<Member extends { readonly key: string }>(
+    members: readonly Member[],
+    write: (member: Member, key: string) => unknown,
+  ): this {
+    this.append('{');
+    for (const [index, member] of members.entries()) write(member, `${index ? ',' : ''}${JSON.stringify(member.key)}:`);
+    return this.append('}');
+  }
+
+  append(text: string): this {
+    this.call.template += text.replaceAll('%', '%%');
+    this.mostBytes += text.length;
+    return this;
+  }
+
+  /** Adds a value that is not null. */
+  add({ sql, mostBytes, mostRows }: Value): this {
+    const { call } = this;
+    call.template += '%s';
+    call.values.push(sql);
+    this.mostBytes += mostBytes;
+    this.mostRows += mostRows;
+    return this;
+  }
+
+  /** Adds a member whose value may be null. `format` writes nothing for a null. */
+  addOptional(key: string, value: Value, omitsNulls: boolean): this {
+    if (omitsNulls) return this.add({ ...value, sql: `${literal(key)} || ${value.sql}` });
+    return this.append(key).add({ ...value, sql: `coalesce(${value.sql}, 'null')` });
+  }
+
+  private get call() {
+    const last = this.calls.at(-1);
+    if (last && last.values.length < MAX_VALUES) return last;
+    const call = { template: '', values: [] };
+    this.calls.push(call);
+    return call;
+  }
+}
+
+function addColumn(format: Format, key: string, column: Column, { ids, nulls }: RowJson): Format {
+  const { kind, isNullable } = column;
+  const isQuoted = QUOTED.has(kind) || (kind === 'id' && ids === 'string');
+  const value = { sql: jsonValueOf(column), mostBytes: mostBytesOf(column), mostRows: 0 };
+  if (isNullable) {
+    const quoted = isQuoted ? { ...value, sql: `'"' || ${value.sql} || '"'` } : value;
+    return format.addOptional(key, quoted, nulls === 'omitted');
+  }
+  return isQuoted ? format.append(`${key}"`).add(value).append('"') : format.append(key).add(value);
+}
+
+/** Whether a column can be written as JSON. */
+export function isWritable<Row>(table: Table<Row>, field: string): boolean {
+  const column = table.columns[field] ?? table.computed?.[field];
+  return column !== undefined && column.kind !== 'other';
+}
+
+function columnIn<Row>(table: Table<Row>, field: string): Column {
+  const column = table.columns[field] ?? table.computed?.[field];
+  if (!column) throw new Error(`${table.name} has no column ${field}`);
+  return column;
+}
+
+/** The kinds whose values are JSON strings that need no escaping. */
+const QUOTED: ReadonlySet<Column['kind']> = new Set(['enum', 'timestamp', 'date']);
+
+/** The value as in JSON, but for quotes that need no escaping. */
+function jsonValueOf({ sql, kind }: Column): string {
+  if (kind === 'text') return `to_json(${sql})::text`;
+  if (kind === 'date') return `to_char(${sql}, 'YYYY-MM-DD')`;
+  return kind === 'timestamp' ? `to_char(${sql} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` : `${sql}::text`;
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,335 @@
+import {
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isInputObjectType,
+  isLeafType,
+  isListType,
+  Kind,
+  type OperationTypeNode,
+  SchemaMetaFieldDef,
+  TypeMetaFieldDef,
+  type ValueNode,
+  valueFromASTUntyped,
+} from 'graphql';
+import { ProblemError } from '../errors/errors';
+import type { Rule } from '../errors/inputs';
+import { MAX_PAGE } from './connection';
+import { listSizeOf, weightOf } from './cost-directives';
+
+/** The fields selected of an object. */
+export interface SelectedFields {
+  readonly fields: readonly SelectedField[];
+}
+
+export interface SelectedField {
+  /** The response key. */
+  readonly key: string;
+  readonly field: GraphQLField<unknown, unknown>;
+  /** `Pet.name` */
+  readonly coordinate: string;
+  readonly nodes: readonly FieldNode[];
+  /** `undefined` for leaves. */
+  readonly selection: SelectedFields | undefined;
+}
+
+/** The variables of an operation. */
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** A number that may depend on the variables of a request. */
+export interface Estimate {
+  /** The maximum for any variables. */
+  readonly most: number;
+  /** The value for these variables, as sent. Absent if it is always `most`. */
+  readonly at?: (variables: Variables) => number;
+}
+
+function constant(value: number): Estimate {
+  return { most: value };
+}
+
+function sum(terms: readonly Estimate[]): Estimate {
+  const most = terms.reduce((total, term) => total + term.most, 0);
+  const varying = terms.flatMap(({ at }) => at ?? []);
+  if (!varying.length) return constant(most);
+  const fixed = terms.reduce((total, term) => total + (term.at ? 0 : term.most), 0);
+  return { most, at: (variables) => varying.reduce((total, at) => total + at(variables), fixed) };
+}
+
+function times(a: Estimate, b: Estimate): Estimate {
+  const most = a.most * b.most;
+  if (!a.at && !b.at) return constant(most);
+  return { most, at: (variables) => estimateAt(a, variables) * estimateAt(b, variables) };
+}
+
+export function estimateAt({ most, at }: Estimate, variables: Variables): number {
+  return at ? at(variables) : most;
+}
+
+/**
+ * The maximum estimated cost of an operation of each kind, and of a `free` one, which uses no quota. A subscription's is that
+ * of each event, as it is charged only when it starts.
+ */
+export type CostLimits = Readonly<Record<`${OperationTypeNode}` | 'free', number>>;
+
+/** How many elements a refusal names. */
+const NAMED = 3;
+
+/**
+ * Why an operation is too expensive to run; `undefined` if it is not. Nothing is computed if no variables could make it so.
+ * @param cost how many requests it counts as.
+ * @param variables coerced.
+ */
+export function refuseCost(
+  { schema, kind }: { readonly schema: GraphQLSchema; readonly kind: `${OperationTypeNode}` },
+  { root, size, cost: requests }: { readonly root: SelectedFields; readonly size: Estimate; readonly cost: number },
+  variables: Variables,
+  limits: CostLimits,
+): ProblemError | undefined {
+  const isEvent = kind === 'subscription';
+  const pages = isEvent ? pagesIn(root) : [];
+  if (pages.length) {
+    const message = `An event of a subscription holds rows and what they belong to, but no pages and counts; it may not select ${pages.join(', ')}.`;
+    return new ProblemError('OPERATION_TOO_COMPLEX', message);
+  }
+  const most = requests === 0 ? limits.free : limits[kind];
+  const cost = size.most > most ? Math.round(estimateAt(size, variables)) : 0;
+  if (cost <= most) return undefined;
+  const what = isEvent ? 'An event of the subscription' : 'The operation';
+  const dearest = dearestOf(new FieldCosts(schema).shares(root, variables));
+  const allowed = requests === 0 ? 'is allowed of one that uses no quota' : 'is allowed';
+  const message = `${what} has an estimated cost of ${cost}; at most ${most} ${allowed}. Most of it: ${dearest}. Ask for less of these.`;
+  return new ProblemError('OPERATION_TOO_COMPLEX', message);
+}
+
+/** In words, what costs most: `Pet.id 10000, Pet.name 10000`. */
+function dearestOf(shares: ReadonlyMap<string, number>): string {
+  const dearest = [...shares].filter(([, share]) => share > 0).sort(([, a], [, b]) => b - a);
+  const named = dearest.slice(0, NAMED).map(([element, share]) => `${element} ${Math.round(share)}`);
+  return named.join(', ');
+}
+
+function pagesIn({ fields }: SelectedFields): string[] {
+  const pages = fields.flatMap(({ field, coordinate, selection }) => [
+    ...(listSizeOf(field) ? [coordinate] : []),
+    ...(selection ? pagesIn(selection) : []),
+  ]);
+  return [...new Set(pages)];
+}
+
+/** A response key costs nothing up to this length, and one for each further such length that it begins. */
+const NAME_LENGTH = 16;
+/** The assumed length of lists that do not declare theirs. */
+const ASSUMED_LENGTH = MAX_PAGE;
+
+/** What is known of the objects that have a selection. */
+interface Place {
+  /** The fields that are lists of a page's length, and that length. */
+  readonly page?: { readonly fields: readonly string[]; readonly length: Estimate };
+  readonly introspected?: Introspected;
+}
+
+/** What a field costs in each object that has it. */
+interface FieldCost {
+  /** By itself: its values, its name, its arguments; each with what it is called in messages. */
+  readonly own: readonly (readonly [what: string, cost: Estimate])[];
+  /** How many objects it has, which have its selection. */
+  readonly length: Estimate;
+  readonly inside: Place;
+}
+
+/**
+ * Estimates what an operation costs before it runs: how much is read, written and sent. Each field counts 1, or the weight of
+ * its `@cost`, in every object that has it; `@listSize` says how many there are, and the schema itself how much
+ * introspection finds. Long names and given arguments are added.
+ */
+export class FieldCosts {
+  constructor(private readonly schema: GraphQLSchema) {}
+
+  total({ fields }: SelectedFields, place: Place = {}): Estimate {
+    return sum(
+      fields.map((field) => {
+        const { own, length, inside } = this.of(field, place);
+        const below = field.selection ? times(length, this.total(field.selection, inside)) : constant(0);
+        return sum([...own.map(([, cost]) => cost), below]);
+      }),
+    );
+  }
+
+  /** What each element of the schema adds to the total for these variables. */
+  shares(root: SelectedFields, variables: Variables): ReadonlyMap<string, number> {
+    const shares = new Map<string, number>();
+    const visit = ({ fields }: SelectedFields, place: Place, objects: number) => {
+      for (const field of fields) {
+        const { own, length, inside } = this.of(field, place);
+        for (const [what, cost] of own)
+          shares.set(what, (shares.get(what) ?? 0) + objects * estimateAt(cost, variables));
+        if (field.selection) visit(field.selection, inside, objects * estimateAt(length, variables));
+      }
+    };
+    visit(root, {}, 1);
+    return shares;
+  }
+
+  private of(plan: SelectedField, { page, introspected }: Place): FieldCost {
+    const { field, key, coordinate, nodes } = plan;
+    const found = introspected?.under(plan) ?? Introspected.by(plan, this.schema);
+    const parents = introspected?.size ?? 1;
+    const listSize = listSizeOf(field);
+    const isList = isListType(getNullableType(field.type));
+    const sized = page?.fields.includes(field.name) ? page.length : isList ? lengthOf(field, nodes[0]) : constant(1);
+    const values = found ? constant(ratio(found.values, parents)) : sized;
+    return {
+      own: [
+        [coordinate, times(values, constant(weightOf(field, 1)))],
+        [`names of more than ${NAME_LENGTH} characters`, constant(Math.ceil(key.length / NAME_LENGTH) - 1)],
+        ...argumentsOf(plan),
+      ],
+      length: found ? constant(ratio(found.size, parents)) : sized,
+      inside: {
+        introspected: found,
+        ...(listSize?.sizedFields && { page: { fields: listSize.sizedFields, length: lengthOf(field, nodes[0]) } }),
+      },
+    };
+  }
+}
+
+function argumentsOf({ field, coordinate, nodes }: SelectedField): [string, Estimate][] {
+  return (nodes[0]?.arguments ?? []).flatMap(({ name, value }): [string, Estimate][] => {
+    const argument = field.args.find((each) => each.name === name.value);
+    if (!argument) return [];
+    return [[`${coordinate}(${argument.name}:)`, estimateValue(argument.type, weightOf(argument, 0), value)]];
+  });
+}
+
+/** Objects that are nowhere have no fields. */
+function ratio(values: number, parents: number): number {
+  return parents && values / parents;
+}
+
+function lengthOf(field: GraphQLField<unknown, unknown>, node: FieldNode | undefined): Estimate {
+  const { assumedSize = ASSUMED_LENGTH, slicingArguments = [] } = listSizeOf(field) ?? {};
+  const slicing = field.args.filter(({ name }) => slicingArguments.includes(name));
+  const most = Math.max(...slicing.map(({ extensions }) => (extensions.rule as Rule | undefined)?.maximum ?? MAX_PAGE));
+  const given = slicingArguments.flatMap(
+    (name) => node?.arguments?.find((argument) => argument.name.value === name)?.value ?? [],
+  );
+  const at = (variables: Variables) => {
+    const lengths = given.map((value) => lengthIn(value, most, variables));
+    return lengths.find((length) => length !== undefined) ?? assumedSize;
+  };
+  const varies = given.some(holdsVariable);
+  return varies ? { most, at } : constant(at({}));
+}
+
+/** Lengths out of bounds are rejected in execution; here a negative one must not reduce the total. */
+function lengthIn(node: ValueNode, most: number, variables: Variables): number | undefined {
+  const value = valueFromASTUntyped(node, variables);
+  const length = Array.isArray(value) ? value.length : value;
+  return typeof length === 'number' ? Math.min(Math.max(length, 0), most) : undefined;
+}
+
+/** More items than a request can hold. */
+const MAX_ITEMS = 100 * 1024;
+
+/**
+ * What a value costs that is given for an argument or an input field: nothing if it is null, else its weight and those
+ * of what it holds. Each item of a list is 1.
+ */
+function estimateValue(type: GraphQLInputType, weight: number, node: ValueNode): Estimate {
+  if (!holdsVariable(node)) return constant(costOf(type, weight, valueFromASTUntyped(node)));
+  const most = weight + mostInside(type);
+  // Most arguments cost nothing, whatever their value.
+  return most ? { most, at: (variables) => costOf(type, weight, valueFromASTUntyped(node, variables)) } : constant(0);
+}
+
+function holdsVariable(node: ValueNode): boolean {
+  if (node.kind === Kind.LIST) return node.values.some(holdsVariable);
+  if (node.kind === Kind.OBJECT) return node.fields.some(({ value }) => holdsVariable(value));
+  return node.kind === Kind.VARIABLE;
+}
+
+function costOf(type: GraphQLInputType, weight: number, value: unknown): number {
+  if (value === null || value === undefined) return 0;
+  const shape = getNullableType(type);
+  if (isListType(shape)) {
+    const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (isLeafType(getNamedType(shape))) return weight + items.length;
+    return items.reduce((cost: number, item) => cost + costOf(shape.ofType, 1, item), weight);
+  }
+  if (!isInputObjectType(shape) || typeof value !== 'object') return weight;
+  const fields = shape.getFields();
+  let cost = weight;
+  for (const [name, inner] of Object.entries(value)) {
+    const field = Object.hasOwn(fields, name) && fields[name];
+    if (field) cost += costOf(field.type, weightOf(field, 0), inner);
+  }
+  return cost;
+}
+
+/** What anything of a type can cost beside its own weight. */
+function mostInside(type: GraphQLInputType): number {
+  const shape = getNullableType(type);
+  if (isListType(shape)) return MAX_ITEMS;
+  if (!isInputObjectType(shape)) return 0;
+  const fields = Object.values(shape.getFields());
+  return fields.reduce((most, field) => most + weightOf(field, 0) + mostInside(field.type), 0);
+}
+
+type Counts = ReadonlyMap<unknown, number>;
+type Read = (source: unknown, args: object, context: undefined, info: { readonly schema: GraphQLSchema }) => unknown;
+
+/**
+ * The objects that introspection finds at one place of a query, and how often each. Since the schema does not change,
+ * following the query from `__schema` gives the real length of every list.
+ */
+class Introspected {
+  readonly size: number = 0;
+  private readonly inside = new Map<string, Introspected>();
+
+  private constructor(
+    readonly schema: GraphQLSchema,
+    private readonly objects: Counts,
+    /** How many values the field has that leads here: these objects or leaves, and one where there is none. */
+    readonly values: number,
+  ) {
+    for (const times of objects.values()) this.size += times;
+  }
+
+  /** What `__schema` or `__type` finds; `undefined` for all other fields. The type that a variable names may be any. */
+  static by({ field, nodes }: SelectedField, schema: GraphQLSchema): Introspected | undefined {
+    if (field === SchemaMetaFieldDef) return new Introspected(schema, new Map([[schema, 1]]), 1);
+    if (field !== TypeMetaFieldDef) return undefined;
+    const name = nodes[0]?.arguments?.[0]?.value;
+    const types = name?.kind === Kind.STRING ? [schema.getType(name.value)] : Object.values(schema.getTypeMap());
+    return new Introspected(schema, new Map(types.flatMap((type) => (type ? [[type, 1]] : []))), 1);
+  }
+
+  /** What a field of these objects has, deprecated elements included. */
+  under({ field }: SelectedField): Introspected {
+    let known = this.inside.get(field.name);
+    if (!known) {
+      known = this.follow(field);
+      this.inside.set(field.name, known);
+    }
+    return known;
+  }
+
+  private follow({ resolve, type }: SelectedField['field']): Introspected {
+    const read = resolve as Read | undefined;
+    const isList = isListType(getNullableType(type));
+    if (!isList && isLeafType(getNamedType(type))) return new Introspected(this.schema, new Map(), this.size);
+    const found = new Map<unknown, number>();
+    let values = 0;
+    for (const [object, times] of this.objects) {
+      const value = read?.(object, { includeDeprecated: true }, undefined, this) ?? undefined;
+      const items = isList ? ((value ?? []) as readonly unknown[]) : [value];
+      values += times * Math.max(1, items.length);
+      for (const item of items) if (item !== undefined) found.set(item, (found.get(item) ?? 0) + times);
+    }
+    return new Introspected(this.schema, found, values);
+  }
+}

@@ -1,0 +1,255 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  type GraphQLOutputType,
+  GraphQLScalarType,
+  GraphQLSchema,
+  getArgumentValues,
+  getNamedType,
+  getNullableType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+} from 'graphql';
+import { isWritable } from '../database/reading/json';
+import { isReadInOrder } from '../database/reading/page-statement';
+import {
+  type EdgeMember,
+  type JsonFormat,
+  JsonText,
+  type Nested,
+  type PageInfoMember,
+  type PageJson,
+  type PageMember,
+  type RowJson,
+  type RowMember,
+  type Selection,
+} from '../database/reading/selection';
+import { idOrderOf, type Table } from '../database/reading/table';
+import type { Analysis, Source } from './analysis';
+import { pageQuery } from './connection';
+import type { SelectedField, SelectedFields } from './cost';
+import { type ListArgs, pageOf } from './page-args';
+
+/**
+ * Plain selections become leaves. A root field of a query whose whole subtree PostgreSQL can write as JSON is replaced by
+ * a hidden field of an execution schema: a leaf with the same arguments and the same resolver, which then returns JSON.
+ * graphql-js has one value to complete, whatever its size. Documents are validated against the schema without hidden
+ * fields, so clients can neither name nor find them.
+ */
+
+/** The tables whose rows PostgreSQL can write as JSON, by the name of their GraphQL type. */
+export type Tables = ReadonlyMap<string, Table<object>>;
+
+const SUFFIX = '__json';
+
+const Json = new GraphQLScalarType({
+  name: 'Json__',
+  serialize: (value) => {
+    if (value instanceof JsonText || Object.getPrototypeOf(value) === null) return value;
+    throw new Error('The resolver does not read what @Selected() gives it.');
+  },
+});
+
+/** The schema with a hidden leaf for each root field of queries that returns rows of a table. */
+export function withLeaves(schema: GraphQLSchema, tables: Tables): GraphQLSchema {
+  const query = schema.getQueryType();
+  if (!query) return schema;
+  const config = query.toConfig();
+  const leaves = Object.entries(config.fields).flatMap(([name, field]) => {
+    if (!tableOf(field.type, tables)) return [];
+    return [[name + SUFFIX, { ...field, type: isNonNullType(field.type) ? new GraphQLNonNull(Json) : Json }] as const];
+  });
+  const fields = { ...config.fields, ...Object.fromEntries(leaves) };
+  const { types, ...others } = schema.toConfig();
+  return new GraphQLSchema({
+    ...others,
+    types: types.filter((type) => type !== query),
+    query: new GraphQLObjectType({ ...config, fields }),
+  });
+}
+
+/** The table of the rows that a field returns: one, or a page of them. */
+function tableOf(type: GraphQLOutputType, tables: Tables): Table<object> | undefined {
+  const named = getNamedType(type);
+  if (isListType(getNullableType(type)) || !isObjectType(named)) return undefined;
+  const nodes = named.getFields().nodes;
+  return tables.get(nodes ? getNamedType(nodes.type).name : named.name);
+}
+
+/** An operation whose plain root fields are leaves. */
+export interface WithLeaves {
+  readonly document: DocumentNode;
+  /** The pages inside of leaves, whose arguments are checked before anything runs. */
+  readonly pages: readonly NestedPage[];
+}
+
+/** A page inside of a row. */
+interface NestedPage {
+  readonly page: PageJson;
+  readonly table: Table<object>;
+  readonly field: SelectedField;
+}
+
+/** What a leaf selects, by its field node. */
+const selections = new WeakMap<FieldNode, Selection>();
+
+/** What the leaf of a field node selects; `undefined` if it is none. */
+export function leafSelection(node: FieldNode | undefined): Selection | undefined {
+  return node && selections.get(node);
+}
+
+/** @returns `undefined` if nothing can be a leaf. */
+export function rewrite(
+  { node, fragments }: Source,
+  { root }: Analysis,
+  tables: Tables,
+  format: JsonFormat,
+): WithLeaves | undefined {
+  if (node.operation !== 'query') return undefined;
+  const reader = new TreeReader(tables, format);
+  let hasLeaves = false;
+  const nodes = root.fields.flatMap((field): readonly FieldNode[] => {
+    const selection = reader.selection(field);
+    if (!selection) return field.nodes;
+    hasLeaves = true;
+    return field.nodes.map(({ name, selectionSet: _, directives: __, ...node }): FieldNode => {
+      const alias = { kind: Kind.NAME, value: field.key } as const;
+      const leaf = { ...node, alias, name: { ...name, value: name.value + SUFFIX } };
+      selections.set(leaf, selection);
+      return leaf;
+    });
+  });
+  // Introspection would find the hidden fields.
+  if (!hasLeaves || root.fields.some(({ field }) => field.name === '__schema' || field.name === '__type'))
+    return undefined;
+  const operation = { ...node, selectionSet: { ...node.selectionSet, selections: nodes } };
+  const document: DocumentNode = { kind: Kind.DOCUMENT, definitions: [operation, ...Object.values(fragments)] };
+  return { document, pages: reader.pages };
+}
+
+/**
+ * Which rows the nested pages have.
+ * @returns `undefined` if some are not read in the order of an index: the resolvers then read them for all parents at once.
+ * @throws ProblemError `BAD_USER_INPUT` for wrong arguments.
+ */
+export function nestedPages(
+  pages: readonly NestedPage[],
+  variables: Readonly<Record<string, unknown>>,
+): Nested | undefined {
+  const nested = new Map();
+  for (const { page, table, field } of pages) {
+    const args = getArgumentValues(field.field, field.nodes[0] as FieldNode, variables) as ListArgs;
+    const query = pageQuery(table, pageOf(args, idOrderOf(table)), args.filter);
+    if (!isReadInOrder(table, query)) return undefined;
+    nested.set(page, query);
+  }
+  return nested;
+}
+
+/** Thrown, and caught here, where a selection is more than a tree of columns, related rows and pages. */
+class NotPlain extends Error {}
+const NOT_PLAIN = new NotPlain();
+
+class TreeReader {
+  readonly pages: NestedPage[] = [];
+
+  constructor(
+    private readonly tables: Tables,
+    private readonly format: JsonFormat,
+  ) {}
+
+  /** What a root field selects; `undefined` if that is not plain. */
+  selection({ field, selection }: SelectedField): Selection | undefined {
+    const table = tableOf(field.type, this.tables);
+    if (!table || !selection) return undefined;
+    const known = this.pages.length;
+    try {
+      const isPage = isPageType(field.type);
+      return {
+        fields: NO_FIELDS,
+        ...(isPage ? { page: this.page(table, selection) } : { row: this.row(table, selection) }),
+      };
+    } catch (error) {
+      if (error !== NOT_PLAIN) throw error;
+      this.pages.length = known;
+      return undefined;
+    }
+  }
+
+  private row(table: Table<object>, { fields }: SelectedFields): RowJson {
+    const texts = new Set<string>();
+    const members = fields.map((selected): RowMember => {
+      const { key, field, selection } = selected;
+      if (field.name === '__typename') return { key, constant: table.type };
+      if (!selection) {
+        if (field.args.length || !isWritable(table, field.name) || texts.has(field.name)) throw NOT_PLAIN;
+        // The database must not repeat a text under many names in every row.
+        if (table.columns[field.name]?.kind === 'text') texts.add(field.name);
+        return { key, column: field.name };
+      }
+      const relation = table.relations[field.name];
+      if (relation && !field.args.length)
+        return { key, relation: field.name, row: this.row(relation.table(), selection) };
+      const pages = table.pages?.[field.name];
+      if (!pages || !isPageType(field.type)) throw NOT_PLAIN;
+      const other = pages.table();
+      const page = this.page(other, selection);
+      this.pages.push({ page, table: other, field: selected });
+      return { key, pages: field.name, page };
+    });
+    // Without a first member that is always there, it is unknown where commas are needed.
+    const [first] = members;
+    const isSure = first && ('constant' in first || ('column' in first && first.column === table.idField));
+    if (this.format.nulls === 'omitted' && !isSure) throw NOT_PLAIN;
+    return { ...this.format, members };
+  }
+
+  private page(table: Table<object>, { fields }: SelectedFields): PageJson {
+    const members = fields.map(({ key, field, coordinate, selection }): PageMember => {
+      const inside = selection?.fields ?? [];
+      switch (field.name) {
+        case '__typename':
+          return { key, constant: coordinate.split('.')[0] ?? '' };
+        case 'nodes':
+          return { key, nodes: this.row(table, { fields: inside }) };
+        case 'edges':
+          return { key, edges: inside.map((each) => this.edge(table, each)) };
+        case 'pageInfo':
+          return { key, pageInfo: inside.map(infoOf) };
+        case 'totalCount':
+          return { key, total: 'count' };
+        case 'totalCountRelation':
+          return { key, total: 'relation' };
+        default:
+          throw NOT_PLAIN;
+      }
+    });
+    return { members };
+  }
+
+  private edge(table: Table<object>, { key, field, coordinate, selection }: SelectedField): EdgeMember {
+    if (field.name === '__typename') return { key, constant: coordinate.split('.')[0] ?? '' };
+    if (field.name === 'cursor') return { key, cursor: true };
+    if (field.name === 'node' && selection) return { key, node: this.row(table, selection) };
+    throw NOT_PLAIN;
+  }
+}
+
+const NO_FIELDS: Selection['fields'] = new Map();
+
+function infoOf({ key, field, coordinate }: SelectedField): PageInfoMember {
+  const { name } = field;
+  if (name === '__typename') return { key, constant: coordinate.split('.')[0] ?? '' };
+  if (name === 'hasNextPage' || name === 'hasPreviousPage' || name === 'startCursor' || name === 'endCursor')
+    return { key, info: name };
+  throw NOT_PLAIN;
+}
+
+function isPageType(type: GraphQLOutputType): boolean {
+  const named = getNamedType(type);
+  return isObjectType(named) && 'nodes' in named.getFields();
+}
