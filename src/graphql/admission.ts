@@ -4,13 +4,13 @@ import { isTooExpensive } from '../rate-limit/rules';
 import type { Caller, Scope } from './caller';
 import type { OperationRequest, Variables } from './context';
 import { type CostLimits, refuseCost } from './cost';
-import type { Operation, Plan } from './operation';
+import type { Operation, Variant } from './operation';
 import { type Answering, type Outcome, refusal } from './outcome';
 
 /** An operation that its caller may run. */
 export interface Admitted extends Answering {
   readonly operation: Operation;
-  readonly plan: Plan;
+  readonly variant: Variant;
   /** Coerced. */
   readonly variables: Variables;
 }
@@ -24,16 +24,16 @@ export function admit(
 ): Outcome | Admitted {
   const { notice } = operation;
   const variables = request.api.coerces ? sent : operation.coerce(sent);
-  const plan = operation.plan(variables);
-  const denied = plan && (deny(plan, request) ?? (variables && refuseCost(operation, plan, variables, costs)));
+  const variant = operation.variant(variables);
+  const denied = variant && (deny(variant, request) ?? (variables && refuseCost(operation, variant, variables, costs)));
   if (denied) return refusal(denied, { request, notice });
-  if (variables && plan) return { request, notice, operation, plan, variables };
+  if (variables && variant) return { request, notice, operation, variant, variables };
   const details = variableErrors(operation, sent);
   return refusal(badInput(...details), { request, notice });
 }
 
-/** Why this caller may not run a plan; `undefined` if it may. */
-function deny({ scopes, cost }: Plan, { caller }: OperationRequest): ProblemError | undefined {
+/** Why this caller may not run a variant; `undefined` if it may. */
+function deny({ scopes, cost }: Variant, { caller }: OperationRequest): ProblemError | undefined {
   for (const scope of scopes) {
     const refused = refuseScope(caller, scope);
     if (refused) return refused;

@@ -174,9 +174,9 @@ export class FieldCosts {
     return shares;
   }
 
-  private of(plan: SelectedField, { page, introspected }: Place): FieldCost {
-    const { field, key, coordinate, nodes } = plan;
-    const found = introspected?.under(plan) ?? Introspected.by(plan, this.schema);
+  private of(selected: SelectedField, { page, introspected }: Place): FieldCost {
+    const { field, key, coordinate, nodes } = selected;
+    const found = introspected?.under(selected) ?? Introspected.by(selected, this.schema);
     const parents = introspected?.size ?? 1;
     const listSize = listSizeOf(field);
     const isList = isListType(getNullableType(field.type));
@@ -186,7 +186,7 @@ export class FieldCosts {
       own: [
         [coordinate, times(values, constant(weightOf(field, 1)))],
         [`names of more than ${NAME_LENGTH} characters`, constant(Math.ceil(key.length / NAME_LENGTH) - 1)],
-        ...argumentsOf(plan),
+        ...argumentsOf(selected),
       ],
       length: found ? constant(ratio(found.size, parents)) : sized,
       inside: {

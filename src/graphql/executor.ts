@@ -33,8 +33,8 @@ export interface ExecutorOptions {
 }
 
 /**
- * Runs validated documents against the schema: the only path to the resolvers, for both GraphQL and REST. Access is
- * checked before anything runs; `@rateLimit` charges the whole operation before the first of its counted fields.
+ * Runs validated documents by graphql-js: the only path to the resolvers, for GraphQL and REST. Access is checked before
+ * anything runs. `@rateLimit` charges the whole operation before the first of its counted fields.
  */
 export class Executor {
   /** How often deprecated and unstable elements were used. */
@@ -80,8 +80,8 @@ export class Executor {
     if (!operation) return this.refuseName(operationName, request);
     const admitted = this.admit(operation, sent, request);
     if ('status' in admitted) return admitted;
-    const { plan } = admitted;
-    const context = new Context(request, new Charge(request.meter, plan.cost), request.session);
+    const { variant } = admitted;
+    const context = new Context(request, new Charge(request.meter, variant.cost), request.session);
     const source = await createSourceEventStream({
       schema: this.schema,
       document,
@@ -120,11 +120,11 @@ export class Executor {
   }
 
   private async execute(admitted: Admitted, sent: Variables): Promise<Outcome> {
-    const { request, plan } = admitted;
-    const charge = new Charge(request.meter, plan.cost);
+    const { request, variant } = admitted;
+    const charge = new Charge(request.meter, variant.cost);
     try {
       // No field charges it then: it only counts towards what a caller may do free of quota.
-      if (plan.cost === 0) await charge.settle();
+      if (variant.cost === 0) await charge.settle();
       const result = await this.executeIn(request.session, admitted, sent, charge);
       // Fields beside one that failed may still run, and nobody waits for them.
       if (result.errors) request.session.work.deadline.end();
@@ -135,8 +135,8 @@ export class Executor {
   }
 
   private executeIdempotently(admitted: Admitted, sent: Variables): Promise<Outcome> {
-    const { request, plan } = admitted;
-    const charge = new Charge(request.meter, plan.cost);
+    const { request, variant } = admitted;
+    const charge = new Charge(request.meter, variant.cost);
     return this.idempotent.run({ ...admitted, charge }, (transaction) =>
       this.executeIn(transaction, admitted, sent, charge),
     );
@@ -149,11 +149,11 @@ export class Executor {
    */
   private async executeIn(
     session: Session,
-    { request, plan, operation, variables }: Admitted,
+    { request, variant, operation, variables }: Admitted,
     sent: Variables,
     charge: Charge,
   ): Promise<ExecutionResult> {
-    const leaves = request.api.json && plan.withLeaves(request.api.json);
+    const leaves = request.api.json && variant.withLeaves(request.api.json);
     const nested = leaves?.pages.length ? nestedOf(leaves.pages, variables) : undefined;
     const hasLeaves = leaves && (nested || !leaves.pages.length);
     const result = await execute({
@@ -182,9 +182,9 @@ export class Executor {
   }
 
   /** Stands for all that the answer to an event depends on. Nothing in it is the caller's own, but for what its scopes allow. */
-  private workOf({ plan, request }: Admitted, sent: Variables): string {
+  private workOf({ variant, request }: Admitted, sent: Variables): string {
     const variables = createHash('sha256').update(JSON.stringify(sent)).digest('base64');
-    return `${this.answers.numberOf(plan)} ${variables} ${[...request.caller.scopes]}`;
+    return `${this.answers.numberOf(variant)} ${variables} ${[...request.caller.scopes]}`;
   }
 
   private admit(operation: Operation, sent: Variables, request: OperationRequest): Outcome | Admitted {

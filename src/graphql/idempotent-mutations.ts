@@ -26,12 +26,12 @@ export class IdempotentMutations {
   }
 
   async run(mutation: Mutation, execute: Execute): Promise<Outcome> {
-    const { request, operation, plan, variables, charge, notice } = mutation;
+    const { request, operation, variant, variables, charge, notice } = mutation;
     const { idempotency, caller, session } = request;
     try {
       const key = parseIdempotencyKey(idempotency?.header ?? '');
-      if (plan.scopes.has('ADMIN')) throw refusedKey(NEVER_STORED);
-      if (plan.cost > 1) throw refusedKey(`${ONE_FIELD}, and this operation has ${plan.cost}`);
+      if (variant.scopes.has('ADMIN')) throw refusedKey(NEVER_STORED);
+      if (variant.cost > 1) throw refusedKey(`${ONE_FIELD}, and this operation has ${variant.cost}`);
       // A replay runs no field that would charge it.
       await charge.settle();
       const text = idempotency?.operation ?? print(operation.document);

@@ -5,14 +5,14 @@ import { faultsOf } from './document-faults';
 import type { DocumentLimits } from './document-limits';
 import { DocumentSize } from './document-size';
 import { isFreeOfQuota } from './free-of-quota';
-import { mostPlans } from './operation';
+import { mostVariants } from './operation';
 import { PersistedQueries } from './persisted-queries';
 import type { TrustedDocuments } from './trusted-documents';
 
-/** What a parsed document takes in memory for each character, and each field of a plan, as measured. */
+/** What a parsed document takes in memory for each character, and each field of a variant, as measured. */
 const CHARACTER_BYTES = 120;
 const FIELD_BYTES = 1000;
-/** Maximum bytes of documents and their plans. */
+/** Maximum bytes of documents and their variants. */
 const MAX_BYTES = 64_000_000;
 /** A larger document is parsed again each time, so that one does not displace all others. */
 const MAX_BYTES_OF_ONE = 8_000_000;
@@ -81,7 +81,7 @@ export class KnownDocuments {
 function bytesOf(document: DocumentNode, text: string): number {
   const { operations } = new DocumentSize(document);
   const fields = operations.reduce((sum, { size }) => sum + size.fields, 0);
-  return CHARACTER_BYTES * (text.length + 1) + FIELD_BYTES * fields * mostPlans(document);
+  return CHARACTER_BYTES * (text.length + 1) + FIELD_BYTES * fields * mostVariants(document);
 }
 
 /** Rewords the parser's messages about documents that are too large for it. */

@@ -14,11 +14,11 @@ import type { Variables } from './context';
 import { rewrite, type Tables, type WithLeaves } from './leaves';
 import { type Notice, noticeFor } from './notice';
 
-/** Maximum number of plans of one operation. */
-const MAX_PLANS = 16;
+/** Maximum number of variants of one operation. */
+const MAX_VARIANTS = 16;
 
 /** An operation under certain conditions of its `@skip` and `@include`. */
-export interface Plan extends Analysis {
+export interface Variant extends Analysis {
   /** With its plain root fields as leaves; `undefined` if it has none, or may have none. */
   withLeaves(format: JsonFormat): WithLeaves | undefined;
 }
@@ -32,7 +32,7 @@ export class Operation implements Source {
   readonly notice: Notice | undefined;
   /** The variables that `@skip` and `@include` depend on. */
   private readonly conditions: readonly string[];
-  private readonly plans = new Map<string, Plan>();
+  private readonly variants = new Map<string, Variant>();
   readonly fragments: Record<string, FragmentDefinitionNode> = {};
 
   constructor(
@@ -61,23 +61,23 @@ export class Operation implements Source {
   }
 
   /**
-   * The plan for these variables: an operation is compiled once for each combination of its conditions.
-   * @param coerced `undefined` if they do not fit; there may then be no plan.
+   * The variant for these variables: an operation is analysed once for each combination of its conditions.
+   * @param coerced `undefined` if they do not fit; there may then be no variant.
    */
-  plan(coerced: Variables | undefined): Plan | undefined {
+  variant(coerced: Variables | undefined): Variant | undefined {
     if (!coerced && this.conditions.length) return undefined;
     let key = '';
     for (const name of this.conditions) key += coerced?.[name] ? 1 : 0;
-    let plan = this.plans.get(key);
-    if (!plan) {
-      plan = this.planFor(coerced ?? {});
-      if (this.plans.size === MAX_PLANS) this.plans.clear();
-      this.plans.set(key, plan);
+    let variant = this.variants.get(key);
+    if (!variant) {
+      variant = this.variantUnder(coerced ?? {});
+      if (this.variants.size === MAX_VARIANTS) this.variants.clear();
+      this.variants.set(key, variant);
     }
-    return plan;
+    return variant;
   }
 
-  private planFor(conditions: Variables): Plan {
+  private variantUnder(conditions: Variables): Variant {
     const analysis = analyse(this, conditions);
     const known = new Map<JsonFormat, WithLeaves | undefined>();
     return {
@@ -124,9 +124,9 @@ function rootFieldOf({ selectionSet }: OperationDefinitionNode): string {
   return first !== undefined && fields.every((field) => field === first) ? first : '(several)';
 }
 
-/** How many plans an operation of a document can have at once. */
-export function mostPlans(document: DocumentNode): number {
-  return Math.min(MAX_PLANS, 2 ** conditionsOf(document).length);
+/** How many variants an operation of a document can have at once. */
+export function mostVariants(document: DocumentNode): number {
+  return Math.min(MAX_VARIANTS, 2 ** conditionsOf(document).length);
 }
 
 /** The names of the variables that `@skip` and `@include` depend on. */

@@ -101,8 +101,8 @@ function checked({ id, name, type, body }: Listed, { schema, limits, costs }: Bo
   if (operation?.name?.value !== name || operation.operation !== type)
     throw refuse('its body is not a single operation of this type and name');
   const listed = new Operation(schema, document, operation);
-  const plan = listed.plan(undefined);
-  const problem = plan && refuseCost(listed, plan, leastVariables(operation), costs);
+  const variant = listed.variant(undefined);
+  const problem = variant && refuseCost(listed, variant, leastVariables(operation), costs);
   if (problem) throw refuse(problem.message);
   return document;
 }
