@@ -4,6 +4,7 @@ import {
   type DocumentNode,
   type ExecutionResult,
   execute,
+  GraphQLError,
   type GraphQLSchema,
   type OperationTypeNode,
 } from 'graphql';
@@ -206,8 +207,9 @@ export class Executor {
 function nestedOf(pages: WithLeaves['pages'], variables: Variables): Nested | undefined {
   try {
     return nestedPages(pages, variables);
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof ProblemError || error instanceof GraphQLError) return undefined;
+    throw error;
   }
 }
 
