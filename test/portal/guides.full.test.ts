@@ -120,6 +120,8 @@ browserTest('examples and links name the server that they come from, also where 
   expect(await page.getByRole('searchbox').inputValue()).toMatch(/^curl -s shop\.lan:4321\/categories /);
   // Chromium does not isolate pages that come without TLS, and says so.
   expect(complaints.filter((each) => !each.includes('Cross-Origin-Opener-Policy'))).toEqual([]);
+  // The page may still be loading, and its context ends with the test.
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
 });
 
 browserTest('at 1280 px tables and first commands can be read without scrolling sideways', async () => {
