@@ -41,7 +41,7 @@ describe('before anything is compiled', () => {
   test('each command that compiles checks the version first', () => {
     const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
     for (const name of ['prestart', 'preseed', 'predump', 'prerestore', 'prekeys'])
-      expect(scripts[name]).toMatch(/^\(?node src\/prestart\.cjs && /);
+      expect(scripts[name]).toMatch(/^\(?node src\/app\/prestart\.cjs && /);
   });
 
   test('the first start says that it takes a while, and generates what an install has not', async () => {

@@ -55,7 +55,7 @@ async function expectRestored(target: { url?: string; directory: string }): Prom
 }
 
 function run(name: string, args: string[], environment: Record<string, string>): Promise<Omit<Ending, 'signal'>> {
-  const [program, ...options] = quick(command(name));
+  const [program, ...options] = quick(command(`app/${name}`));
   const env = { PATH: process.env.PATH ?? '', ...environment };
   return new Promise((resolve) => {
     execFile(program, [...options, ...args], { env, cwd: directory }, (error, stdout, stderr) =>
