@@ -52,7 +52,6 @@ const TAKES = [
   [/^integer\((.+), (.+)\)$/, (low, high) => `${number(low)} to ${number(high)}`],
   [/^oneOf\((.+)\)$/, (values) => values.replaceAll("'", '`')],
   [/^flag$/, () => '`true`, `false`'],
-  [/^urls$/, () => '`postgresql://` URLs, comma-separated'],
   [/^postgres/, () => 'a `postgresql://` URL'],
   [/^redis/, () => 'a `redis://` URL'],
   [/^apiKey$/, () => 'an API key'],

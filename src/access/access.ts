@@ -1,4 +1,4 @@
-// biome-ignore-all assist/source/organizeImports: the root types have their fields in the order in which the resolvers are imported.
+// biome-ignore-all assist/source/organizeImports: type-graphql orders the fields of the root types by the imports of their resolvers.
 import { ViewerResolver } from './viewer-resolver';
 import { ApiKeyResolver } from './api-key-resolver';
 import type { Store } from '../rate-limit/store';

@@ -52,7 +52,7 @@ export const GRACE = { minimum: 0, maximum: 30 * 24 * 60 * 60 } satisfies Rule;
 export class ApiKeyService {
   /** @param now milliseconds of the Unix epoch. */
   constructor(
-    private readonly ring: KeyCache,
+    private readonly cache: KeyCache,
     private readonly now: () => number,
   ) {}
 
@@ -82,7 +82,7 @@ export class ApiKeyService {
       if (!known) throw unknownKey(id);
       return tx.prisma.apiKey.update({ where: { id }, data: check(merge(known, input)), omit: NO_HASHES });
     });
-    this.ring.forget(id);
+    this.cache.forget(id);
     return updated;
   }
 
@@ -114,7 +114,7 @@ export class ApiKeyService {
         omit: NO_HASHES,
       });
     });
-    this.ring.forget(id);
+    this.cache.forget(id);
     return { apiKey, secret: formatKey({ id, secret }) };
   }
 
@@ -127,7 +127,7 @@ export class ApiKeyService {
       await prisma.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
       return prisma.apiKey.findUnique({ where: { id }, omit: NO_HASHES });
     });
-    this.ring.forget(id);
+    this.cache.forget(id);
     if (!revoked) throw unknownKey(id);
     return revoked;
   }

@@ -31,7 +31,7 @@ import { Overload } from '../http/overload';
 import { RequestsInProgress } from '../http/requests-in-progress';
 import { type ConnectionLimits, createServer } from '../http/server';
 import { TABLES } from '../petstore/model';
-import { createPetstore, readersOf, rowsByType } from '../petstore/petstore';
+import { createPetstore, finderOfRows, readersOf } from '../petstore/petstore';
 import { createPortal } from '../portal/routes';
 import { CountingStore, type OnUsage } from '../rate-limit/counting-store';
 import { FallbackStore } from '../rate-limit/fallback-store';
@@ -76,7 +76,7 @@ export async function createApp(config: Config, database: Database, now: () => n
   const events = await createEvents(config, database, { readers: readersOf(petstore, database), columns }, logger);
   const parts = schemaParts({ ...petstore, apiKeys, limits, usage: usage.service, events: events.hub });
   const schema = config.SUBGRAPH
-    ? (await import('../petstore/federation.js')).buildSubgraph(parts, rowsByType(petstore))
+    ? (await import('../petstore/federation.js')).buildSubgraph(parts, finderOfRows(petstore))
     : buildSchema(parts);
   const documents = createDocuments(config, schema);
   const executor = new Executor(schema, {

@@ -1,4 +1,4 @@
-// biome-ignore-all assist/source/organizeImports: the petstore's fields come first in the root types.
+// biome-ignore-all assist/source/organizeImports: type-graphql orders the fields of the root types by the imports of their resolvers.
 import 'reflect-metadata';
 import { PETSTORE_ROUTES, PETSTORE_TAGS, type PetstoreServices, petstoreResolvers } from '../petstore/petstore';
 import { REST_DESCRIPTION, SCHEMA_DESCRIPTION } from '../petstore/petstore';
@@ -23,7 +23,7 @@ export interface Services extends PetstoreServices, AccessServices {
 /** Every error code that callers may get. */
 export const CATALOGUE = catalogueOf(PETSTORE_ERRORS);
 
-/** The GraphQL schema: the petstore's resolvers and those of API keys. */
+/** What the schema is built of: the petstore's resolvers and those of API keys. */
 export function schemaParts(services: Services): SchemaParts {
   return {
     description: SCHEMA_DESCRIPTION,

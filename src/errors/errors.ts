@@ -76,8 +76,9 @@ const UNWRITABLE = {
 const MAX_MESSAGE = 500;
 
 /**
- * What a caller is told about an error. Expected errors keep their code and message; all others become a
- * generic one, and `internal` says that the original must be logged.
+ * What a caller is told about an error. Expected errors keep their code and message. A deadline and a database that cannot
+ * be written to have messages of their own. All others become a generic error, and `internal` says that the original must
+ * be logged.
  */
 export function problemOf(error: unknown): Problem & { internal?: true } {
   if (error instanceof ExpectedError) {
@@ -146,7 +147,7 @@ export function unknownReference(path: string, what: string, id: bigint): Proble
   return new ProblemError('UNKNOWN_REFERENCE', message, [{ path, message }]);
 }
 
-/** Awaits a write; rejects with the error that belongs to the database's failure, or with the failure itself. */
+/** Awaits a write. Replaces a failure of the database by the error given for it. */
 export async function refusing<T>(
   write: Promise<T>,
   refusals: { readonly [failure in Failure]?: () => ExpectedError },

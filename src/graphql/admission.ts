@@ -33,15 +33,15 @@ export function admit(
 }
 
 /** Why this caller may not run a variant; `undefined` if it may. */
-function deny({ scopes, cost }: Variant, { caller }: OperationRequest): ProblemError | undefined {
+function deny({ scopes, requests }: Variant, { caller }: OperationRequest): ProblemError | undefined {
   for (const scope of scopes) {
     const refused = refuseScope(caller, scope);
     if (refused) return refused;
   }
-  if (!isTooExpensive(cost, caller.quota)) return undefined;
+  if (!isTooExpensive(requests, caller.quota)) return undefined;
   const { perMinute, perDay } = caller.quota;
   const most = perDay < perMinute ? `${perDay} requests a day` : `${perMinute} requests a minute`;
-  const message = `The operation has ${cost} counted root fields, more than the ${most} of this plan.`;
+  const message = `The operation has ${requests} counted root fields, more than the ${most} of this plan.`;
   return new ProblemError('OPERATION_TOO_COMPLEX', message);
 }
 

@@ -28,12 +28,12 @@ export interface Source {
 /** What is known of an operation for certain conditions of its `@skip` and `@include`, before it runs. */
 export interface Analysis {
   readonly root: SelectedFields;
-  /** The number of selected fields with `@rateLimit`. */
-  readonly cost: number;
+  /** How many requests it counts as: the number of selected fields with `@rateLimit`. */
+  readonly requests: number;
   /** What the `@requiresScope` of the selected fields demand, wherever they stand. */
   readonly scopes: ReadonlySet<Scope>;
   /** What it is estimated to cost. */
-  readonly size: Estimate;
+  readonly estimate: Estimate;
 }
 
 type Conditions = Readonly<Record<string, unknown>>;
@@ -44,12 +44,12 @@ type Nodes = ReadonlyMap<string, readonly FieldNode[]>;
 export function analyse(source: Source, conditions: Conditions): Analysis {
   const { schema, fragments, node } = source;
   const scopes = new Set<Scope>();
-  let cost = 0;
+  let requests = 0;
   const selection = (type: GraphQLObjectType, nodes: Nodes): SelectedFields => ({
     fields: [...nodes].flatMap(([key, fieldNodes]): SelectedField[] => {
       const field = fieldOf(schema, type, fieldNodes[0]?.name.value ?? '');
       if (!field) return [];
-      if (isCounted(field)) cost++;
+      if (isCounted(field)) requests++;
       const scope = requiredScope(field);
       if (scope) scopes.add(scope);
       const coordinate = `${type.name}.${field.name}`;
@@ -65,7 +65,7 @@ export function analyse(source: Source, conditions: Conditions): Analysis {
   };
   const type = schema.getRootType(node.operation) as GraphQLObjectType;
   const root = selection(type, collectFields(schema, fragments, conditions, type, node.selectionSet).fields);
-  return { root, cost, scopes, size: new FieldCosts(schema).total(root) };
+  return { root, requests, scopes, estimate: new FieldCosts(schema).total(root) };
 }
 
 /** The definition of a field, also of introspection (GraphQL, section 4). */
@@ -75,7 +75,7 @@ export function fieldOf(schema: GraphQLSchema, parent: GraphQLObjectType, name: 
   return metaFields.find((meta) => meta.name === name) ?? parent.getFields()[name];
 }
 
-/** What may be selected of a value that is of one of several types: each field once, for the estimate of its cost. */
+/** The fields that may be selected of a value of several possible types. A field that several types share is in it once. */
 function anyOf(selections: readonly SelectedFields[]): SelectedFields {
   const fields = new Map(selections.flatMap((each) => each.fields.map((field) => [field.nodes[0], field])));
   return { fields: [...fields.values()] };

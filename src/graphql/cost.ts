@@ -18,6 +18,7 @@ import {
 import { ProblemError } from '../errors/errors';
 import type { Rule } from '../errors/inputs';
 import { MAX_PAGE } from './connection';
+import type { Variables } from './context';
 import { listSizeOf, weightOf } from './cost-directives';
 
 /** The fields selected of an object. */
@@ -36,14 +37,11 @@ export interface SelectedField {
   readonly selection: SelectedFields | undefined;
 }
 
-/** The variables of an operation. */
-export type Variables = Readonly<Record<string, unknown>>;
-
 /** A number that may depend on the variables of a request. */
 export interface Estimate {
   /** The maximum for any variables. */
   readonly most: number;
-  /** The value for these variables, as sent. Absent if it is always `most`. */
+  /** The value for these variables, coerced. Absent if it is always `most`. */
   readonly at?: (variables: Variables) => number;
 }
 
@@ -75,17 +73,24 @@ export function estimateAt({ most, at }: Estimate, variables: Variables): number
  */
 export type CostLimits = Readonly<Record<`${OperationTypeNode}` | 'free', number>>;
 
+/** What is known of an operation before it runs. */
+interface Estimated {
+  readonly root: SelectedFields;
+  readonly estimate: Estimate;
+  /** How many requests it counts as. */
+  readonly requests: number;
+}
+
 /** How many elements a refusal names. */
 const NAMED = 3;
 
 /**
  * Why an operation is too expensive to run; `undefined` if it is not. Nothing is computed if no variables could make it so.
- * @param cost how many requests it counts as.
  * @param variables coerced.
  */
 export function refuseCost(
   { schema, kind }: { readonly schema: GraphQLSchema; readonly kind: `${OperationTypeNode}` },
-  { root, size, cost: requests }: { readonly root: SelectedFields; readonly size: Estimate; readonly cost: number },
+  { root, estimate, requests }: Estimated,
   variables: Variables,
   limits: CostLimits,
 ): ProblemError | undefined {
@@ -96,7 +101,7 @@ export function refuseCost(
     return new ProblemError('OPERATION_TOO_COMPLEX', message);
   }
   const most = requests === 0 ? limits.free : limits[kind];
-  const cost = size.most > most ? Math.round(estimateAt(size, variables)) : 0;
+  const cost = estimate.most > most ? Math.round(estimateAt(estimate, variables)) : 0;
   if (cost <= most) return undefined;
   const what = isEvent ? 'An event of the subscription' : 'The operation';
   const dearest = dearestOf(new FieldCosts(schema).shares(root, variables));

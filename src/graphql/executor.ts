@@ -16,7 +16,7 @@ import { Charge } from './charge';
 import { Context, type OperationRequest, type Variables } from './context';
 import type { CostLimits } from './cost';
 import { IdempotentMutations } from './idempotent-mutations';
-import { nestedPages, type Tables, type WithLeaves, withLeaves } from './leaves';
+import { nestedPages, type Rewritten, schemaWithLeaves, type Tables } from './leaves';
 import { type Operation, Operations } from './operation';
 import { answer, bounded, eventOf, type Outcome, refusal } from './outcome';
 import { RunningSubscription } from './running-subscription';
@@ -41,8 +41,7 @@ export class Executor {
   /** How often deprecated and unstable elements were used. */
   readonly uses = new Uses();
   private readonly operations: Operations;
-  /** The schema with hidden leaves. */
-  private readonly executed: GraphQLSchema;
+  private readonly schemaWithLeaves: GraphQLSchema;
   private readonly answers = new SharedResults<ExecutionResult>();
   private readonly idempotent: IdempotentMutations;
 
@@ -50,7 +49,7 @@ export class Executor {
     readonly schema: GraphQLSchema,
     private readonly options: ExecutorOptions,
   ) {
-    this.executed = withLeaves(schema, options.tables);
+    this.schemaWithLeaves = schemaWithLeaves(schema, options.tables);
     this.operations = new Operations(schema, options.tables);
     this.idempotent = new IdempotentMutations(options.now);
   }
@@ -82,7 +81,7 @@ export class Executor {
     const admitted = this.admit(operation, sent, request);
     if ('status' in admitted) return admitted;
     const { variant } = admitted;
-    const context = new Context(request, new Charge(request.meter, variant.cost), request.session);
+    const context = new Context(request, new Charge(request.meter, variant.requests), request.session);
     const source = await createSourceEventStream({
       schema: this.schema,
       document,
@@ -122,10 +121,10 @@ export class Executor {
 
   private async execute(admitted: Admitted, sent: Variables): Promise<Outcome> {
     const { request, variant } = admitted;
-    const charge = new Charge(request.meter, variant.cost);
+    const charge = new Charge(request.meter, variant.requests);
     try {
       // No field charges it then: it only counts towards what a caller may do free of quota.
-      if (variant.cost === 0) await charge.settle();
+      if (variant.requests === 0) await charge.settle();
       const result = await this.executeIn(request.session, admitted, sent, charge);
       // Fields beside one that failed may still run, and nobody waits for them.
       if (result.errors) request.session.work.deadline.end();
@@ -137,7 +136,7 @@ export class Executor {
 
   private executeIdempotently(admitted: Admitted, sent: Variables): Promise<Outcome> {
     const { request, variant } = admitted;
-    const charge = new Charge(request.meter, variant.cost);
+    const charge = new Charge(request.meter, variant.requests);
     return this.idempotent.run({ ...admitted, charge }, (transaction) =>
       this.executeIn(transaction, admitted, sent, charge),
     );
@@ -158,7 +157,7 @@ export class Executor {
     const nested = leaves?.pages.length ? nestedOf(leaves.pages, variables) : undefined;
     const hasLeaves = leaves && (nested || !leaves.pages.length);
     const result = await execute({
-      schema: hasLeaves ? this.executed : this.schema,
+      schema: hasLeaves ? this.schemaWithLeaves : this.schema,
       document: hasLeaves ? leaves.document : operation.document,
       operationName: operation.name,
       variableValues: sent,
@@ -182,7 +181,7 @@ export class Executor {
     return bounded(result, this.options.maxResponseBytes, false);
   }
 
-  /** Stands for all that the answer to an event depends on. Nothing in it is the caller's own, but for what its scopes allow. */
+  /** A key of the answer to an event: subscribers with the same key get the same answer. */
   private workOf({ variant, request }: Admitted, sent: Variables): string {
     const variables = createHash('sha256').update(JSON.stringify(sent)).digest('base64');
     return `${this.answers.numberOf(variant)} ${variables} ${[...request.caller.scopes]}`;
@@ -204,7 +203,7 @@ export class Executor {
 }
 
 /** `undefined` if arguments are wrong, or pages cannot be read for each of many rows. */
-function nestedOf(pages: WithLeaves['pages'], variables: Variables): Nested | undefined {
+function nestedOf(pages: Rewritten['pages'], variables: Variables): Nested | undefined {
   try {
     return nestedPages(pages, variables);
   } catch (error) {

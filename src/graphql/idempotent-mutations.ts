@@ -31,7 +31,7 @@ export class IdempotentMutations {
     try {
       const key = parseIdempotencyKey(idempotency?.header ?? '');
       if (variant.scopes.has('ADMIN')) throw refusedKey(NEVER_STORED);
-      if (variant.cost > 1) throw refusedKey(`${ONE_FIELD}, and this operation has ${variant.cost}`);
+      if (variant.requests > 1) throw refusedKey(`${ONE_FIELD}, and this operation has ${variant.requests}`);
       // A replay runs no field that would charge it.
       await charge.settle();
       const text = idempotency?.operation ?? print(operation.document);

@@ -55,7 +55,7 @@ const Json = new GraphQLScalarType({
 });
 
 /** The schema with a hidden leaf for each root field of queries that returns rows of a table. */
-export function withLeaves(schema: GraphQLSchema, tables: Tables): GraphQLSchema {
+export function schemaWithLeaves(schema: GraphQLSchema, tables: Tables): GraphQLSchema {
   const query = schema.getQueryType();
   if (!query) return schema;
   const config = query.toConfig();
@@ -81,7 +81,7 @@ function tableOf(type: GraphQLOutputType, tables: Tables): Table<object> | undef
 }
 
 /** An operation whose plain root fields are leaves. */
-export interface WithLeaves {
+export interface Rewritten {
   readonly document: DocumentNode;
   /** The pages inside of leaves, whose arguments are checked before anything runs. */
   readonly pages: readonly NestedPage[];
@@ -94,7 +94,7 @@ interface NestedPage {
   readonly field: SelectedField;
 }
 
-/** What a leaf selects, by its field node. */
+/** What a leaf selects, by its field node: {@link leafSelection} reads it for `@Selected()`. */
 const selections = new WeakMap<FieldNode, Selection>();
 
 /** What the leaf of a field node selects; `undefined` if it is none. */
@@ -108,7 +108,7 @@ export function rewrite(
   { root }: Analysis,
   tables: Tables,
   format: JsonFormat,
-): WithLeaves | undefined {
+): Rewritten | undefined {
   if (node.operation !== 'query') return undefined;
   const reader = new TreeReader(tables, format);
   let hasLeaves = false;
@@ -123,7 +123,7 @@ export function rewrite(
       return leaf;
     });
   });
-  // Introspection would find the hidden fields.
+  // Beside introspection the document runs as sent: the executed schema has hidden fields.
   if (!hasLeaves || root.fields.some(({ field }) => field.name === '__schema' || field.name === '__type'))
     return undefined;
   const operation = { ...node, selectionSet: { ...node.selectionSet, selections: nodes } };
@@ -219,7 +219,7 @@ class TreeReader {
         case 'edges':
           return { key, edges: inside.map((each) => this.edge(table, each)) };
         case 'pageInfo':
-          return { key, pageInfo: inside.map(infoOf) };
+          return { key, pageInfo: inside.map(pageInfoMember) };
         case 'totalCount':
           return { key, total: 'count' };
         case 'totalCountRelation':
@@ -241,7 +241,7 @@ class TreeReader {
 
 const NO_FIELDS: Selection['fields'] = new Map();
 
-function infoOf({ key, field, coordinate }: SelectedField): PageInfoMember {
+function pageInfoMember({ key, field, coordinate }: SelectedField): PageInfoMember {
   const { name } = field;
   if (name === '__typename') return { key, constant: coordinate.split('.')[0] ?? '' };
   if (name === 'hasNextPage' || name === 'hasPreviousPage' || name === 'startCursor' || name === 'endCursor')

@@ -11,7 +11,7 @@ import {
 import type { JsonFormat } from '../database/reading/selection';
 import { type Analysis, analyse, type Source } from './analysis';
 import type { Variables } from './context';
-import { rewrite, type Tables, type WithLeaves } from './leaves';
+import { type Rewritten, rewrite, type Tables } from './leaves';
 import { type Notice, noticeFor } from './notice';
 
 /** Maximum number of variants of one operation. */
@@ -20,7 +20,7 @@ const MAX_VARIANTS = 16;
 /** An operation under certain conditions of its `@skip` and `@include`. */
 export interface Variant extends Analysis {
   /** With its plain root fields as leaves; `undefined` if it has none, or may have none. */
-  withLeaves(format: JsonFormat): WithLeaves | undefined;
+  withLeaves(format: JsonFormat): Rewritten | undefined;
 }
 
 /** One operation of a validated document, with everything that can be computed before it runs. */
@@ -79,7 +79,7 @@ export class Operation implements Source {
 
   private variantUnder(conditions: Variables): Variant {
     const analysis = analyse(this, conditions);
-    const known = new Map<JsonFormat, WithLeaves | undefined>();
+    const known = new Map<JsonFormat, Rewritten | undefined>();
     return {
       ...analysis,
       withLeaves: (format) => {

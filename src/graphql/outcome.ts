@@ -27,7 +27,7 @@ type Body = { -readonly [member in keyof FormattedExecutionResult]: FormattedExe
 
 /** What an operation costs: how many requests it counts as, and the estimate of the values that it takes. */
 interface Costs {
-  readonly variant: { readonly cost: number; readonly size: Estimate };
+  readonly variant: { readonly requests: number; readonly estimate: Estimate };
   readonly variables: Variables;
 }
 
@@ -98,8 +98,8 @@ export function extensionsOf({ code, status, details }: Problem, requestId?: str
 
 /** What the operation cost, and what remains in each window. */
 function costOf({ variant, variables }: Costs, { windows: [minute, day] }: LimitStatus) {
-  const estimated = Math.round(estimateAt(variant.size, variables));
-  return { operation: variant.cost, estimated, remaining: { minute: minute.remaining, day: day.remaining } };
+  const estimated = Math.round(estimateAt(variant.estimate, variables));
+  return { operation: variant.requests, estimated, remaining: { minute: minute.remaining, day: day.remaining } };
 }
 
 function present(error: GraphQLError, request: OperationRequest): GraphQLFormattedError {

@@ -14,8 +14,8 @@ import type { Context } from './context';
 import { leafSelection } from './leaves';
 
 /**
- * Injects what the field selects of each row; for a connection, of its nodes. A leaf selects JSON. Answers to an event share
- * rows, so they are read whole.
+ * Injects what the field selects of each row; for a connection, of its nodes. A leaf selects JSON. Subscribers to an event
+ * share its rows, so all columns are read.
  */
 export const Selected = () =>
   createParameterDecorator<Context>(({ info, context }) => {
@@ -35,8 +35,8 @@ export const SelectedByType = () =>
 /** All columns of a type's rows. */
 const wholeRow = memoize1((type: GraphQLNamedType): Selection => {
   const fields = isObjectType(type) ? Object.values(type.getFields()) : [];
-  const leaves = fields.filter((field) => isLeafType(getNamedType(field.type)));
-  return { fields: new Map(leaves.map(({ name }) => [name, NOTHING])) };
+  const columns = fields.filter((field) => isLeafType(getNamedType(field.type)));
+  return { fields: new Map(columns.map(({ name }) => [name, NOTHING])) };
 });
 
 /** graphql-js gives the same array of field nodes to all rows at a place. */

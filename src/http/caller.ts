@@ -53,16 +53,16 @@ export interface Recognition {
 /** A caller whose key is not checked: nothing is counted, and no status is told but that of an unknown caller. */
 const UNIDENTIFIED = { id: 'unidentified', quota: PLANS.FREE };
 
-/** Sets the caller and the meter of every request, before anything else handles it. */
+/** Sets the caller and the meter of every request. */
 export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymousCaller, overload }: Recognition): void {
-  // Set by the first hook of every request.
+  // Set by the hook below, before any route.
   for (const name of ['caller', 'meter', 'keyProblem', 'isShed']) app.decorateRequest(name);
   const peek = () => limits.peek(UNIDENTIFIED);
   const nothing = { take: peek, peek };
 
   app.addHook('onRequest', (request, _reply, done) => {
     request.isShed = overload.isTooMuch;
-    const count = (caller: Caller) => {
+    const identify = (caller: Caller) => {
       request.caller = caller;
       request.meter = new Meter(limits, caller);
       done();
@@ -71,7 +71,7 @@ export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymous
     // Also with a key: a wrong one is counted against its client's address, so that guessing uses up the guesser's own quota.
     request.caller = anonymousCaller(address, request.headers);
     const presented = presentedKey(request);
-    if (presented === undefined) return count(request.caller);
+    if (presented === undefined) return identify(request.caller);
     // The request may be answered without a look-up or before it completes. Its caller must not be told the quota and the
     // ban of others that share its address.
     request.meter = new Meter(nothing, UNIDENTIFIED);
@@ -80,7 +80,7 @@ export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymous
     if (isForAnybody || (request.isShed && metering !== 'unmetered')) return done();
     const settle = (caller: Caller | undefined) => {
       if (!caller) request.keyProblem = new ProblemError('UNAUTHENTICATED', keys.refusalOf(presented));
-      count(caller ?? request.caller);
+      identify(caller ?? request.caller);
     };
     const caller = keys.recognise(presented, request.raw.socket);
     if (!(caller instanceof Promise)) return settle(caller);

@@ -29,8 +29,8 @@ export function announceChange<T extends keyof Topics>(
 }
 
 /**
- * Locks on the rows of a table, for `lockRows`. Who needs rows of several tables locks an order before stock, and stock
- * before a pet. Deleting a pet must exclude new orders and stock of it; rows that refer to the others need not wait.
+ * Locks on the rows of a table, for `lockRows`. Lock in this order: orders, stock, pets. Deleting a pet must exclude new
+ * orders and stock of it; rows that refer to the other tables need not wait.
  */
 export const LOCK = {
   category: statement('select id from categories where id = any($1::bigint[]) order by id for no key update'),

@@ -1,4 +1,4 @@
-// biome-ignore-all assist/source/organizeImports: the root types have their fields in the order in which the resolvers are imported.
+// biome-ignore-all assist/source/organizeImports: type-graphql orders the fields of the root types by the imports of their resolvers.
 import { PetResolver } from './pets/pet-resolver';
 import { CategoryResolver } from './categories/category-resolver';
 import { OrderResolver } from './orders/order-resolver';
@@ -37,13 +37,13 @@ export function petstoreResolvers(services: PetstoreServices): object[] {
     new CategoryResolver(categories, pets),
     new OrderResolver(orders, pets),
     new InventoryResolver(inventory, pets),
-    new NodeResolver(rowsByType(services)),
+    new NodeResolver(finderOfRows(services)),
     new ChangeResolver(),
   ];
 }
 
-/** Finds the rows of all types by their references. */
-export function rowsByType({ pets, categories, orders, inventory }: PetstoreServices): TypedRows {
+/** Finds rows of all types by their references. */
+export function finderOfRows({ pets, categories, orders, inventory }: PetstoreServices): TypedRows {
   return new TypedRows({ Pet: pets, Category: categories, Order: orders, InventoryItem: inventory });
 }
 

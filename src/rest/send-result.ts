@@ -15,7 +15,7 @@ interface Page {
 /**
  * Sends the response to an operation that has run.
  * @param body its outcome in GraphQL.
- * @throws ProblemError, ProblemError for its error, if any, with REST names; `NOT_FOUND` if it read nothing.
+ * @throws ExpectedError for its error, if any, with REST names; `NOT_FOUND` if it read nothing.
  */
 export function answer(
   operation: PreparedOperation,

@@ -88,7 +88,7 @@ export class JsonWriter {
       joins: joinsOf(table, relations),
       hasTotal: json.members.some((member) => 'total' in member),
     };
-    // The parameters of nested pages are added each time.
+    // A shape with nested pages has parameters of one request.
     if (this.nestedPages === nestedPages) remember(json, key, shape);
     return shape;
   }
@@ -114,7 +114,7 @@ export class JsonWriter {
     const isNullable = relation.join === 'left';
     const id = columnOf(other, other.idField);
     const { sql, mostBytes, mostRows } = this.rowFormat(other, row, undefined);
-    // A table's own joins are to the table that refers to it, which is in scope.
+    // A table joins only the table that refers to it, which is in scope.
     if (relation.join !== 'included' && !relations) {
       const from = `${other.name} where ${id} = ${columnOf(table, relation.field)}`;
       return { value: { sql: `(select ${sql} from ${from})`, mostBytes, mostRows: mostRows + 1 }, isNullable };

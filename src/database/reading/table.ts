@@ -123,7 +123,7 @@ export function idOrderOf<Row>({ name, orders, idField }: Table<Row>): string {
   return order;
 }
 
-/** The identifier of a row that is unique across types, as `petstore/node-id.ts` has it: base64url of `Pet:7`. */
+/** The identifier of a row that is unique across types, as `petstore/nodes.ts` has it: base64url of `Pet:7`. */
 export function nodeIdOf(type: string, { sql }: Column): Readonly<Record<'nodeId', Column>> {
   const text = `rtrim(encode(convert_to('${type}:' || ${sql}, 'UTF8'), 'base64'), '=')`;
   return { nodeId: { sql: text, kind: 'enum', type: 'text', isNullable: false } };
