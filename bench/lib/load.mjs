@@ -4,10 +4,13 @@ import { accept } from './works.mjs';
 
 /** Number of distinct requests prepared; they are sent in turn. */
 const PREPARED = 2_000;
+/** The same where none may be sent twice. */
+const PREPARED_ONCE = 20_000;
 
 /** The bytes of one workload's requests, prepared before the clock starts. */
 export function prepare(work, port) {
-  return Array.from({ length: PREPARED }, (_, i) => bytesOf(work, work.request(i), port));
+  const length = work.once ? PREPARED_ONCE : PREPARED;
+  return Array.from({ length }, (_, i) => bytesOf(work, work.request(i), port));
 }
 
 function bytesOf({ face }, { method, path, body, headers = {} }, port) {

@@ -6,6 +6,7 @@ import { PETS } from './database.mjs';
  * @property {string} name its name for `--work`
  * @property {string} title its row in the table
  * @property {'graphql' | 'rest'} face
+ * @property {boolean} [once] none of its requests is sent twice
  * @property {boolean} [writes] its responses contain an id assigned by the service
  * @property {(i: number) => { method: string, path: string, body?: object, headers?: object }} request the i-th request of a
  * deterministic sequence
@@ -32,6 +33,18 @@ function graphql(name, title, query, variables = () => ({}), more = {}) {
   return { name, title, face: 'graphql', request, ...more };
 }
 
+/** Numbers that no document has had, in any round. */
+let number = Date.now() * 1000;
+
+/** Operations whose values are written into their text, so that each document is a new one. */
+function unseen(name, title, queryOf) {
+  const request = () => ({ method: 'POST', path: '/graphql', body: { query: queryOf(number++) } });
+  return { name, title, face: 'graphql', request, once: true };
+}
+
+/** A name that no pet has: what is measured is the document, not the search. */
+const countOf = (id) => `pets(filter: { name: "zzqx${id}" }) { totalCount }`;
+
 /** @type {Work[]} */
 export const works = [
   graphql('pet', 'one pet by id', 'query Pet($id: ID!) { pet(id: $id) { id name status } }', (i) => ({
@@ -53,6 +66,12 @@ export const works = [
     '20 categories × first 10 pets',
     'query Categories { categories(first: 20) { nodes { id name pets(first: 10) { nodes { id name status } } } } }',
   ),
+  unseen('unseen', 'one pet, in a document never seen', (id) => `{ pet(id: "${id}") { id name status } }`),
+  unseen('unseen-count', 'count by name, in a document never seen', (id) => `{ ${countOf(id)} }`),
+  unseen('unseen-counts', '12 counts by name, in a document never seen', (id) => {
+    const counts = Array.from({ length: 12 }, (_, index) => `c${index}: ${countOf(`${id}${index}`)}`);
+    return `{ ${counts.join(' ')} }`;
+  }),
   { name: 'rest-pet', title: 'REST: one pet', face: 'rest', request: (i) => get(`/pets/${petId(i)}`) },
   { name: 'rest-pets', title: 'REST: 50 pets', face: 'rest', request: () => get('/pets?limit=50') },
   graphql(

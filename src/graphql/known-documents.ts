@@ -1,5 +1,6 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { AlikeDocuments } from './alike-documents';
 import type { Caller } from './caller';
 import { faultsOf } from './document-faults';
 import type { DocumentLimits } from './document-limits';
@@ -27,6 +28,7 @@ const NOT_IN_SAFELIST = new GraphQLError('Only trusted documents may run here; t
  */
 export class KnownDocuments {
   readonly persisted = new PersistedQueries();
+  readonly alike: AlikeDocuments;
   private readonly documents = new LRUCache<string, DocumentNode>({
     maxSize: MAX_BYTES,
     maxEntrySize: MAX_BYTES_OF_ONE,
@@ -39,7 +41,9 @@ export class KnownDocuments {
     private readonly trusted?: TrustedDocuments,
     /** Whether only trusted documents may run. */
     readonly onlyTrusted = false,
-  ) {}
+  ) {
+    this.alike = new AlikeDocuments(schema);
+  }
 
   find(text: string): DocumentNode | undefined {
     return this.trusted?.documents.get(text) ?? this.documents.get(text);
@@ -72,7 +76,10 @@ export class KnownDocuments {
     const isForAll = !this.onlyTrusted || this.trusted?.lists(document) === true;
     if (!isForAll && !caller.scopes.has('ADMIN') && !isFreeOfQuota(this.schema, document)) return [NOT_IN_SAFELIST];
     const faults = faultsOf(this.schema, document, this.limits);
-    if (!faults.length && isForAll) this.documents.set(text, document);
+    if (!faults.length && isForAll) {
+      this.documents.set(text, document);
+      this.alike.add(text, document);
+    }
     return faults;
   }
 }

@@ -5,7 +5,7 @@ import { ProblemError, type Told } from '../errors/errors';
 import type { OperationRequest } from '../graphql/context';
 import { withText } from '../graphql/document-ids';
 import type { Executor } from '../graphql/executor';
-import { headersOf } from '../graphql/idempotency-header';
+import { headersOf, IDEMPOTENCY_KEY } from '../graphql/idempotency-header';
 import { serialize } from '../graphql/json-text';
 import type { KnownDocuments } from '../graphql/known-documents';
 import { GRAPHQL_PATH } from './error-handling';
@@ -48,14 +48,17 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     const type = responseType(accept);
     // Apollo would refuse it only after running the operation.
     if (!type) throw new ProblemError('NOT_ACCEPTABLE', NOT_ACCEPTABLE);
-    const known = isObject(sent) && (isPost || isSafeGet(request)) ? knownRequest(sent, documents, !isPost) : undefined;
+    // The text of a document is part of what an idempotency key stands for.
+    const mayDiffer = request.headers[IDEMPOTENCY_KEY] === undefined;
+    const isReadable = isObject(sent) && (isPost || isSafeGet(request));
+    const known = isReadable ? knownRequest(sent, documents, !isPost, mayDiffer) : undefined;
     if (!known || !(isPost || executor.kindOf(known.document, known.operationName) === 'query'))
       return byApollo(request, reply, sent);
-    const { document, operationName, variables } = known;
+    const { document, operationName, variables, relocate } = known;
     const outcome = await executor.run(document, operationName, variables, requestOf(request));
     reply.code(statusFor(accept, outcome.status, outcome.body)).header('content-type', type);
     reply.headers(headersOf(outcome));
-    return serialize(outcome.body);
+    return serialize(relocate ? relocate(outcome.body) : outcome.body);
   }
 
   /** Runs the request through Apollo, which puts no request id on its own errors. */

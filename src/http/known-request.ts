@@ -1,4 +1,5 @@
 import type { DocumentNode } from 'graphql';
+import type { Alike } from '../graphql/alike-documents';
 import type { Variables } from '../graphql/context';
 import type { KnownDocuments } from '../graphql/known-documents';
 
@@ -10,21 +11,34 @@ export interface KnownRequest {
   readonly document: DocumentNode;
   readonly operationName: string | undefined;
   readonly variables: Variables;
+  /** Set if the document is known but for its values: moves the locations of errors to those in its text. */
+  readonly relocate?: Alike['relocate'];
 }
 
 /**
  * Reads a request, in whatever form it names its document: by its text, by the hash of a persisted query, or by both.
  * @param isUrl whether objects are sent as JSON texts.
+ * @param mayDiffer whether it is known if it differs from a known document only in values.
  * @returns `undefined` for unknown documents and for anything malformed.
  */
-export function knownRequest(sent: Parameters, documents: KnownDocuments, isUrl: boolean): KnownRequest | undefined {
+export function knownRequest(
+  sent: Parameters,
+  documents: KnownDocuments,
+  isUrl: boolean,
+  mayDiffer: boolean,
+): KnownRequest | undefined {
   const { operationName } = sent;
   const text = documentText(sent, documents, isUrl);
-  const document = text === undefined ? undefined : documents.find(text);
   const variables = objectOf(sent.variables, isUrl);
-  if (!document || !variables) return undefined;
+  if (text === undefined || !variables) return undefined;
   if (operationName != null && typeof operationName !== 'string') return undefined;
-  return { document, operationName: operationName ?? undefined, variables };
+  const request = { operationName: operationName ?? undefined, variables };
+  const document = documents.find(text);
+  if (document) return { document, ...request };
+  const alike = mayDiffer ? documents.alike.find(text) : undefined;
+  if (!alike) return undefined;
+  const { values, relocate } = alike;
+  return { ...request, document: alike.document, variables: { ...variables, ...values }, relocate };
 }
 
 function documentText(

@@ -1,0 +1,92 @@
+import { parse, print } from 'graphql';
+import { contractSchema } from '../../src/app/contract';
+import { AlikeDocuments } from '../../src/graphql/alike-documents';
+import { fillShop } from '../helper/database';
+import { type Gateway, startGateway } from '../helper/gateway';
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+  await fillShop(gateway.database);
+});
+afterAll(() => gateway.close());
+
+/** The response without what differs in each request. An idempotency key, which queries ignore, has each text validated. */
+async function responseTo(query: string, headers: Record<string, string> = {}): Promise<object> {
+  const { status, data, errors } = await gateway.graphql(query, undefined, headers);
+  const told = errors.map(({ extensions, ...error }) => ({ ...error, extensions: { ...extensions, requestId: '' } }));
+  return { status, data, errors: told };
+}
+
+test.each<[what: string, first: string, others: string[]]>([
+  ['ids', '{ pet(id: 1) { id name } }', ['{ pet(id: 2) { id name } }', '{ pet(id: 9223372036854775807) { id name } }']],
+  ['ids as texts', '{ pet(id: "1") { id } }', ['{ pet(id: "2") { id } }', '{pet(id:"99999"){id}}']],
+  ['wrong ids', '{ pet(id: "1") { id } }', ['{ pet(id: "abcdefghijkl") { id } }', '{ pet(id: "x y") { id } }']],
+  [
+    'lists',
+    '{ pets(filter: { ids: [1, 2] }) { nodes { id } } }',
+    ['{ pets(filter: { ids: [3, 4] }) { nodes { id } } }'],
+  ],
+  [
+    'a value for a list',
+    '{ pets(filter: { ids: 1 }) { nodes { id } } }',
+    ['{ pets(filter: { ids: 2 }) { nodes { id } } }'],
+  ],
+  [
+    'texts',
+    '{ pets(filter: { name: "a" }) { totalCount } }',
+    ['{ pets(filter: { name: "\\u00e9\\"\\n" }) { totalCount } }', '{ pets(filter: { name: "🐕" }) { totalCount } }'],
+  ],
+  [
+    'block texts',
+    '{ pets(filter: { name: """a""" }) { totalCount } }',
+    ['{ pets(filter: { name: """  b\n  """ }) { totalCount } }'],
+  ],
+  [
+    'lengths, out of bounds too, with the place in their own text',
+    '{ pets(first: 1) { nodes { id orders(first: 1) { nodes { id } } } } a: pets(first: 2) { nodes { id } } }',
+    [
+      '{ pets(first: 100) { nodes { id orders(first: 50) { nodes { id } } } } a: pets(first: 1000) { nodes { id } } }',
+      '{ pets(first: 10000) {\n nodes { id orders(first: -1) { nodes { id } } } }\n a: pets(first: 0) { nodes { id } } }',
+      '{ pets(first: 99999999999) { nodes { id orders(first: 1) { nodes { id } } } } a: pets(first: 2) { nodes { id } } }',
+    ],
+  ],
+  [
+    'an enum value named like a token',
+    '{ pets(first: 1) { nodes { id } } }',
+    ['{ pets(first: Int) { nodes { id } } }'],
+  ],
+  [
+    'fragments',
+    '{ ...F } fragment F on Query { pet(id: 1) { id } }',
+    ['{ ...F } fragment F on Query { pet(id: 3) { id } }'],
+  ],
+  ['conditions', '{ pet(id: 1) { id name @skip(if: true) } }', ['{ pet(id: 2) { id name @skip(if: false) } }']],
+  ['introspection', '{ __type(name: "Pet") { name } }', ['{ __type(name: "Order") { name fields { name } } }']],
+])('documents that differ in %s have the responses that they would have alone', async (_what, first, others) => {
+  await responseTo(first);
+  for (const other of others)
+    expect(await responseTo(other)).toEqual(await responseTo(other, { 'idempotency-key': 'alone' }));
+});
+
+test('a document runs as a known one with other values, without another validation', () => {
+  const documents = new AlikeDocuments(contractSchema());
+  const known = '{ pets(first: 5, filter: { ids: ["1", 2], name: "Rex" }) { nodes { id } } }';
+  documents.add(known, parse(known));
+  const alike = documents.find('{ pets(first:7,filter:{ids:["9007199254740993",4],name:"Tom"}){nodes{id}} }');
+  expect(alike?.values).toEqual({
+    __literal0: 7,
+    __literal1: '9007199254740993',
+    __literal2: '4',
+    __literal3: 'Tom',
+  });
+  expect(alike && print(alike.document)).toContain(
+    '$__literal0: Int, $__literal1: ID!, $__literal2: ID!, $__literal3: String',
+  );
+  for (const other of [
+    '{ pets(first: 5) { nodes { id } } }',
+    '{ a',
+    '{ pets(first: 1.5, filter: { ids: ["1", 2], name: "R" }) { nodes { id } } }',
+  ])
+    expect(documents.find(other)).toBeUndefined();
+});
