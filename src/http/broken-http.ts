@@ -30,7 +30,7 @@ export function refuseBrokenHttp(limits: Store, requests: RequestsInProgress, no
       socket.destroy();
       return;
     }
-    const address = { id: subjectOfAddress(socket.remoteAddress ?? ''), quota: PLANS.FREE };
+    const address = { id: subjectOfAddress(socket.remoteAddress), quota: PLANS.FREE };
     const limitStatus = await (request?.meter ?? new Meter(limits, address)).take(1);
     const [code, message] = CODES[error.code ?? ''] ?? ['BAD_REQUEST', 'The request is not valid HTTP.'];
     write(socket, refusalOf(limitStatus) ?? new ProblemError(code, message), rateLimitHeaders(limitStatus, now()));

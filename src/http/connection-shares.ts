@@ -18,7 +18,7 @@ export function shareConnections(server: Server): void {
     // A connection that is upgraded is announced again.
     if (known.has(socket)) return;
     known.add(socket);
-    const address = subjectOfAddress(socket.remoteAddress ?? '');
+    const address = subjectOfAddress(socket.remoteAddress);
     const count = open.get(address) ?? 0;
     const share = Math.floor(server.maxConnections / SHARES);
     if (server.maxConnections - total <= share && count >= share) {

@@ -7,15 +7,19 @@ const MAPPED = '::ffff:';
 /** 16-bit groups in the network part of an IPv6 address. */
 const NETWORK_GROUPS = 4;
 
+/** Everything that is not an address shares one quota; otherwise every made-up value would get its own. */
+const UNKNOWN = 'unknown';
+
 /**
  * The subject an anonymous request is counted against: an IPv4 address, or the /64 network of an IPv6 address, written
  * as its first address. A subject maps to itself, so a displayed subject can be used as input.
+ * @param ip `undefined` if the client reset the connection before its address was read.
  */
-export function subjectOfAddress(ip: string): string {
+export function subjectOfAddress(ip: string | undefined): string {
+  if (ip === undefined) return UNKNOWN;
   const address = ip.startsWith(MAPPED) ? ip.slice(MAPPED.length) : ip;
   if (isIPv4(address)) return address;
-  // Everything that is not an address shares one quota; otherwise every made-up value would get its own.
-  return isIPv6(ip) ? networkOf(ip) : 'unknown';
+  return isIPv6(ip) ? networkOf(ip) : UNKNOWN;
 }
 
 function networkOf(ip: string): string {

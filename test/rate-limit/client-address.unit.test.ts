@@ -37,7 +37,7 @@ test('any address has a subject, which is its own subject', () => {
   );
 });
 
-test('an invalid address does not get a quota for each spelling', () => {
-  const subjects = ['', 'unix:', '1.2.3', '010.0.0.1', 'a', '1.2.3.4:80'].map(subjectOfAddress);
+test('all missing and invalid addresses share a quota', () => {
+  const subjects = [undefined, '', 'unix:', '1.2.3', '010.0.0.1', 'a', '1.2.3.4:80'].map((ip) => subjectOfAddress(ip));
   expect(new Set(subjects)).toEqual(new Set(['unknown']));
 });
