@@ -63,17 +63,36 @@ export interface App {
   readonly drain: Drain;
 }
 
-/** Composes the application over an open database: keys and limits, services, schema, server. */
+/** What has been opened, as functions that close it. */
+type Opened = (() => void | Promise<void>)[];
+
+/**
+ * Composes the application over an open database: keys and limits, services, schema, server. If that fails, it closes
+ * everything except the database.
+ */
 export async function createApp(config: Config, database: Database, now: () => number = Date.now): Promise<App> {
+  const opened: Opened = [];
+  try {
+    return await compose(config, database, now, opened);
+  } catch (error) {
+    await Promise.allSettled(opened.map(async (close) => close()));
+    throw error;
+  }
+}
+
+async function compose(config: Config, database: Database, now: () => number, opened: Opened): Promise<App> {
   const keys = new KeyCache(database, now);
   const apiKeys = new ApiKeyService(keys, now);
   const logger = createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY);
   const redis = config.REDIS_URL ? await openRedis(config.REDIS_URL) : undefined;
   const usage = createUsage(database, logger, now);
+  opened.push(() => usage.recorder.stop());
   const limits = await createLimits(config, redis, logger, now, usage.recorder.counts.add);
+  opened.push(() => limits.close());
   const petstore = createPetstore();
   const columns = TABLES.flatMap((table) => Object.entries(table.columns));
   const events = await createEvents(config, database, { readers: readersOf(petstore, database), columns }, logger);
+  opened.push(() => events.close());
   const parts = schemaParts({ ...petstore, apiKeys, limits, usage: usage.service, events: events.hub });
   const schema = config.SUBGRAPH
     ? (await import('../petstore/federation.js')).buildSubgraph(parts, finderOfRows(petstore))
@@ -124,14 +143,12 @@ export async function createApp(config: Config, database: Database, now: () => n
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
   });
-  server.addHook('onClose', () => usage.recorder.stop());
-  server.addHook('onClose', () => limits.close());
-  server.addHook('onClose', () => events.close());
   const expired = new ExpiredAnswers(database, {
     now,
     onError: (error) => logger.warn({ err: error }, 'expired idempotency responses could not be deleted'),
   });
-  server.addHook('onClose', () => expired.stop());
+  opened.push(() => expired.stop());
+  for (const close of opened) server.addHook('onClose', close);
   const firstAdminKey = async () => (given === undefined ? ensureAdminKey(database, given, now()) : undefined);
   return { server, anonymousAccess, limits, firstAdminKey, metrics, drain: new Drain(server, requests, live) };
 }
@@ -307,6 +324,9 @@ async function createRelay(
     isHeard: () => hub.subscribers > 0,
     onState: (state) => logger.warn({ events: state }, 'event relay state changed'),
   });
-  await relay.start().catch(refuse);
+  await relay.start().catch((error) => {
+    relay.close();
+    return refuse(error);
+  });
   return relay;
 }

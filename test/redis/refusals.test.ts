@@ -74,6 +74,16 @@ withServer('a start with Redis', () => {
     expect(await server.ask(['ACL', 'LOG'])).toBe('');
   });
 
+  test.each([
+    ['to count', /^\+(eval|evalsha)$/],
+    ['to publish', /^\+publish$/],
+  ])('that fails for a user without permission %s leaves no connection open', async (_what, without) => {
+    const server = await start(...userWith(RULES.filter((rule) => !without.test(rule))));
+    const REDIS_URL = `redis://petstore:secret@${server.host}`;
+    await expect(gateway.another({ REDIS_URL })).rejects.toThrow(/^REDIS_URL: NOPERM/);
+    await until(async () => !(await server.ask(['CLIENT', 'LIST'])).includes('user=petstore'));
+  });
+
   test('counts in memory while a master may not write, since it is cut off from its replicas', async () => {
     const instance = await gateway.another({ REDIS_URL: (await start('--min-replicas-to-write', '1')).url });
     expect(await limits(instance)).toBe('fallback');
