@@ -98,6 +98,12 @@ test.each<[string, Record<string, string>, 'read' | 'write']>([
   expect(await access(gateway, headers)).toBe(expected);
 });
 
+test('without CORS_ORIGINS a request from another site may read only', async () => {
+  const instance = await gateway.another();
+  expect(await access(instance, { ...HERE, origin: SHOP })).toBe('read');
+  await instance.close();
+});
+
 test('by default a request of HTTP/1.0 without a Host may read only', async () => {
   const body = '{"name":"Cats"}';
   const head = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
