@@ -92,13 +92,17 @@ describe('usage counts', () => {
 });
 
 describe('sums', () => {
-  test('are exact over instances that count at the same time, and end', async () => {
+  test('are exact over instances that count at the same time, that stop, and that start later', async () => {
     const key = await createKey(1_000_000);
     const instance = () => gateway.another({}, () => clock);
     const [one, two] = await Promise.all([instance(), instance()]);
     await Promise.all([one, two, gateway].flatMap((of) => Array.from({ length: 10 }, () => ask(key, 10, of))));
     await Promise.all([one.close(), two.close()]);
     expect(await today(key)).toMatchObject({ requests: 300 });
+    const later = await instance();
+    await ask(key, 7, later);
+    await later.close();
+    expect(await today(key)).toMatchObject({ requests: 307 });
   });
 
   test('never lose or repeat a request while they are saved', async () => {

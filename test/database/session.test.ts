@@ -165,14 +165,17 @@ describe('a transaction', () => {
     expect((await names()).slice(2)).toEqual(['Pet 2', 'Pet 3']);
   });
 
-  test('that fails to serialize is retried at most three times', async () => {
+  test.each([
+    ['fails to serialize is retried at most three times', '40001', 4],
+    ['times out is not retried', '57014', 1],
+  ])('that %s', async (_what, code, expected) => {
     let attempts = 0;
     const work = database.transaction(async (session) => {
       attempts++;
-      await sql(session, `do $$ begin raise exception 'again' using errcode = '40001'; end $$`);
+      await sql(session, `do $$ begin raise exception 'again' using errcode = '${code}'; end $$`);
     });
     await expect(work).rejects.toThrow();
-    expect(attempts).toBe(4);
+    expect(attempts).toBe(expected);
   });
 });
 

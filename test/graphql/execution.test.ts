@@ -143,6 +143,16 @@ describe('an error', () => {
     expect(errors).toMatchObject([{ path: ['pet', 'wrong'], locations: [{ line: 1, column: 21 }], extensions }]);
   });
 
+  test('of a query that times out in the database is reported, and the query is not sent again', async () => {
+    const timeout = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+    const query = jest.spyOn(gateway.database, 'query').mockRejectedValue(timeout);
+    const { errors } = await gateway.graphql('{ pets { nodes { id } } }');
+    const sent = query.mock.calls.length;
+    query.mockRestore();
+    expect(errors).toMatchObject([{ path: ['pets'], extensions: { code: 'SERVICE_UNAVAILABLE' } }]);
+    expect(sent).toBe(1);
+  });
+
   test('in a root field that is not nullable leaves status 200 and null data', async () => {
     const { status, data, errors } = await gateway.graphql('{ pets(first: 0) { totalCount } }');
     expect([status, data]).toEqual([200, null]);
