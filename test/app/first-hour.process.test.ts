@@ -4,9 +4,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { lockDirectory } from '../../src/database/embedded/directory-lock';
-import { runTypeScript } from '../helper/child';
 import { PROJECT, TYPESCRIPT } from '../helper/command';
 import { makeDirectory } from '../helper/installation';
+import { runTypeScript } from '../helper/process';
 
 /** Runs Node to its end. */
 async function run(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}) {
@@ -32,8 +32,11 @@ describe('before anything is compiled', () => {
     ...[['12.22.12', false] as const, ['18.20.8', false] as const, ['20.18.3', false] as const],
     ...[['20.19.0', true] as const, ['22.1.0', true] as const, ['100.0.0', true] as const],
   ])('Node %s is accepted: %s; a rejection is one line', async (version, isAccepted) => {
-    const args = ['-r', join(PROJECT, 'test/helper/old-node.cjs'), join(PROJECT, 'src/app/prestart.cjs')];
-    const { code, stderr } = await run(args, { env: { OLD_NODE: version } });
+    put(
+      'version.cjs',
+      `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });`,
+    );
+    const { code, stderr } = await run(['-r', join(directory, 'version.cjs'), join(PROJECT, 'src/app/prestart.cjs')]);
     const rejection = `petstore-gateway: Node ${version} is too old: 20.19.0 or later is needed (https://nodejs.org).\n`;
     expect([code, stderr]).toEqual(isAccepted ? [0, ''] : [1, rejection]);
   });
@@ -76,7 +79,7 @@ test('names in .env that look like settings are warned of, others are not', asyn
 
 test('seed beside a gateway that has the embedded database open says what to do', async () => {
   const unlock = lockDirectory(directory);
-  const { code, stderr } = await runTypeScript('src/app/seed.ts', ['--pets', '3'], { DATA_DIR: directory }).end();
+  const { code, stderr } = await runTypeScript('src/app/seed.ts', ['--pets', '3'], { DATA_DIR: directory }).ended;
   unlock();
   const advice = 'Stop the gateway (Ctrl+C), run this again, and start it again: its data stay.';
   const inUse = stderr.replace(/^seed: \S+ is in use by process \d+\. /, 'seed: in use. ');
