@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
-import { type Import, readSource } from '../helper/imports';
+import { type Import, readSource } from './imports';
 
 const PROJECT = join(__dirname, '..', '..');
 const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');

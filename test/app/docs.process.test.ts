@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { statement } from '../../src/database/statement';
 import { command, PROJECT } from '../helper/command';
-import { blocksOf, Reader, stepsOf } from '../helper/documented';
 import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
 import { Installation } from '../helper/installation';
 import { running } from '../helper/live';
 import { inTerminal, quick } from '../helper/process';
 import { until } from '../helper/until';
+import { blocksOf, Reader, stepsOf } from './documented';
 
 const run = promisify(execFile);
 

@@ -7,8 +7,8 @@ import { metricsOf, type Observed } from '../../src/app/metric-table';
 import { poolMetrics } from '../../src/app/primary';
 import { PLANS } from '../../src/rate-limit/plans';
 import { PROJECT } from '../helper/command';
-import { blocksOf, PAGES, textOf } from '../helper/documented';
 import { startGateway } from '../helper/gateway';
+import { blocksOf, PAGES, textOf } from './documented';
 
 const EVERYTHING = PAGES.map(textOf).join('\n');
 

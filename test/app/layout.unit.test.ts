@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
-import { readSource } from '../helper/imports';
+import { readSource } from './imports';
 
 /** The modules of src from top to bottom. A module imports only itself and modules of lower levels (docs/architecture.md). */
 const LEVELS = [

@@ -18,7 +18,7 @@ onPostgres("OpenTelemetry traces a request, its document and its statements, in 
   const gateway = await GatewayProcess.start({
     DATABASE_URL: url,
     ADMIN_API_KEY: ADMIN_KEY,
-    NODE_OPTIONS: `--import "${join(__dirname, '..', 'helper', 'instrumented.cjs')}"`,
+    NODE_OPTIONS: `--import "${join(__dirname, 'instrumented.cjs')}"`,
     TEST_SPANS: file,
   });
   const headers = { 'x-api-key': ADMIN_KEY, traceparent: `00-${TRACE}-00f067aa0ba902b7-01` };

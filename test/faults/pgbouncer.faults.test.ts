@@ -2,10 +2,10 @@ import { Client } from 'pg';
 import { fillShop } from '../helper/database';
 import { type Gateway, startGatewayOn } from '../helper/gateway';
 import { Load } from '../helper/load';
-import { CAN_START_PGBOUNCER, PgBouncer } from '../helper/pgbouncer';
 import { CAN_START_POSTGRES, PostgresServer } from '../helper/postgres-server';
 import { isServed, mixed } from '../helper/traffic';
 import { until } from '../helper/until';
+import { CAN_START_PGBOUNCER, PgBouncer } from './pgbouncer';
 
 const RENAME = 'mutation { updateCategory(id: 1, input: { name: "Hounds" }) { name } }';
 const SETTINGS = ['jit', 'statement_timeout', 'random_page_cost', 'timezone'];

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { violations } from '../helper/browser';
 import { ADMIN_KEY, type TestKey } from '../helper/gateway';
+import { violations } from './browser';
 import { browserTest, enterKey, expectNoComplaints, useBrowsing } from './browsing';
 
 const browsing = useBrowsing();

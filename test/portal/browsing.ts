@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
-import { browserTest, launchBrowser, type Observed, openPage } from '../helper/browser';
 import { emptyDatabase } from '../helper/database';
 import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
+import { browserTest, launchBrowser, type Observed, openPage } from './browser';
 
 /** A listening gateway with one pet, and a browser: one of each for the tests of a file. */
 export class Browsing {

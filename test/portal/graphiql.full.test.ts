@@ -1,7 +1,7 @@
-import type { Observed } from '../helper/browser';
 import type { TestKey } from '../helper/gateway';
 import { running } from '../helper/live';
 import { until } from '../helper/until';
+import type { Observed } from './browser';
 import { browserTest, enterKey, expectNoComplaints, useBrowsing } from './browsing';
 
 const browsing = useBrowsing();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { violations } from '../helper/browser';
 import { ADMIN_KEY } from '../helper/gateway';
+import { violations } from './browser';
 import { browserTest, enterKey, useBrowsing } from './browsing';
 
 const browsing = useBrowsing();

@@ -1,8 +1,8 @@
 import { openRedis } from '../../src/app/app';
-import { Certificates } from '../helper/certificates';
 import { freePort } from '../helper/free-port';
 import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
 import { until } from '../helper/until';
+import { Certificates } from './certificates';
 import { allowed, Instance } from './instance';
 
 const canRun = REDIS_BINARY && Certificates.canBeMade ? describe : describe.skip;

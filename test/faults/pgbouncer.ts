@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from './free-port';
-import { SERVER_USER } from './postgres-server';
-import { accepts, Server } from './server';
-import { until } from './until';
+import { freePort } from '../helper/free-port';
+import { SERVER_USER } from '../helper/postgres-server';
+import { accepts, Server } from '../helper/server';
+import { until } from '../helper/until';
 
 const BINARY = '/usr/sbin/pgbouncer';
 export const CAN_START_PGBOUNCER = SERVER_USER !== undefined && existsSync(BINARY);

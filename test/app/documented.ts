@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { command, PROJECT } from './command';
+import { command, PROJECT } from '../helper/command';
 
 const run = promisify(execFile);
 
