@@ -7,11 +7,18 @@ import { command, PROJECT } from '../helper/command';
 import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
 import { Installation } from '../helper/installation';
 import { running } from '../helper/live';
-import { inTerminal, quick } from '../helper/process';
+import { quick } from '../helper/process';
 import { until } from '../helper/until';
 import { blocksOf, Reader, stepsOf } from './documented';
 
 const run = promisify(execFile);
+
+/** Runs a command in a terminal, so that its output is what a user sees. */
+function inTerminal(line: readonly string[]): [string, ...string[]] {
+  return process.platform === 'darwin'
+    ? ['script', '-q', '/dev/null', ...line]
+    : ['script', '-qec', line.join(' '), '/dev/null'];
+}
 
 /** Types the commands of a page, and expects the output that the page shows. */
 async function expectOutputs(steps: ReturnType<typeof stepsOf>, url: string, adminKey: string): Promise<void> {

@@ -1,9 +1,10 @@
 import { connect, type Socket } from 'node:net';
+import { PROJECT } from '../helper/command';
 import { ADMIN_KEY } from '../helper/gateway';
 import { Installation } from '../helper/installation';
 import { type Received, socketClient, streamClient } from '../helper/live';
 import { ask, Load } from '../helper/load';
-import { GatewayProcess, logOf, NPM_START } from '../helper/process';
+import { GatewayProcess, logOf } from '../helper/process';
 import { createProduction, TEST_DATABASE_URL, TEST_REDIS_URL } from '../helper/production';
 import { HEADERS, isServed, madeCategories, mixed } from '../helper/traffic';
 import { until } from '../helper/until';
@@ -135,7 +136,12 @@ test('a second signal ends the process at once, with 1', async () => {
 
 test('`npm start` passes signals on to the gateway', async () => {
   const shell = { PATH: process.env.PATH ?? '', HOME: installation.directory };
-  const gateway = await GatewayProcess.start({ DATA_DIR: installation.data, ...shell }, NPM_START);
+  const gateway = await GatewayProcess.start({ DATA_DIR: installation.data, ...shell }, [
+    'npm',
+    '--prefix',
+    PROJECT,
+    'start',
+  ]);
   expect(await gateway.stop('SIGTERM')).toMatchObject({ code: 0, signal: null });
   expect(await isListening(gateway.url)).toBe(false);
 });

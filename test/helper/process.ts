@@ -18,22 +18,12 @@ export function quick([node, ...args]: Line): [string, ...string[]] {
 /** The gateway. The full suite runs the build. */
 const MAIN: Line = IS_FULL ? command('main') : quick(command('main'));
 
-/** The start command of the README. */
-export const NPM_START: Line = ['npm', '--prefix', PROJECT, 'start'];
-
 /** How a process ended, and its output. */
 export interface Ending {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
-}
-
-/** Runs a command in a terminal, so that its output is what a user sees. */
-export function inTerminal(line: readonly string[]): [string, ...string[]] {
-  return process.platform === 'darwin'
-    ? ['script', '-q', '/dev/null', ...line]
-    : ['script', '-qec', line.join(' '), '/dev/null'];
 }
 
 function wholeLines(text: string): string[] {

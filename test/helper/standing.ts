@@ -27,7 +27,7 @@ export function toldBy(received: Received): Told {
 }
 
 /** Reads a list of structured fields: strings, with parameters that are integers. @throws Error if it is another. */
-export function listOf(field: unknown): [name: string, parameters: Record<string, number>][] {
+function listOf(field: unknown): [name: string, parameters: Record<string, number>][] {
   return String(field)
     .split(', ')
     .map((item) => {
