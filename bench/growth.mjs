@@ -14,6 +14,7 @@ const { values: options } = parseArgs({
     limit: { type: 'string', default: '3' },
     floor: { type: 'string', default: '1' },
     keep: { type: 'boolean', default: false },
+    database: { type: 'string', default: 'petstore_growth' },
   },
 });
 const sizes = options.pets.split(',').map(Number);
@@ -21,7 +22,7 @@ const [limit, floor, runs] = [options.limit, options.floor, options.runs].map(Nu
 
 /** Opens a store of its own, filled unless a run before has kept it. */
 async function openStore(pets) {
-  const name = `petstore_growth_${pets}`;
+  const name = `${options.database}_${pets}`;
   const url = databaseUrl(name);
   const known = new pg.Client({ connectionString: url });
   const isFilled = await known.connect().then(

@@ -6,8 +6,6 @@ export class TooManyBytes extends Error {}
 
 /** The SQL of what is read. */
 export interface Read {
-  /** `with …`, or nothing. */
-  readonly prefix: string;
   /** Selects the rows in the order in which they are read. */
   readonly rows: string;
   /** Whether it reads few rows by an index: other statements may wait for it. */
@@ -31,11 +29,7 @@ export function boundedRows<Row>(
 ): Promise<Row[]> {
   const { mostBytes = Infinity } = session.work;
   if (most > mostBytes) return countedRows(session, read, values, mostBytes);
-  return session.query<Row>(
-    read.statement ?? statementFor(read.prefix + read.rows, read.isPlannedByValues),
-    values,
-    read.isShort,
-  );
+  return session.query<Row>(read.statement ?? statementFor(read.rows, read.isPlannedByValues), values, read.isShort);
 }
 
 /**
@@ -52,11 +46,11 @@ export async function boundedTexts<Column extends string>(
   most: number,
 ): Promise<Readonly<Record<Column, string>> | undefined> {
   const { mostBytes = Infinity } = session.work;
-  let statement = read.statement ?? statementFor(read.prefix + read.rows, read.isPlannedByValues);
+  let statement = read.statement ?? statementFor(read.rows, read.isPlannedByValues);
   if (most > mostBytes) {
     const texts = columns.map((name) => `case when bytes <= ${mostBytes} then ${name} end as ${name}`);
     const sized = `select read.*, octet_length(read::text) as bytes from (${read.rows}) as read`;
-    const bounded = `${read.prefix}select ${texts.join(', ')} from (${sized}) as sized`;
+    const bounded = `select ${texts.join(', ')} from (${sized}) as sized`;
     statement = statementFor(bounded, read.isPlannedByValues);
   }
   const [row] = await session.query<Record<Column, string | null>>(statement, values, read.isShort);
@@ -75,7 +69,7 @@ async function countedRows<Row>(
   const counted = `select * from (
 select read.*, sum(octet_length(read::text)) over (rows unbounded preceding) as "$bytes", octet_length(read::text) as "$own"
 from (${read.rows}) as read) as read where "$bytes" - "$own" <= ${mostBytes}`;
-  const statement = statementFor(read.prefix + counted, read.isPlannedByValues);
+  const statement = statementFor(counted, read.isPlannedByValues);
   const found = await session.query<Row & { $bytes?: bigint; $own?: number }>(statement, values, false);
   if ((found.at(-1)?.$bytes ?? 0) > mostBytes)
     throw new TooManyBytes(`a statement's rows have over ${mostBytes} bytes`);

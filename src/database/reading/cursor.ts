@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { MAX_INT32, MAX_INT64 } from '../integers';
-import type { Bound } from './ranges';
+import type { Bound } from './selection';
 import { type Column, columnOf, orderOf, type Table } from './table';
 
 /**

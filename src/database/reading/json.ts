@@ -1,7 +1,6 @@
 import { MOST_COUNTED, totalSql } from './count';
 import { type CursorSql, cursorSql } from './cursor';
-import { pageStatement } from './page-statement';
-import type { Parents } from './parents';
+import { type Parents, pageStatement } from './page-statement';
 import type { EdgeMember, Nested, PageInfoMember, PageJson, PageMember, PageQuery, RowJson } from './selection';
 import type { Values } from './statement-values';
 import { type Column, columnOf, joinsOf, mostBytesOf, type Table } from './table';
@@ -22,8 +21,6 @@ export interface PageSql {
   readonly members: readonly { readonly key: string; readonly text: string }[];
   /** ` from …` */
   readonly from: string;
-  /** `with …`, or nothing. */
-  readonly prefix: string;
   readonly isShort: boolean;
   readonly isPlannedByValues: boolean;
   readonly mostBytes: number;
@@ -56,15 +53,14 @@ export class JsonWriter {
     const total = hasTotal ? `(${totalSql(table, query.filters, this.values, parents)}) as total` : undefined;
     if (!rows.isRead) {
       const from = ` from ${total ?? '(select) as none'}`;
-      return { members, from, prefix: '', isShort: !total, isPlannedByValues: true, mostBytes: 0, mostRows: 0 };
+      return { members, from, isShort: !total, isPlannedByValues: true, mostBytes: 0, mostRows: 0 };
     }
     const limit = rows.hasMore ? query.limit + 1 : query.limit;
     const read = pageStatement(table, { columns: rows.columns, joins }, { ...query, limit }, this.values, parents);
-    const { prefix, isPlannedByValues } = read;
+    const { isPlannedByValues } = read;
     return {
       members,
       from: ` from ${rows.from(read.rows, parents)}${total ? `, ${total}` : ''}`,
-      prefix,
       isShort: read.isShort && !total,
       isPlannedByValues,
       mostBytes: limit * rows.mostBytes,

@@ -1,58 +1,85 @@
 import type { Read } from './bounded-rows';
-import { criteriaOf } from './criteria';
-import { NO_PARENTS, type Parents } from './parents';
+import { areIntervals, conditionsOf, criteriaOf, type Filters, where } from './criteria';
+import { boundsOf, intervalsOf, keysOf, orderBy, readIntervals } from './intervals';
 import type { Projection } from './projection';
-import { isWalk, sorted } from './row-tests';
-import { searchOf } from './search';
 import type { PageQuery } from './selection';
 import type { Values } from './statement-values';
-import { columnOf, type Table } from './table';
-import { intervalsOf, walkOf } from './walk';
+import { type Column, columnOf, type Table } from './table';
 
 /** Maximum number of rows of a read that other statements may wait for. */
 export const SHORT = 500;
 
-/** At least as many rows as a page has: a constant tells the planner, whatever the parameter, how few are joined. */
-const MOST_ROWS = 101;
+/** The rows that pages belong to: a relation `parent(id)`, whose ids a column of the table refers to. */
+export interface Parents {
+  /** `unnest($1::bigint[])` */
+  readonly rows: string;
+  readonly count: number;
+  readonly column: Column;
+}
+
+/**
+ * The parents of a list's rows: those that pass a filter by the same column, which is then left out of the filters.
+ * @param field the field that has the parent's id.
+ */
+export function parentsOf<Row>(
+  table: Table<Row>,
+  field: string,
+  ids: readonly bigint[],
+  filters: Filters,
+  values: Values,
+): [Parents, Filters] {
+  const sql = columnOf(table, field);
+  const column = table.columns[field] as Column;
+  let some = ids;
+  const others = Object.entries(filters).filter(([name, value]) => {
+    const filter = table.filters[name];
+    if (value == null || filter?.kind !== 'equal' || filter.column.sql !== sql) return true;
+    const wanted = new Set([value].flat());
+    some = some.filter((id) => wanted.has(id));
+    return false;
+  });
+  const rows = `unnest(${values.add(some, 'bigint[]')})`;
+  return [{ rows, count: Math.max(1, some.length), column }, Object.fromEntries(others)];
+}
 
 /** Whether a page is read by intervals of an index that has its order: then it can also be read for each of many rows. */
 export function isReadInOrder<Row>(table: Table<Row>, { filters, order }: PageQuery): boolean {
-  return isWalk(criteriaOf(table, filters), order);
+  return areIntervals(criteriaOf(table, filters), order);
 }
 
-/** Reads a page: if there are parents, of the rows that `parent.id` has. */
+/** Reads a page: if there are parents, of the rows that refer to `parent.id`, which is in scope. */
 export function pageStatement<Row>(
   table: Table<Row>,
   { columns, joins }: Pick<Projection, 'columns' | 'joins'>,
   page: PageQuery,
   values: Values,
-  parents: Parents = NO_PARENTS,
+  parents?: Parents,
 ): Read {
   const { order, descending, backward, after, before, limit } = page;
   const criteria = criteriaOf(table, page.filters);
-  const { isPlannedByValues } = criteria;
+  const { ids, isPlannedByValues } = criteria;
   const [low, high] = descending ? [before, after] : [after, before];
-  const walk = { order, low, high, limit, isReverse: descending !== backward };
+  const slice = { order, low, high, limit, isReverse: descending !== backward };
   const { name } = table;
-  const selected = (rows: string, most = limit) =>
-    `select ${columns} from (${rows} limit ${Math.max(most, MOST_ROWS)}) as ${name}${joins}${sorted(table, walk)}`;
+  const isInOrder = areIntervals(criteria, order);
+  const isMerged = isInOrder && intervalsOf(criteria) > 1;
+  const isFlat = !joins && !isMerged;
 
-  if (!isWalk(criteria, order)) {
-    const ofParent = parents.column ? ' where found.parent = parent.id' : '';
-    const found = `select ${name}.* from found join ${name} on ${columnOf(table, table.idField)} = found.id${ofParent}`;
-    const prefix = `with ${searchOf(table, criteria, walk, values, parents)}\n`;
-    const isShort = criteria.ids !== undefined && criteria.ids.count <= SHORT && !isPlannedByValues;
-    // What begins with a text and what else contains it are found apart, so there may be twice as many.
-    const rows = `${selected(found, 2 * limit)} limit ${limit}`;
-    return { prefix, rows, isShort, isPlannedByValues };
+  const selected = isFlat ? columns : `${name}.*`;
+  const sorted = orderBy(keysOf(table, order).keys, slice.isReverse);
+  let rows: string;
+  if (isInOrder) rows = readIntervals(table, criteria, slice, selected, values, parents?.column);
+  else {
+    const ofParent = parents ? [`${parents.column.sql} = parent.id`] : [];
+    const conditions = [...ofParent, ...conditionsOf(criteria, values), ...boundsOf(table, slice, values)];
+    const from = `${name}${criteria.isJoined ? table.joins : ''}`;
+    rows = `select ${selected} from ${from}${where(conditions)}${sorted} limit ${limit}`;
   }
-  const intervals = intervalsOf(criteria, order);
-  const isFlat = intervals === 1 && !joins;
-  const rows = walkOf(table, criteria, walk, isFlat ? columns : `${name}.*`, values, parents.column);
+  const most = isInOrder ? limit * intervalsOf(criteria) : (ids ?? Infinity);
   return {
-    prefix: '',
-    rows: isFlat ? rows : selected(`select * from (${rows}) as ${name}`),
-    isShort: limit * intervals * parents.count <= SHORT,
+    // A join may lose the order.
+    rows: isFlat ? rows : `select ${columns} from (${rows}) as ${name}${joins}${sorted}`,
+    isShort: !isPlannedByValues && most * (parents?.count ?? 1) <= SHORT,
     isPlannedByValues,
   };
 }

@@ -1,8 +1,7 @@
 import type { Session } from '../database';
 import { boundedRows, boundedTexts } from './bounded-rows';
 import { JsonWriter } from './json';
-import { pageStatement, SHORT } from './page-statement';
-import { parentsOf } from './parents';
+import { pageStatement, parentsOf, SHORT } from './page-statement';
 import { projectionOf } from './projection';
 import type { PageQuery } from './selection';
 import { JsonText, type Nested, type PageJson, type Selection } from './selection';
@@ -39,13 +38,13 @@ export async function selectPageAsJson<Row>(
   nested: Nested | undefined,
 ): Promise<Readonly<Record<string, JsonText>>> {
   const values = new Values();
-  const { members, from, prefix, isShort, isPlannedByValues, mostBytes, mostRows } = new JsonWriter(
-    values,
-    nested,
-  ).page(table, json, query);
+  const { members, from, isShort, isPlannedByValues, mostBytes, mostRows } = new JsonWriter(values, nested).page(
+    table,
+    json,
+    query,
+  );
   const texts = members.map(({ text }, index) => `${text} as t${index}`);
   const read = {
-    prefix,
     rows: `select ${texts.join(', ')}${from}`,
     isShort: isShort && mostRows <= SHORT,
     isPlannedByValues,

@@ -19,7 +19,7 @@ export async function selectByIds<Row>(
   const isOne = ids.length === 1;
   const statement = (isOne ? byId : byIds)(table, projection);
   const isShort = ids.length <= SHORT;
-  const read = { prefix: '', rows: statement.text, statement, isShort, isPlannedByValues: false };
+  const read = { rows: statement.text, statement, isShort, isPlannedByValues: false };
   const rows = await boundedRows<Row>(session, read, [isOne ? ids[0] : ids], ids.length * projection.mostBytes);
   return new Map(projection.shape(rows).map((row) => [table.idOf(row), row]));
 }
@@ -44,7 +44,7 @@ async function selectAsJson<Row>(
   nested: Nested | undefined,
 ): Promise<JsonText | undefined> {
   const values = new Values();
-  const parameter = values.add(id, '');
+  const parameter = values.add(id, 'bigint');
   let known = nested ? undefined : rowStatements.get(json);
   if (!known) {
     const { text, relations, mostBytes, mostRows } = new JsonWriter(values, nested).row(table, json);
@@ -53,7 +53,7 @@ async function selectAsJson<Row>(
     if (!nested) rowStatements.set(json, known);
   }
   const { statement, mostBytes, mostRows } = known;
-  const read = { prefix: '', rows: statement.text, statement, isShort: mostRows <= SHORT, isPlannedByValues: false };
+  const read = { rows: statement.text, statement, isShort: mostRows <= SHORT, isPlannedByValues: false };
   const row = await boundedTexts(session, read, ['json'], values.list, mostBytes);
   return row && new JsonText(row.json);
 }

@@ -1,5 +1,4 @@
 import type { Filters } from './criteria';
-import type { Bound } from './ranges';
 
 /** The columns and related rows that are read of each row. */
 export interface Selection {
@@ -14,6 +13,12 @@ export interface Selection {
 }
 
 export const NOTHING: Selection = { fields: new Map() };
+
+/** A boundary of a page: the order key and id of the row just outside it. */
+export interface Bound {
+  readonly key: string;
+  readonly id: string;
+}
 
 /** A keyset page: rows in one order between two bounds, from the start or (`backward`) from the end. */
 export interface PageQuery {

@@ -1,6 +1,6 @@
-import { type Column, castTo } from './table';
+import type { Column } from './table';
 
-/** A condition of SQL, whose values are added to the statement's. */
+/** SQL that adds its parameters to a statement's values. */
 export type Condition = (values: Values) => string;
 
 /** The values of a statement's parameters, in the order in which they are added. */
@@ -8,23 +8,30 @@ export class Values {
   readonly list: unknown[] = [];
 
   /** Adds a value. @returns its parameter: `$1::bigint`. */
-  add(value: unknown, cast: string): string {
+  add(value: unknown, type: string): string {
     this.list.push(value);
-    return `$${this.list.length}${cast}`;
+    return `$${this.list.length}::${type}`;
   }
 
-  /** Adds a value that the planner does not know, even if it plans for the values: the plan is the same for all. */
-  hidden(value: unknown, cast: string): string {
-    return `(select ${this.add(value, cast)})`;
+  /** Adds a value of a column. */
+  of({ type }: Column, value: unknown): string {
+    return this.add(value, type);
   }
 
-  /** Adds a hidden value of a column. */
-  of(column: Column, value: unknown): string {
-    return this.hidden(value, castTo(column));
+  /** Adds values of a column as an array. Drivers know no arrays of enumerations, so each of those is a parameter. */
+  arrayOf(column: Column, values: readonly unknown[]): string {
+    if (column.kind !== 'enum') return this.add(values, `${column.type}[]`);
+    return `array[${this.listOf(column, values)}]::${column.type}[]`;
   }
 
-  /** Adds an array of values of a column. */
-  allOf(column: Column, values: readonly unknown[]): string {
-    return this.add(values, castTo(column, '[]'));
+  /** A condition: the column has one of the values. */
+  among(column: Column, values: readonly unknown[]): string {
+    if (column.kind !== 'enum') return `${column.sql} = any(${this.arrayOf(column, values)})`;
+    // The planner estimates a list of constants, but not an array of enumerations that is cast from an array of texts.
+    return values.length ? `${column.sql} in (${this.listOf(column, values)})` : 'false';
+  }
+
+  private listOf(column: Column, values: readonly unknown[]): string {
+    return values.map((value) => this.of(column, value)).join(', ');
   }
 }

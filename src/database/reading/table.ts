@@ -105,11 +105,6 @@ export function mostBytesOf({ kind }: Column): number {
   return kind === 'text' ? MOST_TEXT : MOST_OTHER;
 }
 
-/** The cast of a parameter to a column's type; drivers know no arrays of enumerations. */
-export function castTo({ kind, type }: Column, suffix: '' | '[]' = ''): string {
-  return kind === 'enum' ? `::text${suffix}::${type}${suffix}` : `::${type}${suffix}`;
-}
-
 export function orderOf<Row>(table: Table<Row>, name: string): SortOrder<Row> {
   const order = table.orders[name];
   if (!order) throw new Error(`${table.name} has no order ${name}`);
