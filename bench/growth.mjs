@@ -12,13 +12,14 @@ const { values: options } = parseArgs({
     runs: { type: 'string', default: '15' },
     only: { type: 'string', default: '' },
     limit: { type: 'string', default: '3' },
-    floor: { type: 'string', default: '1' },
+    floor: { type: 'string', default: '20' },
+    search: { type: 'string', default: '250' },
     keep: { type: 'boolean', default: false },
     database: { type: 'string', default: 'petstore_growth' },
   },
 });
 const sizes = options.pets.split(',').map(Number);
-const [limit, floor, runs] = [options.limit, options.floor, options.runs].map(Number);
+const [limit, floor, mostSearched, runs] = [options.limit, options.floor, options.search, options.runs].map(Number);
 
 /** Opens a store of its own, filled unless a run before has kept it. */
 async function openStore(pets) {
@@ -58,7 +59,7 @@ const stores = [];
 for (const pets of sizes) stores.push(await openStore(pets));
 const [few, many] = sizes.map((pets) => pets.toLocaleString('en'));
 console.log(
-  `${await serverVersion()} · better quartile of ${runs} runs · at most ${limit} times the larger of the small store's time and ${floor} ms\n`,
+  `${await serverVersion()} · better quartile of ${runs} runs · at most ${limit} times the small store's time or ${floor} ms, searches at most ${mostSearched} ms\n`,
 );
 console.log(`| list | ${few} pets, ms | ${many} pets, ms | ratio | |\n| --- | ---: | ---: | ---: | --- |`);
 /** How many rows the totals of a list count in a store. */
@@ -78,13 +79,13 @@ for (const list of listsOf()) {
   small.set(list.name, before);
   const [few, many] = list.counts ? await Promise.all(stores.map(({ database }) => countedBy(list, database))) : [0, 0];
   const alike = (small.get(list.like) ?? 0) * list.times || 0;
-  const own = limit * Math.max(before, floor) + PER_ROW * Math.max(0, many - few);
-  const isSlow = after > Math.max(own, limit * alike);
+  const own = Math.max(limit * before, floor) + PER_ROW * Math.max(0, many - few);
+  const isSlow = after > (list.isSearch ? mostSearched : Math.max(own, limit * alike));
   if (isSlow) slow.push(list.name);
   const notes = [
     ...(isSlow
       ? ['**too slow**']
-      : after > own
+      : !list.isSearch && after > own
         ? [`${list.times} lists of ${(alike / list.times).toFixed(1)} ms`]
         : []),
     ...(many > few ? [`${few} → ${many} rows`] : []),

@@ -101,12 +101,14 @@ export function listsOf() {
     ...Object.entries(PETS).flatMap(([what, filters]) => [
       {
         name: `20 categories × 10 pets: ${what}`,
+        isSearch: filters.name !== undefined,
         like: `pets: ${what}, by id, start`,
         times: PARENTS.length,
         read: (database) => selectPages(database, tables.PETS, 'categoryId', PARENTS, pageOf(filters, 'ID', 10)),
       },
       {
         name: `20 categories, totals: ${what}`,
+        isSearch: filters.name !== undefined,
         like: `pets: ${what}, total`,
         times: PARENTS.length,
         counts: async (database) => [
@@ -124,6 +126,7 @@ function lists(name, table, filters) {
         const after = once((database) => boundOf(database, table, filter, order, place));
         return {
           name: `${name}: ${what}, by ${order.toLowerCase()}, ${place}`,
+          isSearch: filter.name !== undefined,
           read: async (database) =>
             selectPage(database, table, {
               ...pageOf(filter, order, 20),
@@ -133,7 +136,11 @@ function lists(name, table, filters) {
         };
       }),
     ),
-    { name: `${name}: ${what}, total`, counts: async (database) => [await countRows(database, table, filter)] },
+    {
+      name: `${name}: ${what}, total`,
+      isSearch: filter.name !== undefined,
+      counts: async (database) => [await countRows(database, table, filter)],
+    },
   ]);
 }
 

@@ -61,7 +61,7 @@ export const PETS: Table<PetRow> = {
     ids: { kind: 'ids' },
     categoryIds: { kind: 'equal', column: pets.categoryId },
     statuses: { kind: 'equal', column: pets.status },
-    name: { kind: 'name', column: pets.name, order: 'NAME' },
+    name: { kind: 'name', column: pets.name },
   },
   idOf: (pet) => pet.id,
 };
@@ -75,7 +75,7 @@ export const CATEGORIES: Table<CategoryRow> = {
   relations: {},
   pages: { pets: { field: 'categoryId', table: () => PETS } },
   orders: sortOrders<CategoryRow>(categories, { ID: 'id', NAME: 'name' }),
-  filters: { ids: { kind: 'ids' }, name: { kind: 'name', column: categories.name, order: 'NAME' } },
+  filters: { ids: { kind: 'ids' }, name: { kind: 'name', column: categories.name } },
   idOf: (category) => category.id,
 };
 
@@ -106,7 +106,7 @@ export const INVENTORY: Table<InventoryRow> = {
   orders: sortOrders<InventoryRow>(inventory, { PET_ID: 'petId', QUANTITY: 'quantity' }),
   filters: {
     petIds: { kind: 'ids' },
-    statuses: { kind: 'joined', column: pets.status },
+    statuses: { kind: 'joined', column: pets.status, table: 'pets' },
     maxQuantity: { kind: 'atMost', column: stock.quantity, order: 'QUANTITY' },
   },
   idOf: (item) => item.petId,

@@ -1,6 +1,6 @@
 import type { Read } from './bounded-rows';
-import { areIntervals, conditionsOf, criteriaOf, type Filters, where } from './criteria';
-import { boundsOf, intervalsOf, keysOf, orderBy, readIntervals } from './intervals';
+import { areIntervals, type Criteria, conditionsOf, criteriaOf, type Filters, where } from './criteria';
+import { boundsOf, intervalsOf, keysOf, orderBy, readIntervals, type Slice } from './intervals';
 import type { Projection } from './projection';
 import type { PageQuery } from './selection';
 import type { Values } from './statement-values';
@@ -57,29 +57,57 @@ export function pageStatement<Row>(
 ): Read {
   const { order, descending, backward, after, before, limit } = page;
   const criteria = criteriaOf(table, page.filters);
-  const { ids, isPlannedByValues } = criteria;
+  const { isPlannedByValues } = criteria;
   const [low, high] = descending ? [before, after] : [after, before];
   const slice = { order, low, high, limit, isReverse: descending !== backward };
   const { name } = table;
-  const isInOrder = areIntervals(criteria, order);
-  const isMerged = isInOrder && intervalsOf(criteria) > 1;
-  const isFlat = !joins && !isMerged;
-
-  const selected = isFlat ? columns : `${name}.*`;
+  // A join may lose the order.
   const sorted = orderBy(keysOf(table, order).keys, slice.isReverse);
-  let rows: string;
-  if (isInOrder) rows = readIntervals(table, criteria, slice, selected, values, parents?.column);
-  else {
-    const ofParent = parents ? [`${parents.column.sql} = parent.id`] : [];
-    const conditions = [...ofParent, ...conditionsOf(criteria, values), ...boundsOf(table, slice, values)];
-    const from = `${name}${criteria.isJoined ? table.joins : ''}`;
-    rows = `select ${selected} from ${from}${where(conditions)}${sorted} limit ${limit}`;
+  const isShort = (most: number) => !isPlannedByValues && most * (parents?.count ?? 1) <= SHORT;
+
+  if (!areIntervals(criteria, order)) {
+    // Not with the columns at once, so that an index alone may have all that is tested: a page from the end of the order by
+    // name, after 900,000 others, takes 222 instead of 357 ms.
+    const found = idsOf(table, criteria, slice, values, parents);
+    const id = columnOf(table, table.idField);
+    const rows = `select ${columns} from (${found}) as found join ${name} on ${id} = found.id${joins}${sorted}`;
+    return { rows, isShort: isShort(criteria.ids ?? Infinity), isPlannedByValues };
   }
-  const most = isInOrder ? limit * intervalsOf(criteria) : (ids ?? Infinity);
+  const intervals = intervalsOf(criteria);
+  const isFlat = !joins && intervals === 1;
+  const rows = readIntervals(table, criteria, slice, isFlat ? columns : `${name}.*`, values, parents?.column);
   return {
-    // A join may lose the order.
     rows: isFlat ? rows : `select ${columns} from (${rows}) as ${name}${joins}${sorted}`,
-    isShort: !isPlannedByValues && most * (parents?.count ?? 1) <= SHORT,
+    isShort: isShort(limit * intervals),
     isPlannedByValues,
   };
+}
+
+/** So few rows of a joined table that all are read and sorted. */
+const FEW = 3_000;
+
+/** Selects the ids of a page's rows, `id`, by whatever indexes the planner chooses. */
+function idsOf<Row>(
+  table: Table<Row>,
+  criteria: Criteria,
+  slice: Slice,
+  values: Values,
+  parents: Parents | undefined,
+): string {
+  const { name, joins } = table;
+  const conditions = [
+    ...(parents ? [`${parents.column.sql} = parent.id`] : []),
+    ...conditionsOf(criteria, values),
+    ...boundsOf(table, slice, values),
+  ];
+  const ids = (from: string, tests: readonly string[]) =>
+    `select ${columnOf(table, table.idField)} as id from ${from}${where(tests)}${orderBy(keysOf(table, slice.order).keys, slice.isReverse)} limit ${slice.limit}`;
+  if (!criteria.joined) return ids(name, conditions);
+
+  // The planner expects the rows of a joined table everywhere in the order. If 2,000 of 1,000,000 are all at one end, it
+  // walks to them from the other: 522 instead of 8 ms. `offset 0` keeps it from doing so where there are few.
+  const few = `select from ${criteria.joined.table}${where([criteria.joined.test(values)])} limit ${FEW + 1}`;
+  const all = `select ${name}.* from ${name}${joins}${where([...conditions, '(select is_few from counted)'])} offset 0`;
+  return `with counted as materialized (select count(*) <= ${FEW} as is_few from (${few}) as few)
+(${ids(name + joins, [...conditions, 'not (select is_few from counted)'])}) union all (${ids(`(${all}) as ${name}`, [])})`;
 }

@@ -14,17 +14,17 @@ export interface Column {
  * - `ids`: has one of these ids.
  * - `equal`: the column has one of these values.
  * - `name`: contains this text, whatever its case; if it has fewer than three characters, begins with it. There is a
- *   trigram index on what follows its first character, under the database's collation. `order`: the order by this column.
+ *   trigram index on `lower(column collate "default") collate "C"`.
  * - `atMost`: the integer is not larger. `order`: the order by this column.
- * - `joined`: the column of a joined table has one of these values: few, since each is a parameter.
+ * - `joined`: the column of a table in the table's `joins` has one of these values.
  * - `condition`: any other SQL on the column, in which `?` stands for the value. No index need serve it.
- *
- * A table has at most one `name` or `atMost`: a page is read by the ranges of one order.
  */
 export type Filter =
   | { readonly kind: 'ids' }
-  | { readonly kind: 'equal' | 'joined'; readonly column: Column }
-  | { readonly kind: 'name' | 'atMost'; readonly column: Column; readonly order: string }
+  | { readonly kind: 'equal'; readonly column: Column }
+  | { readonly kind: 'joined'; readonly column: Column; readonly table: string }
+  | { readonly kind: 'name'; readonly column: Column }
+  | { readonly kind: 'atMost'; readonly column: Column; readonly order: string }
   | { readonly kind: 'condition'; readonly column: Column; readonly sql: string };
 
 /** How a table is read: the only place that defines its relations, orders and filters. */
