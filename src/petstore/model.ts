@@ -106,7 +106,7 @@ export const INVENTORY: Table<InventoryRow> = {
   orders: sortOrders<InventoryRow>(inventory, { PET_ID: 'petId', QUANTITY: 'quantity' }),
   filters: {
     petIds: { kind: 'ids' },
-    statuses: { kind: 'joined', column: pets.status, table: 'pets' },
+    statuses: { kind: 'joined', column: pets.status },
     maxQuantity: { kind: 'atMost', column: stock.quantity, order: 'QUANTITY' },
   },
   idOf: (item) => item.petId,

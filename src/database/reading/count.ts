@@ -56,5 +56,5 @@ function countedRows<Row>(table: Table<Row>, filters: Filters, values: Values, p
   const criteria = criteriaOf(table, filters);
   const ofParent = parents ? [`${parents.column.sql} = parent.id`] : [];
   const conditions = where([...ofParent, ...conditionsOf(criteria, values)]);
-  return `select from ${table.name}${criteria.joined ? table.joins : ''}${conditions} limit ${MOST_COUNTED + 1}`;
+  return `select from ${table.name}${criteria.isJoined ? table.joins : ''}${conditions} limit ${MOST_COUNTED + 1}`;
 }

@@ -16,8 +16,8 @@ export interface Criteria {
   readonly tests: readonly Condition[];
   /** How many ids the rows are among, if they are. */
   readonly ids?: number;
-  /** A condition on a table that the table's own joins have. */
-  readonly joined?: { readonly table: string; readonly test: Condition };
+  /** Whether the tests need the table's own joins. */
+  readonly isJoined: boolean;
   /** Whether the best index depends on the values. */
   readonly isPlannedByValues: boolean;
 }
@@ -33,7 +33,7 @@ const CONTAINED = 3;
 export function criteriaOf<Row>(table: Table<Row>, filters: Filters): Criteria {
   const unknown = Object.keys(filters).find((name) => filters[name] != null && !table.filters[name]);
   if (unknown) throw new Error(`${table.name} has no filter ${unknown}`);
-  const draft: Draft = { equal: [], tests: [], isPlannedByValues: false };
+  const draft: Draft = { equal: [], tests: [], isJoined: false, isPlannedByValues: false };
   for (const [name, filter] of Object.entries(table.filters)) {
     const value = filters[name];
     if (value !== undefined && value !== null) add(draft, table, filter, value);
@@ -58,8 +58,8 @@ function add<Row>(draft: Draft, table: Table<Row>, filter: Filter, value: unknow
       addTest(draft, nameTest(filter.column, String(value)));
       break;
     case 'joined':
-      draft.joined = { table: filter.table, test: (values) => values.among(filter.column, all) };
-      draft.isPlannedByValues = true;
+      draft.isJoined = true;
+      addTest(draft, (values) => values.among(filter.column, all));
       break;
     default:
       addTest(draft, (values) => filter.sql.replace('?', values.of(filter.column, value)));
@@ -79,8 +79,8 @@ function nameTest({ sql }: Column, text: string): Condition {
 }
 
 /** Whether the rows are intervals of an index that has this order. */
-export function areIntervals({ tests, joined, atMost }: Criteria, order: string): boolean {
-  return !tests.length && !joined && (!atMost || atMost.order === order);
+export function areIntervals({ tests, atMost }: Criteria, order: string): boolean {
+  return !tests.length && (!atMost || atMost.order === order);
 }
 
 /** The upper bound of the rows in an order, which `atMost` may lower. */
@@ -91,11 +91,10 @@ export function upperBound({ atMost }: Criteria, order: string, high: Bound | un
 }
 
 /** The conditions as SQL. */
-export function conditionsOf({ equal, atMost, joined, tests }: Criteria, values: Values): string[] {
+export function conditionsOf({ equal, atMost, tests }: Criteria, values: Values): string[] {
   return [
     ...equal.map(({ column, values: all }) => values.among(column, all)),
     ...(atMost ? [`${atMost.column.sql} <= ${values.of(atMost.column, atMost.most)}`] : []),
-    ...(joined ? [joined.test(values)] : []),
     ...tests.map((test) => test(values)),
   ];
 }

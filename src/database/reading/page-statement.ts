@@ -83,8 +83,9 @@ export function pageStatement<Row>(
   };
 }
 
-/** So few rows of a joined table that all are read and sorted. */
-const FEW = 3_000;
+/** Up to so many rows are read and sorted, where they could be anywhere in the order; reading a joined row takes longer. */
+const FEW = 100_000;
+const FEW_JOINED = 3_000;
 
 /** Selects the ids of a page's rows, `id`, by whatever indexes the planner chooses. */
 function idsOf<Row>(
@@ -95,19 +96,25 @@ function idsOf<Row>(
   parents: Parents | undefined,
 ): string {
   const { name, joins } = table;
+  const from = criteria.isJoined ? name + joins : name;
+  const { keys, column } = keysOf(table, slice.order);
   const conditions = [
     ...(parents ? [`${parents.column.sql} = parent.id`] : []),
     ...conditionsOf(criteria, values),
     ...boundsOf(table, slice, values),
   ];
-  const ids = (from: string, tests: readonly string[]) =>
-    `select ${columnOf(table, table.idField)} as id from ${from}${where(tests)}${orderBy(keysOf(table, slice.order).keys, slice.isReverse)} limit ${slice.limit}`;
-  if (!criteria.joined) return ids(name, conditions);
+  const first = (tests: readonly string[]) =>
+    `select ${keys.at(-1)} as id from ${from}${where(tests)}${orderBy(keys, slice.isReverse)} limit ${slice.limit}`;
+  // In the order by id, matching rows may be taken to be everywhere, as the planner takes them.
+  if (!column || parents || !criteria.isPlannedByValues) return first(conditions);
 
-  // The planner expects the rows of a joined table everywhere in the order. If 2,000 of 1,000,000 are all at one end, it
-  // walks to them from the other: 522 instead of 8 ms. `offset 0` keeps it from doing so where there are few.
-  const few = `select from ${criteria.joined.table}${where([criteria.joined.test(values)])} limit ${FEW + 1}`;
-  const all = `select ${name}.* from ${name}${joins}${where([...conditions, '(select is_few from counted)'])} offset 0`;
-  return `with counted as materialized (select count(*) <= ${FEW} as is_few from (${few}) as few)
-(${ids(name + joins, [...conditions, 'not (select is_few from counted)'])}) union all (${ids(`(${all}) as ${name}`, [])})`;
+  // Names that contain a word are often next to each other in the order by name, and so may be the rows of a joined table.
+  // The planner walks to them from the start of the order: to 1,000 of 1,000,000 names in 204 instead of 2 ms, to the stock of
+  // 2,000 pets in 522 instead of 8 ms.
+  const few = criteria.isJoined ? FEW_JOINED : FEW;
+  const matching = `select ${keys[0]} as key, ${keys[1]} as id from ${from}${where(conditions)} limit ${few + 1}`;
+  return `with matching as materialized (${matching}),
+counted as materialized (select count(*) <= ${few} as is_few from matching)
+(select id from matching where (select is_few from counted)${orderBy(['key', 'id'], slice.isReverse)} limit ${slice.limit})
+union all (${first([...conditions, 'not (select is_few from counted)'])})`;
 }

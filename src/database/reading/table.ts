@@ -21,8 +21,7 @@ export interface Column {
  */
 export type Filter =
   | { readonly kind: 'ids' }
-  | { readonly kind: 'equal'; readonly column: Column }
-  | { readonly kind: 'joined'; readonly column: Column; readonly table: string }
+  | { readonly kind: 'equal' | 'joined'; readonly column: Column }
   | { readonly kind: 'name'; readonly column: Column }
   | { readonly kind: 'atMost'; readonly column: Column; readonly order: string }
   | { readonly kind: 'condition'; readonly column: Column; readonly sql: string };
