@@ -1,5 +1,3 @@
-import { MAX_INT32 } from '../integers';
-import type { Bound } from './selection';
 import type { Condition, Values } from './statement-values';
 import { type Column, columnOf, type Filter, type Table } from './table';
 
@@ -10,8 +8,8 @@ export type Filters = Readonly<Record<string, unknown>>;
 export interface Criteria {
   /** Columns that have one of these values. With one value of each they begin an index for every order. */
   readonly equal: readonly { readonly column: Column; readonly values: readonly unknown[] }[];
-  /** The largest key of an order. */
-  readonly atMost?: { readonly order: string; readonly column: Column; readonly most: number };
+  /** A condition that begins an order. */
+  readonly atMost?: { readonly order: string; readonly test: Condition };
   /** All other conditions. */
   readonly tests: readonly Condition[];
   /** How many ids the rows are among, if they are. */
@@ -52,7 +50,10 @@ function add<Row>(draft: Draft, table: Table<Row>, filter: Filter, value: unknow
       draft.equal.push({ column: filter.column, values: all });
       break;
     case 'atMost':
-      draft.atMost = { order: filter.order, column: filter.column, most: Number(value) };
+      draft.atMost = {
+        order: filter.order,
+        test: (values) => `${filter.column.sql} <= ${values.of(filter.column, value)}`,
+      };
       break;
     case 'name':
       addTest(draft, nameTest(filter.column, String(value)));
@@ -83,18 +84,11 @@ export function areIntervals({ tests, atMost }: Criteria, order: string): boolea
   return !tests.length && (!atMost || atMost.order === order);
 }
 
-/** The upper bound of the rows in an order, which `atMost` may lower. */
-export function upperBound({ atMost }: Criteria, order: string, high: Bound | undefined): Bound | undefined {
-  if (atMost?.order !== order || atMost.most >= MAX_INT32 || (high && Number(high.key) <= atMost.most)) return high;
-  // No id is 0: the bound is just before the first row of its key.
-  return { key: String(atMost.most + 1), id: '0' };
-}
-
 /** The conditions as SQL. */
 export function conditionsOf({ equal, atMost, tests }: Criteria, values: Values): string[] {
   return [
     ...equal.map(({ column, values: all }) => values.among(column, all)),
-    ...(atMost ? [`${atMost.column.sql} <= ${values.of(atMost.column, atMost.most)}`] : []),
+    ...(atMost ? [atMost.test(values)] : []),
     ...tests.map((test) => test(values)),
   ];
 }

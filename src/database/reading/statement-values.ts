@@ -26,8 +26,8 @@ export class Values {
 
   /** A condition: the column has one of the values. */
   among(column: Column, values: readonly unknown[]): string {
+    if (values.length === 1) return `${column.sql} = ${this.of(column, values[0])}`;
     if (column.kind !== 'enum') return `${column.sql} = any(${this.arrayOf(column, values)})`;
-    // The planner estimates a list of constants, but not an array of enumerations that is cast from an array of texts.
     return values.length ? `${column.sql} in (${this.listOf(column, values)})` : 'false';
   }
 
