@@ -16,8 +16,6 @@ export interface Criteria {
   readonly ids?: number;
   /** Whether the tests need the table's own joins. */
   readonly isJoined: boolean;
-  /** Whether the best index depends on the values. */
-  readonly isPlannedByValues: boolean;
 }
 
 type Draft = {
@@ -31,7 +29,7 @@ const CONTAINED = 3;
 export function criteriaOf<Row>(table: Table<Row>, filters: Filters): Criteria {
   const unknown = Object.keys(filters).find((name) => filters[name] != null && !table.filters[name]);
   if (unknown) throw new Error(`${table.name} has no filter ${unknown}`);
-  const draft: Draft = { equal: [], tests: [], isJoined: false, isPlannedByValues: false };
+  const draft: Draft = { equal: [], tests: [], isJoined: false };
   for (const [name, filter] of Object.entries(table.filters)) {
     const value = filters[name];
     if (value !== undefined && value !== null) add(draft, table, filter, value);
@@ -56,20 +54,15 @@ function add<Row>(draft: Draft, table: Table<Row>, filter: Filter, value: unknow
       };
       break;
     case 'name':
-      addTest(draft, nameTest(filter.column, String(value)));
+      draft.tests.push(nameTest(filter.column, String(value)));
       break;
     case 'joined':
       draft.isJoined = true;
-      addTest(draft, (values) => values.among(filter.column, all));
+      draft.tests.push((values) => values.among(filter.column, all));
       break;
     default:
-      addTest(draft, (values) => filter.sql.replace('?', values.of(filter.column, value)));
+      draft.tests.push((values) => filter.sql.replace('?', values.of(filter.column, value)));
   }
-}
-
-function addTest(draft: Draft, test: Condition): void {
-  draft.tests.push(test);
-  draft.isPlannedByValues = true;
 }
 
 /** PostgreSQL folds both sides, so that they agree about the case of every letter. The trigram index has the left side. */

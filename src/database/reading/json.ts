@@ -57,12 +57,12 @@ export class JsonWriter {
     }
     const limit = rows.hasMore ? query.limit + 1 : query.limit;
     const read = pageStatement(table, { columns: rows.columns, joins }, { ...query, limit }, this.values, parents);
-    const { isPlannedByValues } = read;
+    const isFiltered = Object.keys(query.filters).length > 0;
     return {
       members,
       from: ` from ${rows.from(read.rows, parents)}${total ? `, ${total}` : ''}`,
       isShort: read.isShort && !total,
-      isPlannedByValues,
+      isPlannedByValues: read.isPlannedByValues || (hasTotal && isFiltered),
       mostBytes: limit * rows.mostBytes,
       mostRows: limit * (1 + rows.mostRows),
     };

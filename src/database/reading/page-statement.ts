@@ -56,9 +56,8 @@ export function pageStatement<Row>(
 ): Read {
   const { name } = table;
   const criteria = criteriaOf(table, page.filters);
-  const { isPlannedByValues } = criteria;
   const order = new Order(table, page, values);
-  const isShort = (most: number) => !isPlannedByValues && most * (parents?.count ?? 1) <= SHORT;
+  const isShort = (most: number) => most * (parents?.count ?? 1) <= SHORT;
 
   if (!areIntervals(criteria, page.order)) {
     // The ids come first, by an index alone if it has all columns that are tested. With the other columns, the last page of
@@ -66,7 +65,7 @@ export function pageStatement<Row>(
     const found = searchedIds(table, criteria, page, order, values, parents);
     const id = columnOf(table, table.idField);
     const rows = `select ${columns} from (${found}) as found join ${name} on ${id} = found.id${joins}${order.sql}`;
-    return { rows, isShort: isShort(criteria.ids ?? Infinity), isPlannedByValues };
+    return { rows, isShort: isShort(criteria.ids ?? Infinity), isPlannedByValues: criteria.ids === undefined };
   }
   const intervals = criteria.equal.reduce((product, each) => product * each.values.length, 1);
   const read = (what: string) => intervalRows(table, criteria, page, what, order, values, parents);
@@ -77,7 +76,7 @@ export function pageStatement<Row>(
       ? read(columns)
       : `select ${columns} from (${read(`${name}.*`)}) as ${name}${joins}${where(order.ends)}${order.sql}`,
     isShort: isShort(page.limit * intervals),
-    isPlannedByValues,
+    isPlannedByValues: false,
   };
 }
 
@@ -88,8 +87,8 @@ class Order<Row> {
   /** Conditions that rows are after the bound where the page begins. */
   readonly starts: readonly string[];
   /**
-   * Conditions that rows are before the other bound. They are for rows that have been read: PostgreSQL does not end a scan at
-   * a bound of two columns while the first is equal, so it would read on through all rows with the same name.
+   * Conditions that rows are before the other bound. PostgreSQL does not end a scan at a bound of two columns while the first
+   * is equal, but reads on through all rows with the same name. So intervals are read without them, up to the limit.
    */
   readonly ends: readonly string[];
   private readonly suffix: '' | ' desc';
@@ -123,6 +122,8 @@ class Order<Row> {
 /**
  * Selects the first rows of intervals of an index that has the order. With several values of a filter these are several
  * intervals, of which each is read by itself and then merged: `in ($1, $2)` would have to sort all of their rows.
+ * The planner finds this index only where `random_page_cost` is low, as the connections have it: at 4 it walks by id past
+ * 10,000 pets to 21 with a rare status, 1.6 instead of 0.1 ms.
  */
 function intervalRows<Row>(
   table: Table<Row>,
@@ -171,7 +172,7 @@ function searchedIds<Row>(
   const first = (tests: readonly string[]) =>
     `select ${id ?? key} as id from ${from}${where(tests)}${order.sql} limit ${limit}`;
   // In the order by id, the rows may be taken to be everywhere, as the planner takes them.
-  if (!id || parents || !criteria.isPlannedByValues) return first(conditions);
+  if (!id || parents || criteria.ids !== undefined) return first(conditions);
 
   // Names that contain a word are often next to each other in the order by name, and so may be the rows of a joined table.
   // The planner walks to them from the start of the order: to 1,000 of 1,000,000 names in 204 instead of 2 ms, to the stock of
