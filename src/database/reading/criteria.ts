@@ -68,8 +68,14 @@ function add<Row>(draft: Draft, table: Table<Row>, filter: Filter, value: unknow
 /** PostgreSQL folds both sides, so that they agree about the case of every letter. The trigram index has the left side. */
 function nameTest({ sql }: Column, text: string): Condition {
   const pattern = `${[...text].length < CONTAINED ? '' : '%'}${text.replace(/[\\%_]/g, '\\$&')}%`;
+  // A text of signs has no case and no trigrams: with the trigram index, three signs take 336 instead of 95 ms.
+  if (isOfSigns(text)) return (values) => `${sql} like ${values.add(pattern, 'text')}`;
   const lower = (name: string) => `lower(${name} collate "default") collate "C"`;
   return (values) => `${lower(sql)} like ${lower(values.add(pattern, 'text'))}`;
+}
+
+function isOfSigns(text: string): boolean {
+  return !/[\p{L}\p{M}\p{N}]/u.test(text) && text.toLowerCase() === text.toUpperCase();
 }
 
 /** Whether the rows are intervals of an index that has this order. */
