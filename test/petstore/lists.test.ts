@@ -64,7 +64,7 @@ const among = (parameter: string, field: keyof Row, value: fc.Arbitrary<unknown>
 
 const TEXTS = [
   ...'R,re,rex,REX,É,ém,émi,ÉMILE,a,aA,b,AARON,zoe ,x 9,🐕,～, b,%,e,,a b,_,0%,00%,a_b,kkkk,back'.split(','),
-  ...['k\\s', "o'b", 'b &=#', 'strasse', 'STRAẞE'],
+  ...['k\\s', "o'b", 'b &=#', '&=#', 'strasse', 'STRAẞE'],
 ];
 const QUANTITIES = [-1, 0, 1, 2, 3, 2147483647];
 const named: Filter = {
@@ -151,14 +151,14 @@ const [PETS, PETS_OF_CATEGORIES] = LISTS as [List, List];
 const INVENTORY = LISTS.at(-1) as List;
 
 /**
- * So many rows that a small page is not found by walking alone: 'émi' is in few names, all at the end; 'rex' in many, none
- * of them at either end by name, and none begins with it; many begin with 'Aaron' and 'zoe', far from each other.
+ * 'émi' is in few names, all at the end; 'rex' in many, none of them at either end by name, and none begins with it; many begin
+ * with 'Aaron' and 'zoe', far from each other. There is stock of more pets than are sorted.
  */
 const LARGE: World = {
   categories: Array.from({ length: 3000 }, (_, i) => ({ id: i + 1, name: nameOf(i) })),
-  pets: Array.from({ length: 3000 }, (_, i) => ({
+  pets: Array.from({ length: 4000 }, (_, i) => ({
     id: i + 1,
-    name: nameOf(i),
+    name: nameOf(i % 3000),
     status: i % 100 === 7 ? 'pending' : i > 1500 ? 'sold' : 'available',
     categoryId: i % 500 === 3 ? 3 : 1 + (i % 2),
     quantity: i % 7 === 0 ? null : i < 2900 ? 2 + (i % 5) : i % 3,
@@ -387,7 +387,6 @@ describe('in a large shop', () => {
     for (const value of values) await look(LARGE, list, { [name]: value }, asked);
   });
 
-  // With the eighty-one forms of the text and two statuses, far more ranges of an index than are read.
   test.each([PETS, PETS_OF_CATEGORIES])('names are found among many values of other filters: %#', async (list) => {
     const categoryIds = Array.from({ length: 200 }, (_, i) => i + 2);
     const filter = { name: 'kkkk', categoryIds, statuses: ['available', 'sold'] };
@@ -402,6 +401,15 @@ describe('in a large shop', () => {
           to: null,
         };
         await look(LARGE, list, filter, asked);
+      }
+  });
+
+  test.each([true, false])('stock of more pets than are sorted is in order: backward %s', async (isBackward) => {
+    for (const direction of ['ASC', 'DESC'])
+      for (const from of [null, 0.4, 0.999]) {
+        const orderBy = { field: 'QUANTITY', direction };
+        const asked = { orderBy, isBackward, size: 12, isWithin: true, from, to: null };
+        await look(LARGE, INVENTORY, { statuses: ['available', 'sold'] }, asked);
       }
   });
 
