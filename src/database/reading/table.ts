@@ -42,7 +42,10 @@ export interface Table<Row> {
   /** Pages of rows of other tables that refer to a row. */
   readonly pages?: Readonly<Record<string, Pages>>;
   readonly orders: Readonly<Record<string, SortOrder<Row>>>;
-  /** By name. Those with one value, in this order, and then the keys of each order must be the columns of an index. */
+  /**
+   * By name. The columns of those with one value, in this order, and then the keys of each order must be the columns of an
+   * index, unless its first column alone leaves few rows.
+   */
   readonly filters: Readonly<Record<string, Filter>>;
   idOf(row: Row): bigint;
 }
