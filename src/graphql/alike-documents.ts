@@ -72,7 +72,7 @@ export class AlikeDocuments {
     if (!shape) return undefined;
     const values: Record<string, unknown> = {};
     for (const [index, type] of shape.types.entries()) {
-      const value = valueOf(split.values[index] as Token, type);
+      const value = literalValue(split.values[index] as Token, type);
       if (!isFitting(value, type)) return undefined;
       values[PREFIX + index] = value;
     }
@@ -158,7 +158,7 @@ function liftLiterals(schema: GraphQLSchema, document: DocumentNode): Pick<Shape
 }
 
 /** The value of a literal as a variable. Identifiers stay texts, since they may be larger than JSON's exact numbers. */
-function valueOf({ kind, value = '' }: Token, type: GraphQLInputType): unknown {
+function literalValue({ kind, value = '' }: Token, type: GraphQLInputType): unknown {
   const isNumber = kind === TokenKind.INT || kind === TokenKind.FLOAT;
   return isNumber && getNamedType(type).name !== 'ID' ? Number(value) : value;
 }
