@@ -136,11 +136,13 @@ describe('a transaction', () => {
 
   onPostgres('that loses a deadlock is retried, and both succeed', async () => {
     let attempts = 0;
+    let renamed = 0;
     const swap = (first: number, second: number, name: string) =>
       database.transaction(async (session) => {
         attempts++;
         await rename(session, first, name);
-        await until(() => attempts > 1);
+        renamed++;
+        await until(() => renamed > 1);
         await rename(session, second, name);
       });
     await Promise.all([swap(1, 2, 'Ace'), swap(2, 1, 'Bo')]);
@@ -152,12 +154,14 @@ describe('a transaction', () => {
 
   onPostgres('that fails to serialize is retried until it succeeds', async () => {
     let attempts = 0;
+    let counted = 0;
     const add = () =>
       database.transaction(async (session) => {
         attempts++;
         await sql(session, 'set transaction isolation level serializable');
         const [row] = await sql<{ count: number }>(session, 'select count(*)::int as count from pets');
-        await until(() => attempts > 1);
+        counted++;
+        await until(() => counted > 1);
         await addPet(session, `Pet ${row?.count}`);
       });
     await Promise.all([add(), add()]);

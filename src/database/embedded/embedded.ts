@@ -1,15 +1,16 @@
 import type { PGlite } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
-import type { Unit } from '../bounded-adapter';
 import type { Database, PoolLoad } from '../database';
 import type { Work } from '../deadline';
-import type { Command, Engine } from '../engine';
+import type { Command, Engine, OpenTransaction } from '../engine';
 import { diskFull, failureOf } from '../failures';
-import { FairQueue } from '../fair-queue';
+import { FairSemaphore } from '../fair-semaphore';
+import { GatewayDatabase } from '../gateway-database';
+import { PrismaClient } from '../generated/client';
 import { migrate } from '../migrations';
 import type { PoolBounds } from '../postgres/bounded-pool';
-import { PrismaDatabase } from '../prisma-database';
 import { reported } from '../settled';
+import { BoundedAdapter } from './bounded-adapter';
 import { connectionTo, MAJOR_VERSION, type OpenDirectory, openDirectory } from './cluster';
 import { Upkeep } from './upkeep';
 
@@ -45,14 +46,16 @@ export function embeddedDatabase(
   { requestTimeoutMs, queue }: Bounds,
   files?: OpenDirectory,
 ): Database {
-  const embedded = new EmbeddedEngine(engine, queue, files);
-  return new PrismaDatabase(embedded, new PrismaPGlite(engine), description, requestTimeoutMs);
+  const embedded = new EmbeddedEngine(engine, queue, requestTimeoutMs, files);
+  return new GatewayDatabase(embedded, description, requestTimeoutMs);
 }
 
 /** PostgreSQL inside this process (PGlite), in a directory that this process owns while it is open. */
 class EmbeddedEngine implements Engine {
   /** Statements and transactions run one at a time. */
-  private readonly queue: FairQueue;
+  private readonly queue: FairSemaphore;
+  private readonly adapter: BoundedAdapter;
+  readonly prisma: PrismaClient;
   private readonly upkeep: Upkeep;
   /** Whether PostgreSQL refuses to write, since there is no room. */
   private isFull = false;
@@ -61,9 +64,18 @@ class EmbeddedEngine implements Engine {
   constructor(
     private readonly engine: PGlite,
     queue: number,
+    requestTimeoutMs: number,
     private readonly files?: OpenDirectory,
   ) {
-    this.queue = new FairQueue(1, queue);
+    this.queue = new FairSemaphore(1, queue);
+    this.adapter = new BoundedAdapter(new PrismaPGlite(engine));
+    // Prisma's own limits: ours, of which it knows nothing, end first.
+    const limit = 2 * requestTimeoutMs;
+    this.prisma = new PrismaClient({
+      adapter: this.adapter,
+      errorFormat: 'minimal',
+      transactionOptions: { maxWait: limit, timeout: limit },
+    });
     this.upkeep = new Upkeep(engine, () => files?.space.isEnough() ?? true);
   }
 
@@ -76,16 +88,24 @@ class EmbeddedEngine implements Engine {
   }
 
   /** A statement that has begun cannot be cancelled: it ends, and its true outcome is reported. */
-  async perform<T>(unit: Unit, run: () => Promise<T>): Promise<T> {
+  async transact<T>(work: Work, run: (transaction: OpenTransaction) => Promise<T>, onCommit: () => void): Promise<T> {
+    const unit = { ...work };
+    const begin = async () => {
+      const result = await this.prisma.$transaction((prisma) =>
+        run({ prisma, query: ({ text }, values) => prisma.$queryRawUnsafe(text, ...values) }),
+      );
+      onCommit();
+      return result;
+    };
     try {
-      return await this.inTurn(unit, true, run);
+      return await this.inTurn(unit, true, () => this.adapter.transact(unit, begin));
     } catch (error) {
       throw reported(error, unit.deadline, false);
     }
   }
 
   private async inTurn<T>(work: Work, mayWrite: boolean, run: () => Promise<T>): Promise<T> {
-    const leave = await this.queue.enter(work);
+    const leave = await this.queue.acquire(work);
     try {
       if (mayWrite) await this.prepareToWrite();
       return await run();
@@ -115,6 +135,7 @@ class EmbeddedEngine implements Engine {
 
   async close(): Promise<void> {
     this.upkeep.stop();
+    await this.prisma.$disconnect();
     await (this.files ?? this.engine).close();
   }
 }

@@ -1,8 +1,8 @@
-import { type Client, type ClientBase, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
-import { currentUnit } from '../bounded-adapter';
+import { type Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { Deadline, type Work } from '../deadline';
 import { notOpened } from '../failures';
-import { FairQueue, type Leave } from '../fair-queue';
+import { FairSemaphore, type Release } from '../fair-semaphore';
+import type { CancelRequests } from './cancel-request';
 import { setUp } from './database-server';
 import { hold, noteReadOnly } from './held-connection';
 
@@ -25,17 +25,16 @@ type Callback = (error: Error | undefined, client: PoolClient | undefined, done:
  * of its statement is known, or the server is silent, so that the server never has more connections than the pool.
  */
 export class BoundedPool extends Pool {
-  private readonly queue: FairQueue;
+  private readonly queue: FairSemaphore;
 
   /**
    * @param settings the SQL that is run first on a new connection.
-   * @param requestCancel asks the server to cancel what runs on a connection.
    */
   constructor(
     config: Omit<PoolConfig, 'Client'> & { readonly Client: typeof Client },
     settings: string,
     private readonly bounds: PoolBounds,
-    private readonly requestCancel: (client: ClientBase) => void,
+    private readonly cancelRequests: CancelRequests,
   ) {
     const { poolSize, connectMs } = bounds;
     super({
@@ -52,7 +51,7 @@ export class BoundedPool extends Pool {
         noteReadOnly(client);
       },
     });
-    this.queue = new FairQueue(poolSize, bounds.queue);
+    this.queue = new FairSemaphore(poolSize, bounds.queue);
     // The pool replaces an idle connection that breaks; it reports that, too, with an event.
     this.on('error', () => undefined);
   }
@@ -62,11 +61,11 @@ export class BoundedPool extends Pool {
     return this.queue.waiting;
   }
 
-  /** As {@link take}, on behalf of the current work, or of the service: so Prisma's adapter takes connections. */
+  /** Takes a connection for a short statement of the service itself, as Prisma's adapter does. */
   override connect(): Promise<PoolClient>;
   override connect(callback: Callback): void;
   override connect(callback?: Callback): Promise<PoolClient> | undefined {
-    const taken = this.take(currentUnit() ?? { caller: '', deadline: new Deadline(this.bounds.requestTimeoutMs) });
+    const taken = this.take({ caller: '', deadline: new Deadline(this.bounds.requestTimeoutMs) });
     if (!callback) return taken;
     taken.then(
       (client) => callback(undefined, client, client.release),
@@ -82,7 +81,7 @@ export class BoundedPool extends Pool {
   take(work: Work): Promise<PoolClient> {
     const { deadline } = work;
     return new Promise((resolve, reject) => {
-      const enter = (leave: Leave) => {
+      const enter = (leave: Release) => {
         // An idle connection is had within this turn of the event loop, unless others were here before.
         const stop = this.idleCount > this.waitingCount ? undefined : deadline.onEnd(() => reject(deadline.reason));
         super.connect((error, client) => {
@@ -91,13 +90,13 @@ export class BoundedPool extends Pool {
             leave();
             return reject(notOpened(error));
           }
-          hold(client, deadline, this.requestCancel, leave);
+          hold(client, deadline, this.cancelRequests, leave);
           if (!deadline.reason) return resolve(client);
           client.release();
           reject(deadline.reason);
         });
       };
-      const entered = this.queue.enter(work);
+      const entered = this.queue.acquire(work);
       if (entered instanceof Promise) entered.then(enter, reject);
       else enter(entered);
     });

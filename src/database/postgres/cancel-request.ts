@@ -20,20 +20,38 @@ declare module 'pg' {
 /** How long the server may take to receive a request, in milliseconds. */
 const PATIENCE_MS = 1_000;
 
+/** Asks the server to cancel statements, one request at a time: each takes a connection for a moment. */
+export class CancelRequests {
+  private last: Promise<void> = Promise.resolve();
+
+  constructor(private readonly server: Server) {}
+
+  /** @param isWanted whether the statement still runs, when it is this request's turn. */
+  send(client: ClientBase, isWanted: () => boolean): void {
+    this.last = this.last.then(() => (isWanted() ? requestCancel(this.server, client) : undefined));
+  }
+}
+
 /**
  * Asks the server to cancel the statement that runs on a connection (PostgreSQL documentation, 55.2.9), on a new
  * connection, which the server closes. It does not say whether a statement was running.
  */
-export function requestCancel(server: Server, { processID, secretKey }: ClientBase): void {
+function requestCancel(server: Server, { processID, secretKey }: ClientBase): Promise<void> {
   const { host = '', port = 0, ssl, sslnegotiation } = server.configNow();
   const connection = new Connection({ ssl, sslNegotiation: sslnegotiation });
   const silent = setTimeout(() => connection.stream.destroy(), PATIENCE_MS).unref();
   const cancel = () => connection.cancel(processID, secretKey);
   // The caller notices that its statement goes on.
-  connection.on('error', () => undefined).once('end', () => clearTimeout(silent));
+  connection.on('error', () => undefined);
   if (!ssl) connection.once('connect', cancel);
   else if (sslnegotiation !== 'direct') connection.once('connect', () => connection.requestSsl());
   connection.once('sslconnect', cancel);
   if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
   else connection.connect(port, host);
+  return new Promise((resolve) => {
+    connection.once('end', () => {
+      clearTimeout(silent);
+      resolve();
+    });
+  });
 }

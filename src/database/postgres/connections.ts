@@ -1,17 +1,20 @@
+import { PrismaPg } from '@prisma/adapter-pg';
 import { type Pool, TypeOverrides } from 'pg';
-import type { Unit } from '../bounded-adapter';
-import type { PoolLoad } from '../database';
+import type { PoolLoad, Statement } from '../database';
 import type { Work } from '../deadline';
-import type { Command, Engine } from '../engine';
+import type { Command, Engine, OpenTransaction } from '../engine';
+import { PrismaClient } from '../generated/client';
 import { retrying } from '../retries';
 import { settled } from '../settled';
 import { UNNAMED } from '../statement';
 import { BoundedPool, type PoolBounds } from './bounded-pool';
-import { requestCancel } from './cancel-request';
+import { CancelRequests } from './cancel-request';
 import { openProbe, settingsFor } from './connection-settings';
 import type { Server } from './database-server';
-import { runPrepared } from './prepared-query';
+import { exactDate, runPrepared } from './prepared-query';
+import { PrismaConnections } from './prisma-connection';
 import { SharedConnections } from './shared-connections';
+import { PostgresTransaction } from './transaction';
 
 /** Maximum number of connections shared by short reads, and their maximum share of all connections. */
 const MAX_SHARED = 2;
@@ -28,10 +31,12 @@ const SLACK_MS = 1_000;
 const TAKES_WRITES = "select current_setting('transaction_read_only') = 'off' as yes";
 
 const INT8 = 20;
+const INT8_ARRAY = 1016;
 const DATE = 1082;
 
 const types = new TypeOverrides();
 types.setTypeParser(INT8, BigInt);
+types.setTypeParser(INT8_ARRAY, (text) => text.match(/-?\d+/g)?.map(BigInt) ?? []);
 // In UTC, as Prisma and PGlite read it; node-postgres uses the process's time zone.
 types.setTypeParser(DATE, (text) => new Date(text));
 
@@ -40,7 +45,9 @@ types.setTypeParser(DATE, (text) => new Date(text));
  * as `poolSize` says, and one more, to ask whether the server responds.
  */
 export class Connections implements Engine {
-  readonly pool: BoundedPool;
+  readonly prisma: PrismaClient;
+  private readonly pool: BoundedPool;
+  private readonly models = new PrismaConnections();
   private readonly probe: Pool;
   private readonly shared: SharedConnections;
 
@@ -54,11 +61,12 @@ export class Connections implements Engine {
     const readMs = Math.min(MAX_READ_MS, Math.ceil(requestTimeoutMs * READ_SHARE));
     this.probe = openProbe(server);
     this.pool = new BoundedPool(
-      { Client: server.Client, types, idleTimeoutMillis: 30_000 },
+      { Client: server.Client, types, idleTimeoutMillis: 30_000, pipeline: true },
       settingsFor(server, requestTimeoutMs + SLACK_MS),
       { ...bounds, poolSize: poolSize - sharedSize },
-      (client) => requestCancel(server, client),
+      new CancelRequests(server),
     );
+    this.prisma = new PrismaClient({ adapter: new PrismaPg(this.pool), errorFormat: 'minimal' });
     const config = { types, connectionTimeoutMillis: connectMs };
     this.shared = new SharedConnections(server, config, { size: sharedSize, readMs });
   }
@@ -79,12 +87,15 @@ export class Connections implements Engine {
       const rows = this.shared.query<Row>(statement, values);
       if (rows) return rows;
     }
-    const kept = this.server.isPooled ? { name: UNNAMED, text: statement.text } : statement;
-    return retrying(deadline, () => this.runAlone(work, { ...command, statement: kept }, values));
+    return retrying(deadline, () => this.runAlone(work, { ...command, statement: this.kept(statement) }, values));
   }
 
-  perform<T>(unit: Unit, run: () => Promise<T>): Promise<T> {
-    return settled(run(), unit.deadline, () => unit.isCommitting === true);
+  async transact<T>(work: Work, run: (transaction: OpenTransaction) => Promise<T>, onCommit: () => void): Promise<T> {
+    const client = await this.pool.take(work);
+    const transaction = new PostgresTransaction(client, work.deadline, this.models, (statement) =>
+      this.kept(statement),
+    );
+    return settled(transaction.run(run, onCommit), work.deadline, () => transaction.isCommitting);
   }
 
   /** False on a standby, and where transactions are read-only by default. Rejects if the server does not respond. */
@@ -103,8 +114,15 @@ export class Connections implements Engine {
 
   async close(): Promise<void> {
     await this.shared.close();
+    await this.models.close();
+    await this.prisma.$disconnect();
     await this.pool.end();
     await this.probe.end();
+  }
+
+  /** Poolers keep no prepared statements. */
+  private kept(statement: Statement): Statement {
+    return this.server.isPooled ? { name: UNNAMED, text: statement.text } : statement;
   }
 
   /** Runs it on a connection of its own. */
@@ -115,9 +133,4 @@ export class Connections implements Engine {
     if (written) running.then(written, () => undefined);
     return await settled(running, work.deadline, () => kind === 'write');
   }
-}
-
-/** node-postgres serialises dates in the process's time zone with offsets rounded to minutes: inexact before 1900. */
-function exactDate(value: unknown): unknown {
-  return value instanceof Date ? value.toISOString() : value;
 }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase, PoolClient } from 'pg';
 import type { Deadline } from '../deadline';
-import type { Leave } from '../fair-queue';
+import type { Release } from '../fair-semaphore';
+import type { CancelRequests } from './cancel-request';
 import { connectionOf } from './database-server';
 
 /** How long the server may take to cancel a statement before it is asked again, and to close a connection, in milliseconds. */
@@ -27,19 +28,14 @@ export function noteReadOnly(client: ClientBase): void {
  * @param leave called when the connection is released; if it was cancelled, once it is closed, so that the server never
  * has more connections than the pool.
  */
-export function hold(
-  client: PoolClient,
-  deadline: Deadline,
-  requestCancel: (client: ClientBase) => void,
-  leave: Leave,
-): void {
+export function hold(client: PoolClient, deadline: Deadline, requests: CancelRequests, leave: Release): void {
   const { release } = client;
   let isCancelled = false;
   let isReleased = false;
   const cancel = async () => {
     isCancelled = true;
     for (let attempt = 0; attempt < ATTEMPTS && !isReleased; attempt++) {
-      requestCancel(client);
+      requests.send(client, () => !isReleased);
       await sleep(PATIENCE_MS, undefined, { ref: false });
     }
     if (!isReleased) connectionOf(client).stream.destroy();

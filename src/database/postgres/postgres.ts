@@ -1,8 +1,7 @@
-import { PrismaPg } from '@prisma/adapter-pg';
 import type { Database } from '../database';
 import { reasonOf } from '../failures';
+import { GatewayDatabase } from '../gateway-database';
 import { migrate, migrationsOn } from '../migrations';
-import { PrismaDatabase } from '../prisma-database';
 import type { PoolBounds } from './bounded-pool';
 import { Connections } from './connections';
 import { Server } from './database-server';
@@ -22,7 +21,7 @@ export async function openPostgres(url: string, bounds: Omit<PoolBounds, 'connec
   try {
     await migrateAt(server);
     const connections = new Connections(server, { ...bounds, connectMs });
-    return new PrismaDatabase(connections, new PrismaPg(connections.pool), description, requestTimeoutMs);
+    return new GatewayDatabase(connections, description, requestTimeoutMs);
   } catch (error) {
     throw new Error(`${description} cannot be opened: ${reasonOf(error)}`, { cause: error });
   }

@@ -58,3 +58,8 @@ function prepare(client: ClientBase, name: string, text: string): boolean {
   }
   return all.bytes >= MOST_BYTES;
 }
+
+/** node-postgres serialises dates in the process's time zone with offsets rounded to minutes: inexact before 1900. */
+export function exactDate(value: unknown): unknown {
+  return value instanceof Date ? value.toISOString() : value;
+}

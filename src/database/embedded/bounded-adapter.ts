@@ -1,5 +1,5 @@
-import type { Work } from './deadline';
-import type { Prisma } from './generated/client';
+import type { Work } from '../deadline';
+import type { Prisma } from '../generated/client';
 
 /** How Prisma reaches a database. */
 export type Factory = NonNullable<Prisma.PrismaClientOptions['adapter']>;
@@ -8,25 +8,8 @@ type PrismaTransaction = Awaited<ReturnType<Adapter['startTransaction']>>;
 type Query = Parameters<PrismaTransaction['queryRaw']>[0];
 
 /** A transaction's work, and whether its commit has been sent. */
-export interface Unit extends Work {
+interface Unit extends Work {
   isCommitting?: boolean;
-}
-
-let current: Unit | undefined;
-
-/** What `call` does before it returns, it does on behalf of this work: takes a connection, for example. */
-function onBehalfOf<T>(unit: Unit | undefined, call: () => T): T {
-  current = unit;
-  try {
-    return call();
-  } finally {
-    current = undefined;
-  }
-}
-
-/** The work on whose behalf this code runs; `undefined` if it is no one's. */
-export function currentUnit(): Unit | undefined {
-  return current;
 }
 
 /** A driver adapter whose transactions start no statement, and no commit, once the deadline of their work is over. */
@@ -71,7 +54,7 @@ export class BoundedAdapter implements Factory {
         const { unit, next } = this.coming ?? {};
         this.coming = undefined;
         next?.();
-        return bounded(await onBehalfOf(unit, () => adapter.startTransaction(isolation)), unit);
+        return bounded(await adapter.startTransaction(isolation), unit);
       },
     };
   }

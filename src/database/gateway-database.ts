@@ -1,36 +1,26 @@
-import { BoundedAdapter, type Factory, type Unit } from './bounded-adapter';
 import type { Change, ChangeListener } from './changes';
 import type { Database, PoolLoad, Session, Statement, Transaction, Written } from './database';
 import { Deadline, type Work } from './deadline';
-import type { Engine } from './engine';
-import { type Prisma, PrismaClient } from './generated/client';
+import type { Engine, OpenTransaction } from './engine';
+import type { Prisma } from './generated/client';
 import { retrying } from './retries';
+import { UNNAMED } from './statement';
 
 /** The caller of the service's own statements. */
 const SERVICE = '';
 
-/** Prisma and prepared statements on the same engine. */
-export class PrismaDatabase implements Database {
+/** Sessions on an engine. */
+export class GatewayDatabase implements Database {
   readonly listeners = new Set<ChangeListener>();
-  readonly prisma: PrismaClient;
-  private readonly adapter: BoundedAdapter;
+  readonly prisma: Prisma.TransactionClient;
 
   /** @param requestTimeoutMs how long the service's own statements may take. */
   constructor(
     private readonly engine: Engine,
-    factory: Factory,
     readonly description: string,
     private readonly requestTimeoutMs: number,
   ) {
-    this.adapter = new BoundedAdapter(factory);
-    // Prisma's own limits: ours, of which it knows nothing, end first.
-    const limit = 2 * requestTimeoutMs;
-    this.prisma = new PrismaClient({
-      adapter: this.adapter,
-      // The other formats quote the source code, which is read for each error: during an outage, for every request.
-      errorFormat: 'minimal',
-      transactionOptions: { maxWait: limit, timeout: limit },
-    });
+    this.prisma = engine.prisma;
   }
 
   get load(): PoolLoad {
@@ -62,17 +52,13 @@ export class PrismaDatabase implements Database {
     return this.engine.run(work, { statement, values, kind: 'write', written });
   }
 
-  async transaction<T>(run: (transaction: Transaction) => Promise<T>, work = this.work): Promise<T> {
+  transaction<T>(run: (transaction: Transaction) => Promise<T>, work = this.work): Promise<T> {
     return retrying(work.deadline, () => {
       const changes: Change[] = [];
-      const unit: Unit = { ...work };
-      const begin = async () => {
-        const result = await this.prisma.$transaction((tx) => run(new TransactionSession(unit, tx, changes)));
-        // It is committed, whether or not anybody still waits for it.
+      const publish = () => {
         for (const change of changes) this.changed(change);
-        return result;
       };
-      return this.engine.perform(unit, () => this.adapter.transact(unit, begin));
+      return this.engine.transact(work, (open) => run(new TransactionSession(work, open, changes)), publish);
     });
   }
 
@@ -84,16 +70,15 @@ export class PrismaDatabase implements Database {
     return this.engine.canWrite();
   }
 
-  async close(): Promise<void> {
-    await this.prisma.$disconnect();
-    await this.engine.close();
+  close(): Promise<void> {
+    return this.engine.close();
   }
 }
 
 /** What one piece of work does outside of transactions. */
 class WorkSession implements Session {
   constructor(
-    private readonly database: PrismaDatabase,
+    private readonly database: GatewayDatabase,
     readonly work: Work,
   ) {}
 
@@ -118,19 +103,23 @@ class WorkSession implements Session {
   }
 }
 
-/** A session inside an open transaction. A nested one is a savepoint: for Prisma's own, PGlite's adapter lacks these. */
+/** A session inside an open transaction. A nested transaction is a savepoint. */
 class TransactionSession implements Transaction {
   private savepoints = 0;
 
   constructor(
     readonly work: Work,
-    readonly prisma: Prisma.TransactionClient,
+    private readonly open: OpenTransaction,
     /** Changes to publish after the commit; those that are rolled back are removed. */
     private readonly changes: Change[],
   ) {}
 
+  get prisma(): Prisma.TransactionClient {
+    return this.open.prisma;
+  }
+
   query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    return this.prisma.$queryRawUnsafe<Row[]>(statement.text, ...values);
+    return this.open.query<Row>(statement, values);
   }
 
   async write<Row>(statement: Statement, values: readonly unknown[], written?: Written<Row>): Promise<Row[]> {
@@ -150,15 +139,19 @@ class TransactionSession implements Transaction {
   async transaction<T>(run: (transaction: Transaction) => Promise<T>): Promise<T> {
     const name = `nested_${++this.savepoints}`;
     const before = this.changes.length;
-    await this.prisma.$executeRawUnsafe(`savepoint ${name}`);
+    await this.execute(`savepoint ${name}`);
     try {
       const result = await run(this);
-      await this.prisma.$executeRawUnsafe(`release savepoint ${name}`);
+      await this.execute(`release savepoint ${name}`);
       return result;
     } catch (error) {
       this.changes.length = before;
-      await this.prisma.$executeRawUnsafe(`rollback to savepoint ${name}`);
+      await this.execute(`rollback to savepoint ${name}`);
       throw error;
     }
+  }
+
+  private execute(text: string): Promise<unknown> {
+    return this.query({ name: UNNAMED, text }, []);
   }
 }

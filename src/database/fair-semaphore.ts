@@ -1,0 +1,115 @@
+import type { Deadline, Work } from './deadline';
+
+/** Releases the slot. */
+export type Release = () => void;
+
+interface CallerQueue {
+  running: number;
+  readonly waiting: (() => void)[];
+}
+
+/** The part of the slots, and of the places in the queue, that one caller may take. */
+const MOST_OF_ONE_CALLER = 0.75;
+
+/** Semaphore with a FIFO per caller, served round-robin; one caller holds at most three quarters of the slots. */
+export class FairSemaphore {
+  /** The callers that hold a slot or wait for one. */
+  private readonly callers = new Map<string, CallerQueue>();
+  /** The callers that wait, the next one first. */
+  private readonly turns: CallerQueue[] = [];
+  private readonly mostOfOneCaller: number;
+  private free: number;
+  private total = 0;
+
+  /** @param places how many may wait; further ones are rejected. */
+  constructor(
+    slots: number,
+    private readonly places: number,
+  ) {
+    this.free = slots;
+    this.mostOfOneCaller = Math.round(slots * MOST_OF_ONE_CALLER);
+  }
+
+  get waiting(): number {
+    return this.total;
+  }
+
+  /** Number of free slots. */
+  get idle(): number {
+    return this.free;
+  }
+
+  /**
+   * Takes a slot, at once if possible.
+   * @throws Ended if the work's deadline ends first; Error `53300` (too many connections) if too many wait.
+   */
+  acquire(work: Work): Release | Promise<Release> {
+    work.deadline.check();
+    const queue = this.callers.get(work.caller) ?? { running: 0, waiting: [] };
+    if (this.mayStart(queue)) {
+      this.callers.set(work.caller, queue);
+      return this.start(work.caller, queue);
+    }
+    if (this.total >= this.places || queue.waiting.length >= this.places * MOST_OF_ONE_CALLER) throw tooMany();
+    this.callers.set(work.caller, queue);
+    return this.wait(work.caller, work.deadline, queue);
+  }
+
+  private wait(caller: string, deadline: Deadline, queue: CallerQueue): Promise<Release> {
+    return new Promise((resolve, reject) => {
+      const begin = () => {
+        stop();
+        resolve(this.start(caller, queue));
+      };
+      this.total++;
+      if (queue.waiting.push(begin) === 1) this.turns.push(queue);
+      const stop = deadline.onEnd(() => {
+        this.total--;
+        remove(queue.waiting, begin);
+        if (!queue.waiting.length) remove(this.turns, queue);
+        this.forgetIfIdle(caller, queue);
+        reject(deadline.reason);
+      });
+    });
+  }
+
+  private start(caller: string, queue: CallerQueue): Release {
+    this.free--;
+    queue.running++;
+    return () => {
+      this.free++;
+      queue.running--;
+      this.serveWaiting();
+      this.forgetIfIdle(caller, queue);
+    };
+  }
+
+  private serveWaiting(): void {
+    while (this.total && this.free) {
+      const next = this.turns.find((queue) => this.mayStart(queue));
+      if (!next) return;
+      remove(this.turns, next);
+      const begin = next.waiting.shift();
+      // Move this caller to the end of the round-robin.
+      if (next.waiting.length) this.turns.push(next);
+      this.total--;
+      begin?.();
+    }
+  }
+
+  private mayStart({ running }: CallerQueue): boolean {
+    return this.free > 0 && running < this.mostOfOneCaller;
+  }
+
+  private forgetIfIdle(caller: string, { running, waiting }: CallerQueue): void {
+    if (!running && !waiting.length) this.callers.delete(caller);
+  }
+}
+
+function remove<T>(items: T[], item: T): void {
+  items.splice(items.indexOf(item), 1);
+}
+
+function tooMany(): Error {
+  return Object.assign(new Error('too many requests are waiting for a connection'), { code: '53300' });
+}

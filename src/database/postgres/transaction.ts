@@ -1,0 +1,94 @@
+import type { PoolClient } from 'pg';
+import type { Statement } from '../database';
+import type { Deadline } from '../deadline';
+import type { OpenTransaction } from '../engine';
+import type { Prisma } from '../generated/client';
+import { connectionOf } from './database-server';
+import { exactDate, runPrepared } from './prepared-query';
+import type { PrismaConnection, PrismaConnections } from './prisma-connection';
+
+/** A transaction on a connection that was taken for it. */
+export class PostgresTransaction implements OpenTransaction {
+  /** Whether the commit has been sent. */
+  isCommitting = false;
+  private isOver = false;
+  private isSpent = false;
+  /** Taken when the first model is used. */
+  private models: PrismaConnection | undefined;
+
+  /** @param kept the statement as it is sent. */
+  constructor(
+    private readonly client: PoolClient,
+    private readonly deadline: Deadline,
+    private readonly connections: PrismaConnections,
+    private readonly kept: (statement: Statement) => Statement,
+  ) {}
+
+  get prisma(): Prisma.TransactionClient {
+    this.checkOpen();
+    if (!this.models) {
+      this.models = this.connections.take();
+      this.models.hold(this.client, this.deadline);
+    }
+    return this.models.prisma;
+  }
+
+  async query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    this.checkOpen();
+    return runPrepared<Row>(this.client, this.kept(statement), values.map(exactDate), (isSpent) => {
+      this.isSpent ||= isSpent;
+    });
+  }
+
+  /** Runs it, commits it, and releases the connection. */
+  async run<T>(run: (transaction: OpenTransaction) => Promise<T>, onCommit: () => void): Promise<T> {
+    try {
+      const result = await this.begin(run);
+      await this.commit();
+      onCommit();
+      return result;
+    } catch (error) {
+      await this.rollBack();
+      throw error;
+    } finally {
+      this.isOver = true;
+      if (this.models) this.connections.putBack(this.models);
+      this.client.release(this.isSpent);
+    }
+  }
+
+  /** The first statement goes with BEGIN, in one write, since the connection is pipelined. */
+  private begin<T>(run: (transaction: OpenTransaction) => Promise<T>): Promise<T> {
+    const { stream } = connectionOf(this.client);
+    stream.cork();
+    try {
+      // If it fails, the connection is lost, and the next statement fails, too.
+      this.client.query('begin').catch(() => undefined);
+      return run(this);
+    } finally {
+      stream.uncork();
+    }
+  }
+
+  private async commit(): Promise<void> {
+    this.deadline.check();
+    this.isCommitting = true;
+    const { command } = await this.client.query('commit');
+    if (command !== 'COMMIT') throw new Error('A failed statement has rolled the transaction back.');
+  }
+
+  /** At its deadline the connection is closed, which rolls back, too. */
+  private async rollBack(): Promise<void> {
+    if (this.deadline.reason) return;
+    try {
+      await this.client.query('rollback');
+    } catch {
+      this.isSpent = true;
+    }
+  }
+
+  private checkOpen(): void {
+    if (this.isOver) throw new Error('The transaction of this statement is over.');
+    this.deadline.check();
+  }
+}
