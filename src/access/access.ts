@@ -1,7 +1,7 @@
 // biome-ignore-all assist/source/organizeImports: type-graphql orders the fields of the root types by the imports of their resolvers.
 import { ViewerResolver } from './viewer-resolver';
 import { ApiKeyResolver } from './api-key-resolver';
-import type { Store } from '../rate-limit/store';
+import type { Limiter } from '../rate-limit/limiter';
 import type { Operation, Tag } from '../rest/rest-operation';
 import type { ApiKeyService } from './keys';
 import type { UsageService } from './usage-service';
@@ -9,7 +9,7 @@ import type { UsageService } from './usage-service';
 /** The services behind API keys, quotas and usage. */
 export interface AccessServices {
   readonly apiKeys: ApiKeyService;
-  readonly limits: Store;
+  readonly limits: Limiter;
   readonly usage: UsageService;
 }
 

@@ -11,7 +11,7 @@ import { nullable } from '../graphql/nullable';
 import { type AnyId, acceptOtherIds, DateTime, Id } from '../graphql/scalars';
 import { Selected } from '../graphql/selected';
 import { subjectOfAddress } from '../rate-limit/client-address';
-import type { Store } from '../rate-limit/store';
+import type { Limiter } from '../rate-limit/limiter';
 import { keyCaller, type StoredKey } from './caller';
 import { KEY_ID_FORM } from './key-format';
 import { type ApiKeyService, GRACE, listKeys } from './keys';
@@ -39,7 +39,7 @@ const IdOfKey = () => Arg('id', () => Id, { description: 'The key id.', validate
 export class ApiKeyResolver {
   constructor(
     private readonly keys: ApiKeyService,
-    private readonly limits: Store,
+    private readonly limits: Limiter,
     private readonly usage: UsageService,
   ) {}
 

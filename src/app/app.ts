@@ -33,11 +33,8 @@ import { type ConnectionLimits, createServer } from '../http/server';
 import { TABLES } from '../petstore/model';
 import { createPetstore, finderOfRows, readersOf } from '../petstore/petstore';
 import { createPortal } from '../portal/routes';
-import { CountingStore, type OnUsage } from '../rate-limit/counting-store';
-import { FallbackStore } from '../rate-limit/fallback-store';
-import { MemoryStore } from '../rate-limit/memory-store';
+import { Limiter, type OnUsage } from '../rate-limit/limiter';
 import { RedisStore } from '../rate-limit/redis-store';
-import type { Store } from '../rate-limit/store';
 import { connectToPublish } from '../redis/publishing-client';
 import { parseRedisAddress, placeOfRedis } from '../redis/redis-address';
 import { connectRedis, faultOf, type RedisClient } from '../redis/redis-client';
@@ -53,7 +50,7 @@ export interface App {
   readonly server: FastifyInstance;
   readonly anonymousAccess: AnonymousAccess;
   /** Where requests are counted. */
-  readonly limits: Store;
+  readonly limits: Limiter;
   /**
    * Creates an admin key if the database has no key at all, and returns it, to be shown once. To be called when the server
    * listens and nothing can stop the start any more: whatever did would keep the key from being shown.
@@ -87,7 +84,7 @@ async function compose(config: Config, database: Database, now: () => number, op
   const redis = config.REDIS_URL ? await openRedis(config.REDIS_URL) : undefined;
   const usage = createUsage(database, logger, now);
   opened.push(() => usage.recorder.stop());
-  const limits = await createLimits(config, redis, logger, now, usage.recorder.counts.add);
+  const limits = await createLimiter(config, redis, logger, now, usage.recorder.counts.add);
   opened.push(() => limits.close());
   const petstore = createPetstore();
   const columns = TABLES.flatMap((table) => Object.entries(table.columns));
@@ -239,39 +236,39 @@ function refuse(error: unknown): never {
 /** The share of each quota that an instance, with all its workers, grants while Redis is unreachable. */
 const FALLBACK_SHARE = 0.5;
 
-/** Enough keys that each of a cluster's nodes has one, all but certainly with up to ten of them. */
-const CLUSTER_TRIALS = 64;
-
 /**
- * The rate-limit store: in memory, or in Redis with memory as the fallback.
+ * Counts in memory, or in Redis with memory as the fallback.
  * @throws Error if Redis does not let this user count.
  */
-async function createLimits(
+async function createLimiter(
   config: Config,
   redis: RedisClient | undefined,
   logger: FastifyBaseLogger,
   now: () => number,
   onUsage: OnUsage,
-): Promise<CountingStore> {
+): Promise<Limiter> {
   const bans = { banAfter: config.BAN_AFTER, banSeconds: config.BAN_SECONDS, banMaxSeconds: config.BAN_MAX_SECONDS };
-  const memory = new MemoryStore({ bans, now });
-  if (!redis) return new CountingStore(memory, onUsage);
-  const share = FALLBACK_SHARE / config.WEB_CONCURRENCY;
+  if (!redis) return new Limiter({ bans, now, onUsage });
   const place = config.REDIS_URL && placeOfRedis(parseRedisAddress(config.REDIS_URL));
-  const onState = (state: 'redis' | 'fallback', error?: unknown) =>
-    logger.warn(
-      { limits: state, redis: place, reason: error && reasonOf(faultOf(redis) ?? error) },
-      'rate-limit store changed',
-    );
-  const shared = new RedisStore(redis, { bans, now });
-  const store = new FallbackStore(shared, memory, { share, onState, trials: redis.isCluster ? CLUSTER_TRIALS : 1 });
-  await store
+  const limiter = new Limiter({
+    bans,
+    now,
+    onUsage,
+    redis: new RedisStore(redis, { bans, now }),
+    share: FALLBACK_SHARE / config.WEB_CONCURRENCY,
+    onState: (state, error) =>
+      logger.warn(
+        { limits: state, redis: place, reason: error && reasonOf(faultOf(redis) ?? error) },
+        'rate-limit store changed',
+      ),
+  });
+  await limiter
     .start((error) => refusalIn(error) !== undefined)
     .catch((error) => {
       redis.disconnect();
       return refuse(error);
     });
-  return new CountingStore(store, onUsage);
+  return limiter;
 }
 
 interface Events {

@@ -7,11 +7,11 @@ import type { LiveOperations } from '../http/live/live-operations';
 import { counter, gauge, type Metric } from '../http/metric';
 import type { Overload } from '../http/overload';
 import type { RequestsInProgress } from '../http/requests-in-progress';
-import type { CountingStore } from '../rate-limit/counting-store';
+import type { Limiter } from '../rate-limit/limiter';
 
 export interface Observed {
   readonly database: Database;
-  readonly limits: CountingStore;
+  readonly limits: Limiter;
   readonly requests: RequestsInProgress;
   readonly overload: Overload;
   readonly uses: Uses;

@@ -1,7 +1,7 @@
 import { openDatabase } from '../database/open';
 import type { Metrics } from '../http/metrics';
 import { serveMetrics } from '../http/metrics-server';
-import type { Store } from '../rate-limit/store';
+import type { Limiter } from '../rate-limit/limiter';
 import { parseRedisAddress, placeOfRedis } from '../redis/redis-address';
 import { createApp } from './app';
 import { announce, type Report } from './banner';
@@ -60,7 +60,7 @@ export async function openService(config: Config): Promise<Service> {
   };
 }
 
-function describeLimits({ REDIS_URL }: Config, state: Store['state']): string {
+function describeLimits({ REDIS_URL }: Config, state: Limiter['state']): string {
   if (REDIS_URL === undefined) return 'in memory';
   const redis = `Redis at ${placeOfRedis(parseRedisAddress(REDIS_URL))}`;
   return state === 'redis' ? redis : `in memory, while ${redis} cannot be reached`;

@@ -5,10 +5,10 @@ import type { ErrorCode } from '../errors/codes';
 import { errorBody, helpLink, ProblemError } from '../errors/errors';
 import { subjectOfAddress } from '../rate-limit/client-address';
 import { refusalOf } from '../rate-limit/limit-problem';
+import type { Limiter } from '../rate-limit/limiter';
 import { Meter } from '../rate-limit/meter';
 import { PLANS } from '../rate-limit/plans';
 import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';
-import type { Store } from '../rate-limit/store';
 import { PROTECTIVE_HEADERS, VARY } from './common-headers';
 import type { RequestsInProgress } from './requests-in-progress';
 
@@ -22,7 +22,7 @@ const CODES: Readonly<Record<string, [ErrorCode, string]>> = {
  * counts the request against its caller, or the client's address if its head is broken. The rest of a request that is
  * answered already gets no answer of its own.
  */
-export function refuseBrokenHttp(limits: Store, requests: RequestsInProgress, now: () => number) {
+export function refuseBrokenHttp(limits: Limiter, requests: RequestsInProgress, now: () => number) {
   return async (error: NodeJS.ErrnoException, socket: Socket): Promise<void> => {
     const request = requests.arrivingOn(socket);
     const isAnswered = request && !request.slot.reply;

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { ProblemError } from '../errors/errors';
 import type { Caller } from '../graphql/caller';
 import { subjectOfAddress } from '../rate-limit/client-address';
-import type { CountingStore } from '../rate-limit/counting-store';
+import type { Limiter } from '../rate-limit/limiter';
 import { Meter } from '../rate-limit/meter';
 import { PLANS } from '../rate-limit/plans';
 import type { Overload } from './overload';
@@ -41,7 +41,7 @@ export interface Keys {
 
 export interface Recognition {
   readonly keys: Keys;
-  readonly limits: CountingStore;
+  readonly limits: Limiter;
   /**
    * The caller without a key.
    * @param address the client's address as a rate-limit subject: an IPv4 address, an IPv6 /64.

@@ -3,13 +3,13 @@ import type { Database } from '../database/database';
 import { inTime } from '../database/in-time';
 import type { ErrorDetail } from '../errors/errors';
 import { ProblemError } from '../errors/errors';
-import type { Store } from '../rate-limit/store';
+import type { Limiter } from '../rate-limit/limiter';
 import { readRoute } from './other-methods';
 import type { RequestsInProgress } from './requests-in-progress';
 
 export interface HealthOptions {
   readonly database: Database;
-  readonly limits: Store;
+  readonly limits: Limiter;
   readonly requests: RequestsInProgress;
 }
 

@@ -1,33 +1,38 @@
-import { CallerTable } from './caller-table';
+import { LRUCache } from 'lru-cache';
 import { type LimitStatus, limitStatusOf, type Subject } from './limit-status';
 import { type BanRules, lift, look, type RequestKind, take } from './rules';
-import { newState } from './state';
-import type { Store } from './store';
+import { newState, type State } from './state';
 
 export interface MemoryStoreOptions {
   readonly bans: BanRules;
   /** Milliseconds of the Unix epoch. */
   readonly now: () => number;
-  /** Maximum number of callers remembered; each takes about 330 bytes. */
+  /** Maximum number of callers remembered; each takes about 400 bytes. */
   readonly maxCallers?: number;
 }
 
-/** Counts in this process: exact for one instance, and lost when it ends. Synchronous. */
-export class MemoryStore implements Store {
-  readonly state = 'memory';
-  private readonly callers: CallerTable;
+/**
+ * Counts in this process: exact for one instance, and lost when it ends. Synchronous. Of more callers than it may
+ * remember, those that have not asked for the longest time start afresh.
+ */
+export class MemoryStore {
+  private readonly callers: LRUCache<string, State>;
   private readonly bans: BanRules;
   private readonly now: () => number;
 
   constructor({ bans, now, maxCallers = 100_000 }: MemoryStoreOptions) {
-    this.callers = new CallerTable(maxCallers);
+    this.callers = new LRUCache({ max: maxCallers });
     this.bans = bans;
     this.now = now;
   }
 
   take(subject: Subject, cost: number, kind: RequestKind): LimitStatus {
     const now = this.now();
-    const state = this.callers.get(subject.id) ?? this.callers.add(subject.id, now);
+    let state = this.callers.get(subject.id);
+    if (!state) {
+      state = newState();
+      this.callers.set(subject.id, state);
+    }
     const verdict = take(state, subject.quota, cost, kind, this.bans, now);
     return limitStatusOf(verdict, state, subject.quota, cost, kind, now);
   }
@@ -42,6 +47,4 @@ export class MemoryStore implements Store {
     const state = this.callers.get(id);
     return state !== undefined && lift(state, this.now());
   }
-
-  async close(): Promise<void> {}
 }

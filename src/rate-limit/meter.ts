@@ -1,6 +1,6 @@
 import type { LimitStatus, Subject } from './limit-status';
+import type { Limiter } from './limiter';
 import type { RequestKind } from './rules';
-import type { Store } from './store';
 
 /**
  * The meter of one request: it takes only once, whichever code asks first, and remembers the caller's resulting
@@ -12,7 +12,7 @@ export class Meter {
   status: LimitStatus | undefined;
 
   constructor(
-    private readonly store: Pick<Store, 'take' | 'peek'>,
+    private readonly store: Pick<Limiter, 'take' | 'peek'>,
     readonly subject: Subject,
   ) {}
 

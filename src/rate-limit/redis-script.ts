@@ -1,60 +1,73 @@
 import type { Result } from 'ioredis';
 import type { RedisClient } from '../redis/redis-client';
 import { DAY_MS, FREE_FACTOR, MINUTE_MS } from './plans';
-import { STATE_FIELDS } from './state';
+import type { Verdict } from './rules';
+import { STATE_FIELDS, type State } from './state';
 
-/*
- * The rules of rules.ts in Lua: Redis runs a script atomically, so deciding and taking are one step for all instances. A
- * library's counters are one window each: with them a cost could be taken from one window and not from the other.
- * KEYS[1] is the caller's hash, the only key, as Redis Cluster requires. The clock is Redis's, shared by all.
+/** How requests that take nothing from the quota are written among the costs. */
+export const CODES = { free: 0, page: -1, peek: -2, lift: -3 } as const;
+
+/** What the script returns of a caller after each request: counts, and milliseconds until their windows, or a ban, end. */
+export const REPORTED = [
+  'minuteUsed',
+  'minuteEnds',
+  'dayUsed',
+  'dayEnds',
+  'freeUsed',
+  'freeEnds',
+  'bannedUntil',
+] as const satisfies readonly (keyof State)[];
+
+/** The script returns the index of a verdict. */
+export const VERDICTS: readonly Verdict[] = ['allowed', 'limited', 'banned', 'too-expensive'];
+
+/**
+ * The rules of rules.ts in Lua: Redis runs a script atomically, so deciding and taking are one step for all instances,
+ * by one clock, that of Redis. It decides several requests of one caller in sequence.
+ *
+ * KEYS[1]: the caller's hash, the only key, as Redis Cluster requires. ARGV: banAfter, ban in ms, longest ban in ms, then
+ * for each request perMinute, perDay, and its cost or its code.
+ * @returns for each request: its verdict, then REPORTED. (On `lift` the verdict is `banned` if there was a ban.) Only
+ * changed fields are written: formatting a number costs more than deciding.
  */
-
-/** How requests that take nothing from the quota are written among the costs, by their kind. */
-export const FREE_COSTS = { free: 0, page: -1 } as const;
-
-const READ = `
+const SCRIPT = `
+local ALLOWED, LIMITED, BANNED, TOO_EXPENSIVE = 0, 1, 2, 3
 local FIELDS = { ${STATE_FIELDS.map((field) => `'${field}'`).join(', ')} }
+local banAfter, banMs, banMaxMs = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local perMinute, perDay
+
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local stored = redis.call('HMGET', KEYS[1], unpack(FIELDS))
-local state, found = {}, { now }
+local state, found = {}, {}
 for i, field in ipairs(FIELDS) do
-  state[field] = tonumber(stored[i]) or 0
-  found[i + 1] = state[field]
+  found[field] = tonumber(stored[i]) or 0
+  state[field] = found[field]
 end
-`;
-
-/** @returns Redis's clock, then the state in the order of STATE_FIELDS. */
-const PEEK = `${READ}
-return found
-`;
-
-/**
- * Takes for several requests of one caller in sequence. ARGV: perMinute, perDay, banAfter, ban in ms, longest ban in
- * ms, then the cost of each request, or its FREE_COSTS.
- * @returns Redis's clock, then the state before the requests, in the order of STATE_FIELDS: the outcome follows from
- * the rules. Only changed fields are written: formatting a number costs more than deciding.
- */
-const TAKE = `${READ}
-local perMinute, perDay = tonumber(ARGV[1]), tonumber(ARGV[2])
-local banAfter, banMs, banMaxMs = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 
 local function forget(count, ends)
   if state[ends] <= now then state[count], state[ends] = 0, 0 end
 end
+forget('minuteUsed', 'minuteEnds')
+forget('dayUsed', 'dayEnds')
+forget('freeUsed', 'freeEnds')
+forget('refusals', 'refusalsEnd')
+forget('bans', 'bansEnd')
 
 local function refuse(windowEnds)
   state.refusals = state.refusals + 1
   state.refusalsEnd = math.max(state.refusalsEnd, windowEnds)
-  if state.refusals < banAfter then return end
-  state.bannedUntil = now + math.min(banMs * 2 ^ state.bans, banMaxMs)
-  state.bans = state.bans + 1
-  state.bansEnd = now + ${DAY_MS}
-  state.refusals, state.refusalsEnd = 0, 0
+  if state.refusals >= banAfter then
+    state.bannedUntil = now + math.min(banMs * 2 ^ state.bans, banMaxMs)
+    state.bans = state.bans + 1
+    state.bansEnd = now + ${DAY_MS}
+    state.refusals, state.refusalsEnd = 0, 0
+  end
+  return LIMITED
 end
 
 local function takeCounted(cost)
-  if cost > perMinute or cost > perDay then return end
+  if cost > perMinute or cost > perDay then return TOO_EXPENSIVE end
   local overMinute = state.minuteUsed + cost > perMinute
   local overDay = state.dayUsed + cost > perDay
   if overMinute or overDay then
@@ -64,6 +77,7 @@ local function takeCounted(cost)
   if state.dayEnds == 0 then state.dayEnds = now + ${DAY_MS} end
   state.minuteUsed = state.minuteUsed + cost
   state.dayUsed = state.dayUsed + cost
+  return ALLOWED
 end
 
 local function hasFree()
@@ -74,25 +88,32 @@ local function takeFree()
   if not hasFree() then return refuse(state.freeEnds) end
   if state.freeEnds == 0 then state.freeEnds = now + ${MINUTE_MS} end
   state.freeUsed = state.freeUsed + 1
+  return ALLOWED
 end
 
-forget('minuteUsed', 'minuteEnds')
-forget('dayUsed', 'dayEnds')
-forget('freeUsed', 'freeEnds')
-forget('refusals', 'refusalsEnd')
-forget('bans', 'bansEnd')
+local function decide(cost)
+  local isBanned = state.bannedUntil > now
+  if cost == ${CODES.lift} and isBanned then state.bannedUntil = 0 end
+  if isBanned and not (cost == ${CODES.page} and hasFree()) then return BANNED end
+  if cost == ${CODES.peek} or cost == ${CODES.lift} then return ALLOWED end
+  if cost > 0 then return takeCounted(cost) end
+  return takeFree()
+end
 
-for i = 6, #ARGV do
-  local cost = tonumber(ARGV[i])
-  local isExempt = cost == ${FREE_COSTS.page} and hasFree()
-  if state.bannedUntil <= now or isExempt then
-    if cost > 0 then takeCounted(cost) else takeFree() end
-  end
+local function left(ends)
+  return math.max(ends - now, 0)
+end
+
+local decisions = {}
+for i = 4, #ARGV, 3 do
+  perMinute, perDay = tonumber(ARGV[i]), tonumber(ARGV[i + 1])
+  decisions[#decisions + 1] = decide(tonumber(ARGV[i + 2]))
+${REPORTED.map((field) => `  decisions[#decisions + 1] = ${field.endsWith('Used') ? `state.${field}` : `left(state.${field})`}`).join('\n')}
 end
 
 local changes = {}
-for i, field in ipairs(FIELDS) do
-  if state[field] ~= found[i + 1] then
+for _, field in ipairs(FIELDS) do
+  if state[field] ~= found[field] then
     changes[#changes + 1] = field
     changes[#changes + 1] = state[field]
   end
@@ -102,27 +123,16 @@ if #changes > 0 then
   redis.call('HSET', KEYS[1], unpack(changes))
   redis.call('PEXPIRE', KEYS[1], last - now)
 end
-return found
+return decisions
 `;
 
-/** @returns 1 if there was a ban to lift. */
-const LIFT = `${READ}
-if state.bannedUntil <= now then return 0 end
-redis.call('HSET', KEYS[1], 'bannedUntil', 0)
-return 1
-`;
-
-/** The scripts as commands: sent in full once per connection, then by hash. */
-export function defineScripts(redis: RedisClient): void {
-  redis.defineCommand('rateLimitTake', { numberOfKeys: 1, lua: TAKE });
-  redis.defineCommand('rateLimitPeek', { numberOfKeys: 1, lua: PEEK });
-  redis.defineCommand('rateLimitLift', { numberOfKeys: 1, lua: LIFT });
+/** The script as a command: sent in full once per connection, then by hash. */
+export function defineScript(redis: RedisClient): void {
+  redis.defineCommand('rateLimit', { numberOfKeys: 1, lua: SCRIPT });
 }
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    rateLimitTake(key: string, ...args: number[]): Result<number[], Context>;
-    rateLimitPeek(key: string): Result<number[], Context>;
-    rateLimitLift(key: string): Result<number, Context>;
+    rateLimit(key: string, ...args: number[]): Result<number[], Context>;
   }
 }

@@ -166,9 +166,9 @@ class States {
   }
 
   private async look(): Promise<void> {
-    await this.other.store.peek({ id: this.caller, quota: PLANS.FREE });
+    await this.other.limiter.peek({ id: this.caller, quota: PLANS.FREE });
     const { body = '{}' } = await ask(this.gateway.url, { path: '/readyz' });
-    const states = [JSON.parse(body).checks?.limits, this.other.store.state];
+    const states = [JSON.parse(body).checks?.limits, this.other.limiter.state];
     if (!this.isAlone && states.every((state) => state === 'fallback')) this.aloneAfter = Math.round(performance.now());
     this.isAlone ||= this.aloneAfter > 0;
     this.isShared = states.every((state) => state === 'redis') && this.other.relay.state === 'connected';

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
 import { until } from '../helper/until';
 import { exchange } from '../helper/wire';
-import { REDIS_URLS } from '../rate-limit/stores';
+import { REDIS_URLS } from '../rate-limit/limiters';
 import { ANONYMOUS, type Answer, ask, fields, type Headers, PETS, READS } from './client';
 
 const SECOND = 1000;

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import type { LimitStatus, Window } from '../../src/rate-limit/limit-status';
-import type { MemoryStore } from '../../src/rate-limit/memory-store';
+import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { PLANS } from '../../src/rate-limit/plans';
 import { RATE_LIMIT_HEADER_NAMES, rateLimitHeaders } from '../../src/rate-limit/rate-limit-headers';
 import type { RequestKind } from '../../src/rate-limit/rules';
 import { type Told, toldBy } from '../helper/standing';
-import { memoryStore } from './stores';
+import { BANS } from './scenarios';
 
 const START = 1_800_000_000_001;
 let now: number;
@@ -13,7 +13,7 @@ let store: MemoryStore;
 let quota: typeof PLANS.FREE;
 beforeEach(() => {
   now = START;
-  store = memoryStore(() => now);
+  store = new MemoryStore({ bans: BANS, now: () => now });
   quota = PLANS.FREE;
 });
 

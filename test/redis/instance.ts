@@ -1,7 +1,6 @@
 import type { Change } from '../../src/database/changes';
 import { RedisRelay } from '../../src/events/redis-relay';
-import { FallbackStore } from '../../src/rate-limit/fallback-store';
-import { MemoryStore } from '../../src/rate-limit/memory-store';
+import { Limiter } from '../../src/rate-limit/limiter';
 import { PLANS } from '../../src/rate-limit/plans';
 import { RedisStore } from '../../src/rate-limit/redis-store';
 import { connectToPublish } from '../../src/redis/publishing-client';
@@ -14,15 +13,14 @@ export class Instance {
   readonly heard: Change[] = [];
 
   private constructor(
-    readonly store: FallbackStore,
+    readonly limiter: Limiter,
     readonly relay: RedisRelay,
   ) {}
 
   static async start(url: string): Promise<Instance> {
-    const shared = new RedisStore(await connectRedis(url, 10_000), { bans: BANS, now: Date.now });
-    const memory = new MemoryStore({ bans: BANS, now: Date.now });
-    const store = new FallbackStore(shared, memory, { trials: url.includes('+cluster') ? 64 : 1 });
-    await store.start(() => true);
+    const redis = new RedisStore(await connectRedis(url, 10_000), { bans: BANS, now: Date.now });
+    const limiter = new Limiter({ bans: BANS, now: Date.now, redis });
+    await limiter.start(() => true);
     const clients = [await connectToPublish(url, 10_000), await connectToPublish(url, 10_000)];
     const [publisher, subscriber] = clients as [(typeof clients)[number], (typeof clients)[number]];
     const notify = (change: Change) => void instance.heard.push(change);
@@ -32,20 +30,20 @@ export class Instance {
       isHeard: () => true,
       onState: () => undefined,
     });
-    const instance = new Instance(store, relay);
+    const instance = new Instance(limiter, relay);
     await relay.start();
     return instance;
   }
 
   /** Whether a request of a Free caller is allowed, and how many it has left this minute. */
   async take(id: string): Promise<{ isAllowed: boolean; left: number }> {
-    const { verdict, windows } = await this.store.take({ id, quota: PLANS.FREE }, 1, 'counted');
+    const { verdict, windows } = await this.limiter.take({ id, quota: PLANS.FREE }, 1, 'counted');
     return { isAllowed: verdict === 'allowed', left: windows[0].remaining };
   }
 
   async close(): Promise<void> {
     this.relay.close();
-    await this.store.close();
+    await this.limiter.close();
   }
 }
 

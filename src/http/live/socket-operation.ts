@@ -9,9 +9,9 @@ import type { Caller } from '../../graphql/caller';
 import type { OperationRequest } from '../../graphql/context';
 import { type Outcome, refusal } from '../../graphql/outcome';
 import { RunningSubscription } from '../../graphql/running-subscription';
-import type { CountingStore } from '../../rate-limit/counting-store';
 import { refusalOf } from '../../rate-limit/limit-problem';
 import type { Subject } from '../../rate-limit/limit-status';
+import type { Limiter } from '../../rate-limit/limiter';
 import { Meter } from '../../rate-limit/meter';
 import { type AccessLog, isTurnedAway } from '../access-log';
 import type { Keys } from '../caller';
@@ -37,7 +37,7 @@ export interface Client {
 export interface SocketOptions {
   readonly schema: GraphQLSchema;
   readonly keys: Keys;
-  readonly limits: CountingStore;
+  readonly limits: Limiter;
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
   readonly overload: Overload;

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { FallbackStore } from '../../src/rate-limit/fallback-store';
 import type { LimitStatus } from '../../src/rate-limit/limit-status';
+import { Limiter, type LimiterOptions } from '../../src/rate-limit/limiter';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { RedisStore } from '../../src/rate-limit/redis-store';
-import type { SharedStore, Store } from '../../src/rate-limit/store';
 import { HAS_REDIS } from '../redis/server';
 import { BANS } from './scenarios';
 
@@ -13,22 +12,23 @@ export const REDIS_URLS: readonly string[] = process.env.TEST_REDIS_URL ? [proce
 
 type Clock = () => number;
 
-export const memoryStore = (now: Clock = Date.now) => new MemoryStore({ bans: BANS, now });
+type SharedStore = NonNullable<LimiterOptions['redis']>;
 
 /** Stands in for the Redis store: the test sets what it does, and sees how often it was called. */
 export class RedisStub implements SharedStore {
-  readonly state = 'redis';
   behaviour: 'answers' | 'rejects' | 'hangs' = 'answers';
   requests = 0;
-  reconnects = 0;
+  private readonly inner: MemoryStore;
 
-  constructor(private readonly inner: Store = memoryStore()) {}
+  constructor(now: Clock = Date.now) {
+    this.inner = new MemoryStore({ bans: BANS, now });
+  }
 
-  take(...request: Parameters<Store['take']>): Promise<LimitStatus> {
+  take(...request: Parameters<MemoryStore['take']>): Promise<LimitStatus> {
     return this.behave(() => this.inner.take(...request));
   }
 
-  peek(...request: Parameters<Store['peek']>): Promise<LimitStatus> {
+  peek(...request: Parameters<MemoryStore['peek']>): Promise<LimitStatus> {
     return this.behave(() => this.inner.peek(...request));
   }
 
@@ -36,13 +36,13 @@ export class RedisStub implements SharedStore {
     return this.behave(() => this.inner.liftBan(id));
   }
 
-  reconnect(): void {
-    this.reconnects += 1;
+  probe(): Promise<void> {
+    return this.behave(() => undefined);
   }
 
   async close(): Promise<void> {}
 
-  private async behave<T>(answer: () => T | Promise<T>): Promise<T> {
+  private async behave<T>(answer: () => T): Promise<T> {
     this.requests += 1;
     if (this.behaviour === 'rejects') throw new Error('out of reach');
     if (this.behaviour === 'answers') return answer();
@@ -67,56 +67,61 @@ export class ClockedRedis extends Redis {
   }
 }
 
-/** A store whose clock the test sets. */
-export interface ClockedStore {
-  readonly store: Store;
+type Counter = Pick<Limiter, 'take' | 'peek' | 'liftBan' | 'close'>;
+
+/** A limiter whose clock the test sets. */
+export interface ClockedLimiter {
+  readonly limiter: Counter;
   readonly now: Clock;
   advance(ms: number): Promise<void>;
 }
 
 /** @param setClock moves the clock of Redis. */
-function clocked(open: (now: Clock) => Store, setClock?: (ms: number) => Promise<unknown>): ClockedStore {
+function clocked(open: (now: Clock) => Counter, setClock?: (ms: number) => Promise<unknown>): ClockedLimiter {
   let clock = 1_800_000_000_123;
   const now = () => clock;
   const advance = async (ms: number) => {
     clock += ms;
     await setClock?.(clock);
   };
-  return { store: open(now), now, advance };
+  return { limiter: open(now), now, advance };
 }
 
-function fallback(behaviour: RedisStub['behaviour'], share: number): ClockedStore {
+function stubbed(behaviour: RedisStub['behaviour'], share: number): ClockedLimiter {
   return clocked((now) => {
-    const redis = Object.assign(new RedisStub(memoryStore(now)), { behaviour });
-    return new FallbackStore(redis, memoryStore(now), { share });
+    const redis = Object.assign(new RedisStub(now), { behaviour });
+    return new Limiter({ bans: BANS, now, redis, share });
   });
 }
 
-/** @param instances of the store, which serve its requests in turn. */
-export function clockedRedis(url: string, instances: number): ClockedStore {
+export const inMemory = () => clocked((now) => new Limiter({ bans: BANS, now }));
+
+/** @param instances that share the Redis and serve requests in turn. */
+export function inRedis(url: string, instances: number): ClockedLimiter {
   const prefix = newPrefix();
   const clients = Array.from({ length: instances }, () => new ClockedRedis(url));
   const setClock = (ms: number) => Promise.all(clients.map((client) => client.setClock(ms)));
   return clocked((now) => {
-    const stores = clients.map((client) => new RedisStore(client, { bans: BANS, now, prefix }));
+    const limiters = clients.map(
+      (client) => new Limiter({ bans: BANS, now, redis: new RedisStore(client, { bans: BANS, now, prefix }) }),
+    );
     let next = 0;
-    const store = () => stores[next++ % stores.length] as RedisStore;
+    const limiter = () => limiters[next++ % limiters.length] as Limiter;
     return {
-      state: 'redis',
-      take: (...request) => store().take(...request),
-      peek: (subject) => store().peek(subject),
-      liftBan: (id) => store().liftBan(id),
-      close: async () => void (await Promise.all(stores.map((each) => each.close()))),
+      take: (...request) => limiter().take(...request),
+      peek: (subject) => limiter().peek(subject),
+      liftBan: (id) => limiter().liftBan(id),
+      close: async () => void (await Promise.all(limiters.map((each) => each.close()))),
     };
   }, setClock);
 }
 
-/** Every store that this machine can run. */
-export const STORES: Readonly<Record<string, (url: string) => ClockedStore>> = {
-  memory: () => clocked(memoryStore),
-  'fallback while Redis responds': () => fallback('answers', 0.5),
-  'fallback without Redis, with all of the quota': () => fallback('rejects', 1),
-  ...(HAS_REDIS && { 'Redis, by two instances in turn': (url) => clockedRedis(url, 2) }),
+/** The limiter over every store that this machine can run. */
+export const LIMITERS: Readonly<Record<string, (url: string) => ClockedLimiter>> = {
+  'in memory': inMemory,
+  'in a Redis that responds': () => stubbed('answers', 0.5),
+  'in memory while Redis is away, with all of the quota': () => stubbed('rejects', 1),
+  ...(HAS_REDIS && { 'in Redis, by two instances in turn': (url) => inRedis(url, 2) }),
 };
 
 /** Keeps the keys of a test apart from others in the same Redis. */

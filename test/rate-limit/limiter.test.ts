@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import type { LimitStatus, Subject } from '../../src/rate-limit/limit-status';
 import { PLANS } from '../../src/rate-limit/plans';
 import { HAS_REDIS, openRedis } from '../redis/server';
+import { type ClockedLimiter, inMemory, inRedis, LIMITERS } from './limiters';
 import { type Answer, SCENARIOS, type Step } from './scenarios';
-import { type ClockedStore, clockedRedis, STORES } from './stores';
 
 let redis: Awaited<ReturnType<typeof openRedis>> | undefined;
 beforeAll(async () => {
@@ -12,15 +12,15 @@ beforeAll(async () => {
 afterAll(() => redis?.close());
 const url = () => redis?.url ?? '';
 
-describe.each(Object.entries(STORES))('the store: %s', (_name, open) => {
-  let clocked: ClockedStore;
+describe.each(Object.entries(LIMITERS))('counting %s', (_name, open) => {
+  let clocked: ClockedLimiter;
   beforeAll(async () => {
     clocked = open(url());
     await clocked.advance(0);
   });
-  afterAll(() => clocked.store.close());
+  afterAll(() => clocked.limiter.close());
 
-  // All callers share one store: their requests are counted separately.
+  // All callers share one limiter: their requests are counted separately.
   test.each(Object.entries(SCENARIOS))('%s', async (id, steps) => {
     let quota = PLANS.FREE;
     for (const [i, step] of steps.entries()) {
@@ -36,13 +36,13 @@ describe.each(Object.entries(STORES))('the store: %s', (_name, open) => {
   test('of 200 parallel requests of a Free caller 60 pass, 20 are rejected and the rest banned', async () => {
     const subject = { id: 'parallel', quota: PLANS.FREE };
     const statuses = await Promise.all(
-      Array.from({ length: 200 }, async () => clocked.store.take(subject, 1, 'counted')),
+      Array.from({ length: 200 }, async () => clocked.limiter.take(subject, 1, 'counted')),
     );
     const by = (verdict: string) => statuses.filter((status) => status.verdict === verdict);
     expect(['allowed', 'limited', 'banned'].map((verdict) => by(verdict).length)).toEqual([60, 20, 120]);
     const remaining = by('allowed').map(({ inForce }) => inForce.remaining);
     expect(remaining.sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, i) => i));
-    expect((await clocked.store.peek(subject)).windows[1].remaining).toBe(940);
+    expect((await clocked.limiter.peek(subject)).windows[1].remaining).toBe(940);
   });
 });
 
@@ -60,24 +60,24 @@ if (HAS_REDIS) {
   );
 
   describe('Redis', () => {
-    let stores: ClockedStore[];
+    let limiters: ClockedLimiter[];
     beforeAll(() => {
-      stores = [STORES.memory?.('') as ClockedStore, clockedRedis(url(), 1)];
+      limiters = [inMemory(), inRedis(url(), 1)];
     });
-    afterAll(() => Promise.all(stores.map(({ store }) => store.close())));
+    afterAll(() => Promise.all(limiters.map(({ limiter }) => limiter.close())));
 
     test('responds to any requests, one by one or together, as memory does', async () => {
       let run = 0;
       const property = fc.asyncProperty(sequences, async (sequence) => {
         const id = `run ${++run}`;
         for (const { wait, times, quota, areTogether, ...step } of sequence) {
-          await Promise.all(stores.map((store) => store.advance(wait)));
+          await Promise.all(limiters.map((each) => each.advance(wait)));
           const [rounds, together] = areTogether ? [1, times] : [times, 1];
-          const request = (store: ClockedStore) =>
-            Promise.all(Array.from({ length: together }, () => ask(store, { id, quota }, step)));
+          const request = (limiter: ClockedLimiter) =>
+            Promise.all(Array.from({ length: together }, () => ask(limiter, { id, quota }, step)));
           for (let round = 0; round < rounds; round++) {
-            const [inMemory, inRedis] = await Promise.all(stores.map(request));
-            expect(inRedis).toEqual(inMemory);
+            const [memory, redis] = await Promise.all(limiters.map(request));
+            expect(redis).toEqual(memory);
           }
         }
       });
@@ -86,10 +86,10 @@ if (HAS_REDIS) {
   });
 }
 
-async function ask({ store, now }: ClockedStore, subject: Subject, step: Step): Promise<Partial<Answer>> {
-  if (step.ask === 'lift') return { lifted: await store.liftBan(subject.id) };
-  if (step.ask === 'peek') return answerOf(await store.peek(subject), now());
-  return answerOf(await store.take(subject, step.cost ?? 1, step.ask), now());
+async function ask({ limiter, now }: ClockedLimiter, subject: Subject, step: Step): Promise<Partial<Answer>> {
+  if (step.ask === 'lift') return { lifted: await limiter.liftBan(subject.id) };
+  if (step.ask === 'peek') return answerOf(await limiter.peek(subject), now());
+  return answerOf(await limiter.take(subject, step.cost ?? 1, step.ask), now());
 }
 
 function answerOf({ verdict, windows, inForce, retryAfterMs, bannedUntil }: LimitStatus, now: number): Partial<Answer> {
