@@ -19,8 +19,6 @@ interface Entry {
   readonly id: string;
   readonly key: ApiKey | undefined;
   readonly caller: Account | undefined;
-  /** When it expires, on the clock of {@link performance.now}. */
-  readonly until: number;
   useNotedAt: number;
   /** Whether it was read for a secret that did not fit the entry before it. */
   isRechecked: boolean;
@@ -36,9 +34,17 @@ interface Shown {
 
 /** Recognises callers by their API keys. */
 export class KeyCache implements Keys {
-  private readonly entries = new LRUCache<string, Entry>({ max: MAX_KEYS });
-  /** Look-ups in progress: a busy key whose entry has just expired is looked up only once. */
-  private readonly fetching = new Map<string, Promise<Entry>>();
+  private readonly entries = new LRUCache<string, Entry>({
+    max: MAX_KEYS,
+    ttl: CACHED_MS,
+    // Read the clock for each look-up instead of keeping it by timers.
+    ttlResolution: 0,
+    perf: performance,
+    fetchMethod: (id) => this.read(id),
+    // A look-up that is overtaken by a change still answers those who wait for it, but is not cached.
+    ignoreFetchAbort: true,
+    noDeleteOnFetchRejection: true,
+  });
   /**
    * The last key verified on each connection: most clients always send the same key, which need not be hashed again.
    */
@@ -57,7 +63,7 @@ export class KeyCache implements Keys {
    */
   recognise(presented: string, connection?: object): Account | undefined | Promise<Account | undefined> {
     const shown = connection && this.shown.get(connection);
-    if (shown && this.cached(shown.entry.id) === shown.entry && isSame(shown.whole, presented))
+    if (shown && this.entries.get(shown.entry.id) === shown.entry && isSame(shown.whole, presented))
       return this.admit(shown.entry, shown.endsAt);
     const parsed = parseKey(presented);
     if (!parsed) return undefined;
@@ -65,13 +71,15 @@ export class KeyCache implements Keys {
       if (connection && endsAt > 0) this.shown.set(connection, { whole: presented, entry, endsAt });
       return this.admit(entry, endsAt);
     };
-    const entry = this.cached(parsed.id);
-    if (entry) {
-      const endsAt = validUntil(parsed.secret, entry.key);
-      if (endsAt > 0 || !entry.key || entry.isRechecked) return check(entry, endsAt);
+    const known = this.entries.get(parsed.id);
+    if (known) {
+      const endsAt = validUntil(parsed.secret, known.key);
+      if (endsAt > 0 || !known.key || known.isRechecked) return check(known, endsAt);
     }
-    const fetched = this.fetching.get(parsed.id) ?? this.fetch(parsed.id);
-    return fetched.then((read) => check(read));
+    return this.entries.forceFetch(parsed.id, { forceRefresh: known !== undefined }).then((entry) => {
+      if (known) entry.isRechecked = true;
+      return check(entry);
+    });
   }
 
   /**
@@ -81,7 +89,7 @@ export class KeyCache implements Keys {
   refusalOf(presented: string): string {
     const parsed = parseKey(presented);
     if (!parsed) return NO_KEY;
-    const key = this.cached(parsed.id)?.key;
+    const key = this.entries.get(parsed.id)?.key;
     const now = this.now();
     if (validUntil(parsed.secret, key) <= now || !key) return UNKNOWN_KEY;
     if (key.revokedAt) return 'The API key was revoked.';
@@ -91,12 +99,6 @@ export class KeyCache implements Keys {
   /** Invalidates a key that was changed here: the next look-up reads it again. */
   forget(id: string): void {
     this.entries.delete(id);
-    this.fetching.delete(id);
-  }
-
-  private cached(id: string): Entry | undefined {
-    const entry = this.entries.get(id);
-    return entry && performance.now() < entry.until ? entry : undefined;
   }
 
   /** The key's caller, unless the key is revoked or expired, or the secret has ended. */
@@ -109,31 +111,14 @@ export class KeyCache implements Keys {
     return caller;
   }
 
-  private fetch(id: string): Promise<Entry> {
-    const isCurrent = () => this.fetching.get(id) === fetched;
-    const fetched: Promise<Entry> = this.read(id)
-      .then((entry) => {
-        // What was read while the key was invalidated may be stale.
-        if (isCurrent()) this.entries.set(id, entry);
-        return entry;
-      })
-      .finally(() => {
-        if (isCurrent()) this.fetching.delete(id);
-      });
-    this.fetching.set(id, fetched);
-    return fetched;
-  }
-
   private async read(id: string): Promise<Entry> {
-    const isRechecked = this.cached(id) !== undefined;
     const key = (await this.database.prisma.apiKey.findUnique({ where: { id } })) ?? undefined;
     return {
       id,
       key,
       caller: key && keyCaller(withoutHashes(key)),
-      until: performance.now() + CACHED_MS,
       useNotedAt: key?.lastUsedAt?.getTime() ?? 0,
-      isRechecked,
+      isRechecked: false,
     };
   }
 

@@ -1,7 +1,8 @@
 import type { Session } from '../database/database';
+import { statement } from '../database/statement';
 import { Checks, MAX_INT32, PAGE_SIZE, type Rule } from '../errors/inputs';
-import { dateOf, dayOf, readTopCallers, type Usage } from './usage';
-import { KEPT_DAYS, type UsageRecorder } from './usage-recorder';
+import { DAY_MS } from '../rate-limit/plans';
+import { dayOf, KEPT_DAYS, type Usage, type UsageRecorder } from './usage';
 
 /** What a caller used on a day in UTC: `2026-11-23`. */
 export interface UsageDay extends Usage {
@@ -13,7 +14,17 @@ export const DAYS = { minimum: 1, maximum: KEPT_DAYS } satisfies Rule;
 
 export const DEFAULT_DAYS = 30;
 
-/** Tells what callers used. */
+const READ = statement(`select caller, (day - date '1970-01-01') as day, requests, refused, bans
+from usage_days where caller = any($1::text[]) and day >= date '1970-01-01' + $2::int`);
+
+const TOP =
+  statement(`select caller, sum(requests)::bigint as requests, sum(refused)::bigint as refused, sum(bans)::bigint as bans
+from usage_days where day >= date '1970-01-01' + $1::int
+group by caller order by 2 desc, 3 desc, 1 limit $2::int`);
+
+type Row = { readonly [name in keyof Usage]: bigint } & { readonly caller: string };
+
+/** Tells what callers used. What this process has counted is saved first. */
 export class UsageService {
   /** @param now milliseconds of the Unix epoch. */
   constructor(
@@ -28,35 +39,36 @@ export class UsageService {
   async daily(session: Session, callers: readonly string[], days: number): Promise<Map<string, UsageDay[]>> {
     check({ days });
     if (!callers.length) return new Map();
+    await this.recorder.flush();
     const since = dayOf(this.now()) - days + 1;
-    const sums = new Map(callers.map((caller) => [caller, Array.from({ length: days }, nothing)]));
-    for (const { caller, day, ...used } of await this.recorder.read(session, callers, since)) {
-      const sum = sums.get(caller)?.[day - since];
-      if (sum) for (const name of NAMES) sum[name] = Math.min(sum[name] + used[name], MAX_INT32);
-    }
-    const dated = (sum: Usage, index: number) => ({ date: dateOf(since + index), ...sum });
-    return new Map([...sums].map(([caller, each]) => [caller, each.map(dated)]));
+    const nothing = (_: unknown, index: number) => ({ date: dateOf(since + index), requests: 0, refused: 0, bans: 0 });
+    const usage = new Map(callers.map((caller) => [caller, Array.from({ length: days }, nothing)]));
+    for (const row of await session.query<Row & { day: number }>(READ, [callers, since]))
+      Object.assign(usage.get(row.caller)?.[row.day - since] ?? {}, countsOf(row));
+    return usage;
   }
 
   /**
-   * The callers with the most requests on the last `days` days, today included. Saves what this process has counted first.
+   * The callers with the most requests on the last `days` days, today included.
    * @throws ProblemError `BAD_USER_INPUT`.
    */
   async top(session: Session, days: number, first: number): Promise<(Usage & { readonly caller: string })[]> {
     check({ days, first });
     await this.recorder.flush();
-    const callers = await readTopCallers(session, dayOf(this.now()) - days + 1, first);
-    return callers.map(({ caller, ...used }) => ({ caller, ...capped(used) }));
+    const rows = await session.query<Row>(TOP, [dayOf(this.now()) - days + 1, first]);
+    return rows.map((row) => ({ caller: row.caller, ...countsOf(row) }));
   }
 }
 
-const NAMES = ['requests', 'refused', 'bans'] as const;
-const nothing = () => ({ requests: 0, refused: 0, bans: 0 });
+/** `2026-11-23` */
+function dateOf(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}
 
 /** GraphQL has no larger integers. */
-function capped(used: Usage): Usage {
-  const cap = (count: number) => Math.min(count, MAX_INT32);
-  return { requests: cap(used.requests), refused: cap(used.refused), bans: cap(used.bans) };
+function countsOf({ requests, refused, bans }: Row): Usage {
+  const capped = (count: bigint) => Math.min(Number(count), MAX_INT32);
+  return { requests: capped(requests), refused: capped(refused), bans: capped(bans) };
 }
 
 function check(input: { readonly days: number; readonly first?: number }): void {

@@ -5,7 +5,7 @@ import type { GraphQLSchema } from 'graphql';
 import { type AnonymousAccess, anonymousCaller } from '../access/caller';
 import { KeyCache } from '../access/key-cache';
 import { ApiKeyService, ensureAdminKey } from '../access/keys';
-import { UsageRecorder } from '../access/usage-recorder';
+import { UsageRecorder } from '../access/usage';
 import { UsageService } from '../access/usage-service';
 import type { Change } from '../database/changes';
 import type { Database } from '../database/database';
@@ -84,7 +84,7 @@ async function compose(config: Config, database: Database, now: () => number, op
   const redis = config.REDIS_URL ? await openRedis(config.REDIS_URL) : undefined;
   const usage = createUsage(database, logger, now);
   opened.push(() => usage.recorder.stop());
-  const limits = await createLimiter(config, redis, logger, now, usage.recorder.counts.add);
+  const limits = await createLimiter(config, redis, logger, now, usage.recorder.count);
   opened.push(() => limits.close());
   const petstore = createPetstore();
   const columns = TABLES.flatMap((table) => Object.entries(table.columns));

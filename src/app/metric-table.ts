@@ -1,4 +1,4 @@
-import type { UsageRecorder } from '../access/usage-recorder';
+import type { UsageRecorder } from '../access/usage';
 import type { Database } from '../database/database';
 import type { Hub } from '../events/hub';
 import type { RedisRelay } from '../events/redis-relay';
