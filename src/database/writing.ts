@@ -12,19 +12,39 @@ const GLOBAL_LOCKS = { apiKeys: 72707370n, cleaning: 72707372n };
 const LOCK = statement('select pg_advisory_xact_lock($1::bigint)::text');
 const TRY_LOCK = statement('select pg_try_advisory_xact_lock($1::bigint) as "isMine"');
 
-/**
- * Locks rows until the transaction ends, in the order of their ids: two such calls never deadlock.
- * @param lock selects the `id` of the rows whose ids are in `$1`, in their order, `for update`.
- * @returns the ids of the rows that exist. Others may appear at once, and are not locked.
- */
-export async function lockRows(transaction: Session, lock: Statement, ids: readonly bigint[]): Promise<bigint[]> {
-  const rows = await transaction.query<{ id: bigint }>(lock, [ids]);
-  return rows.map(({ id }) => id);
+/** Columns of one table, by their fields. */
+type Columns = Record<string, { readonly sql: string; readonly type: string }>;
+
+/** A statement that locks rows of a table and reads them. */
+export interface RowLock<Row> {
+  readonly statement: Statement;
+  /** The form of the rows. */
+  readonly row?: Row;
 }
 
-/** Locks a row until the transaction ends. @returns whether it exists. */
-export async function lockRow(transaction: Session, lock: Statement, id: bigint): Promise<boolean> {
-  return (await lockRows(transaction, lock, [id])).length > 0;
+/** @param strength see PostgreSQL documentation, 13.3.2. */
+export function rowLock<Row>(
+  columns: Columns & Record<keyof Row, unknown>,
+  id: keyof Row & string,
+  strength: 'update' | 'no key update',
+): RowLock<Row> {
+  const { sql } = columns[id] as Columns[string];
+  const text = `select ${selected(columns)} from ${tableOf(columns)} where ${sql} = any($1::bigint[]) order by ${sql} for ${strength}`;
+  return { statement: statement(text) };
+}
+
+/**
+ * Locks rows until the transaction ends, in the order of their ids: two such calls never deadlock.
+ * @returns the rows that exist. Others may appear at once, and are not locked.
+ */
+export function lockRows<Row>(transaction: Session, lock: RowLock<Row>, ids: readonly bigint[]): Promise<Row[]> {
+  return transaction.query<Row>(lock.statement, [ids]);
+}
+
+/** Locks a row until the transaction ends. @returns the row, if it exists. */
+export async function lockRow<Row>(transaction: Session, lock: RowLock<Row>, id: bigint): Promise<Row | undefined> {
+  const [row] = await lockRows(transaction, lock, [id]);
+  return row;
 }
 
 /** What at most one transaction on all instances does at a time. */
@@ -51,22 +71,32 @@ function hashOf(text: string): bigint {
 }
 
 /** The parts of a statement that inserts a row of these columns, whose values are its parameters in the order of `fields`. */
-export function newRow<Columns extends Record<string, { readonly sql: string; readonly type: string }>>(
-  columns: Columns,
-) {
-  const fields = Object.keys(columns) as (keyof Columns & string)[];
+export function newRow<Given extends Columns>(columns: Given) {
+  const fields = Object.keys(columns) as (keyof Given & string)[];
   const entries = fields.map((field, i) => [field, `$${i + 1}::${columns[field]?.type}`]);
-  const parameters: { readonly [field in keyof Columns]: string } = Object.fromEntries(entries);
+  const parameters: { readonly [field in keyof Given]: string } = Object.fromEntries(entries);
   return {
     fields,
     parameters,
     names: fields.map((field) => nameOf(columns[field] as Columns[string])).join(', '),
     values: fields.map((field) => parameters[field]).join(', '),
-    returned: fields.map((field) => `${columns[field]?.sql} as "${field}"`).join(', '),
+    returned: selected(columns),
   };
 }
 
+function selected(columns: Columns): string {
+  return Object.entries(columns)
+    .map(([field, { sql }]) => `${sql} as "${field}"`)
+    .join(', ');
+}
+
 /** `category_id` of `pets.category_id` */
-function nameOf({ sql }: { readonly sql: string }): string {
+function nameOf({ sql }: Columns[string]): string {
   return sql.slice(sql.indexOf('.') + 1);
+}
+
+/** `pets` of `pets.category_id` */
+function tableOf(columns: Columns): string {
+  const [column] = Object.values(columns);
+  return column?.sql.split('.')[0] ?? '';
 }

@@ -3,7 +3,7 @@ import type { Session } from '../database/database';
 import type { Category, Inventory, Order, Pet } from '../database/generated/client';
 import { COLUMNS } from '../database/generated/columns';
 import { nodeIdOf, sortOrders, type Table } from '../database/reading/table';
-import { statement } from '../database/statement';
+import { rowLock } from '../database/writing';
 
 /** A pet as read. Relations are present if they were read with it. */
 export type PetRow = Pet & { category?: CategoryRow; inventory?: InventoryRow | null };
@@ -28,22 +28,20 @@ export function announceChange<T extends keyof Topics>(
   session.changed(change);
 }
 
-/**
- * Locks on the rows of a table, for `lockRows`. Lock in this order: orders, stock, pets. Deleting a pet must exclude new
- * orders and stock of it; rows that refer to the other tables need not wait.
- */
-export const LOCK = {
-  category: statement('select id from categories where id = any($1::bigint[]) order by id for no key update'),
-  pet: statement('select id from pets where id = any($1::bigint[]) order by id for update'),
-  order: statement('select id from orders where id = any($1::bigint[]) order by id for no key update'),
-  inventory: statement(
-    'select pet_id as id from inventory where pet_id = any($1::bigint[]) order by pet_id for no key update',
-  ),
-};
-
 const { pets, categories, inventory: stock } = COLUMNS;
 const { reserved: _, ...orders } = COLUMNS.orders;
 const inventory = { ...stock, status: pets.status };
+
+/**
+ * Locks on the rows of a table. Lock in this order: orders, stock, pets. Deleting a pet must exclude new orders and stock
+ * of it; rows that refer to the other tables need not wait.
+ */
+export const LOCK = {
+  category: rowLock<Category>(categories, 'id', 'no key update'),
+  pet: rowLock<Pet>(pets, 'id', 'update'),
+  order: rowLock<Order>(COLUMNS.orders, 'id', 'no key update'),
+  inventory: rowLock<Inventory>(stock, 'petId', 'no key update'),
+};
 
 export const PETS: Table<PetRow> = {
   name: 'pets',

@@ -24,8 +24,7 @@ export function runPrepared<Row>(
   values: unknown[],
   done: (isSpent: boolean) => void,
 ): Promise<Row[]> {
-  const name = text.length <= MOST_CHARACTERS ? known : undefined;
-  const isFull = name !== undefined && prepare(client, name, text);
+  const { name, isFull } = notePrepared(client, known, text);
   let isDone = false;
   return new Promise((resolve, reject) => {
     const onResult = (error: Error | undefined, result: ResultBuilder) => {
@@ -45,8 +44,13 @@ export function runPrepared<Row>(
   });
 }
 
-/** Notes that a connection prepares a statement. @returns whether it has prepared as much as it may. */
-function prepare(client: ClientBase, name: string, text: string): boolean {
+/**
+ * Notes that a connection prepares a statement.
+ * @param name of the statement; empty if it is not to be prepared.
+ * @returns its name, unless it is not prepared, and whether the connection has prepared as much as it may.
+ */
+export function notePrepared(client: ClientBase, name: string, text: string): { name?: string; isFull: boolean } {
+  if (!name || text.length > MOST_CHARACTERS) return { isFull: false };
   let all = prepared.get(client);
   if (!all) {
     all = { names: new Set(), bytes: 0 };
@@ -56,7 +60,7 @@ function prepare(client: ClientBase, name: string, text: string): boolean {
     all.names.add(name);
     all.bytes += STATEMENT_BYTES + CHARACTER_BYTES * text.length;
   }
-  return all.bytes >= MOST_BYTES;
+  return { name, isFull: all.bytes >= MOST_BYTES };
 }
 
 /** node-postgres serialises dates in the process's time zone with offsets rounded to minutes: inexact before 1900. */

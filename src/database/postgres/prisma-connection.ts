@@ -1,6 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { type ClientBase, Pool, type QueryConfig, type QueryResult } from 'pg';
-import type { Deadline } from '../deadline';
+import { Pool, type QueryConfig, type QueryResult } from 'pg';
 import { type Prisma, PrismaClient } from '../generated/client';
 
 type Factory = NonNullable<Prisma.PrismaClientOptions['adapter']>;
@@ -11,7 +10,7 @@ type Factory = NonNullable<Prisma.PrismaClientOptions['adapter']>;
  */
 export class PrismaConnection {
   readonly prisma: PrismaClient;
-  private use: { readonly client: ClientBase; readonly deadline: Deadline } | undefined;
+  private send: ((config: QueryConfig) => Promise<QueryResult>) | undefined;
 
   constructor() {
     const query = (config: QueryConfig) => this.query(config);
@@ -24,19 +23,18 @@ export class PrismaConnection {
     });
   }
 
-  /** Sends the statements of the models to this connection, until the deadline or {@link release}. */
-  hold(client: ClientBase, deadline: Deadline): void {
-    this.use = { client, deadline };
+  /** @param send sends the statements of the models, until {@link release}. */
+  hold(send: (config: QueryConfig) => Promise<QueryResult>): void {
+    this.send = send;
   }
 
   release(): void {
-    this.use = undefined;
+    this.send = undefined;
   }
 
   private async query(config: QueryConfig): Promise<QueryResult> {
-    if (!this.use) throw new Error('The transaction of this statement is over.');
-    this.use.deadline.check();
-    return this.use.client.query(config);
+    if (!this.send) throw new Error('The transaction of this statement is over.');
+    return this.send(config);
   }
 }
 

@@ -1,10 +1,12 @@
-import type { PoolClient } from 'pg';
+import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { Statement } from '../database';
 import type { Deadline } from '../deadline';
 import type { OpenTransaction } from '../engine';
+import { failureOf } from '../failures';
 import type { Prisma } from '../generated/client';
+import { statement } from '../statement';
 import { connectionOf } from './database-server';
-import { exactDate, runPrepared } from './prepared-query';
+import { exactDate, notePrepared, runPrepared } from './prepared-query';
 import type { PrismaConnection, PrismaConnections } from './prisma-connection';
 
 /** A transaction on a connection that was taken for it. */
@@ -28,7 +30,7 @@ export class PostgresTransaction implements OpenTransaction {
     this.checkOpen();
     if (!this.models) {
       this.models = this.connections.take();
-      this.models.hold(this.client, this.deadline);
+      this.models.hold((config) => this.send(config));
     }
     return this.models.prisma;
   }
@@ -85,6 +87,18 @@ export class PostgresTransaction implements OpenTransaction {
     } catch {
       this.isSpent = true;
     }
+  }
+
+  /** Sends a statement of Prisma's models. */
+  private send(config: QueryConfig): Promise<QueryResult> {
+    this.checkOpen();
+    const { name, text } = this.kept(statement(config.text));
+    const noted = notePrepared(this.client, name, text);
+    this.isSpent ||= noted.isFull;
+    return this.client.query({ ...config, name: noted.name }).catch((error) => {
+      this.isSpent ||= failureOf(error) === undefined;
+      throw error;
+    });
   }
 
   private checkOpen(): void {

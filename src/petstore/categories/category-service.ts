@@ -1,7 +1,9 @@
 import type { Session, Transaction } from '../../database/database';
+import { COLUMNS } from '../../database/generated/columns';
 import { selectByIds, selectOne } from '../../database/reading/select';
 import type { JsonText, Selection } from '../../database/reading/selection';
-import { lockRow } from '../../database/writing';
+import { statement } from '../../database/statement';
+import { lockRow, newRow } from '../../database/writing';
 import { notFound, type Precondition, refusing, requireUnchanged } from '../../errors/errors';
 import { checkInput, DESCRIPTION, NAME, NOT_NULL, type Rules } from '../../errors/inputs';
 import { connect, type Listed, type PageArgs } from '../../graphql/connection';
@@ -22,6 +24,13 @@ export interface CategoryFilter {
   ids?: bigint[] | null;
   name?: string | null;
 }
+
+// One prepared statement, as for pets.
+const { id: ID, ...columns } = COLUMNS.categories;
+const CATEGORY_ROW = newRow(columns);
+const INSERT_CATEGORY = statement(
+  `insert into categories (${CATEGORY_ROW.names}) values (${CATEGORY_ROW.values}) returning ${ID.sql}, ${CATEGORY_ROW.returned}`,
+);
 
 /** Categories: the kinds of pets. */
 export class CategoryService {
@@ -46,8 +55,11 @@ export class CategoryService {
 
   /** @throws ProblemError `BAD_USER_INPUT`. */
   async create(session: Session, input: NewCategory): Promise<CategoryRow> {
-    const data = checkInput(NEW_CATEGORY, input);
-    return session.transaction(({ prisma }) => prisma.category.create({ data }));
+    const { name, description = null } = checkInput(NEW_CATEGORY, input);
+    const category = { name, description };
+    const values = CATEGORY_ROW.fields.map((field) => category[field]);
+    const [created] = await session.write<CategoryRow>(INSERT_CATEGORY, values);
+    return created as CategoryRow;
   }
 
   /** @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`. */
@@ -74,6 +86,7 @@ export class CategoryService {
 
 /** Keeps others from changing a category until the transaction ends. */
 async function lockCategory(tx: Transaction, id: bigint, precondition: Precondition | undefined): Promise<void> {
-  if (!(await lockRow(tx, LOCK.category, id))) throw notFound('Category', id);
-  await requireUnchanged(precondition, `Category ${id}`, () => tx.prisma.category.findUnique({ where: { id } }));
+  const category = await lockRow(tx, LOCK.category, id);
+  if (!category) throw notFound('Category', id);
+  await requireUnchanged(precondition, `Category ${id}`, () => category);
 }

@@ -149,8 +149,8 @@ async function stockBelow(session: Session, { petId, quantity }: OrderInput): Pr
  * @throws ProblemError `NOT_FOUND`, `PRECONDITION_FAILED`.
  */
 async function lockOrder(tx: Transaction, id: bigint, precondition: Precondition | undefined): Promise<Order> {
-  if (!(await lockRow(tx, LOCK.order, id))) throw notFound('Order', id);
-  const order = await tx.prisma.order.findUniqueOrThrow({ where: { id } });
+  const order = await lockRow(tx, LOCK.order, id);
+  if (!order) throw notFound('Order', id);
   await requireUnchanged(precondition, `Order ${id}`, () => order);
   return order;
 }
@@ -172,8 +172,7 @@ async function moveReservation(
 ): Promise<number> {
   const pets = [...new Set([from.petId, to.petId])].filter((id) => id !== null);
   const tracked = await lockRows(tx, LOCK.inventory, pets);
-  const entries = await tx.prisma.inventory.findMany({ where: { petId: { in: tracked } } });
-  const stock = new Map(entries.map(({ petId, quantity }) => [petId, quantity]));
+  const stock = new Map(tracked.map(({ petId, quantity }) => [petId, quantity]));
   const reserved = to.petId !== null && stock.has(to.petId) ? (to.quantity ?? 0) : 0;
   for (const petId of pets) {
     const quantity = stock.get(petId);

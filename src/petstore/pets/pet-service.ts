@@ -92,12 +92,11 @@ export class PetService {
   async update(session: Session, id: bigint, input: PetUpdate, precondition?: Precondition): Promise<PetRow> {
     const data = checkInput(PET_UPDATE, input);
     const write = session.transaction(async (tx) => {
-      if (!(await lockRow(tx, LOCK.pet, id))) throw notFound('Pet', id);
-      const { pet } = tx.prisma;
-      const { status, categoryId, ...rest } = await pet.findUniqueOrThrow({ where: { id } });
-      const before = { status, categoryId };
-      await requireUnchanged(precondition, `Pet ${id}`, () => ({ ...rest, ...before }));
-      const updated = await pet.update({ where: { id }, data });
+      const pet = await lockRow(tx, LOCK.pet, id);
+      if (!pet) throw notFound('Pet', id);
+      await requireUnchanged(precondition, `Pet ${id}`, () => pet);
+      const updated = await tx.prisma.pet.update({ where: { id }, data });
+      const before = { status: pet.status, categoryId: pet.categoryId };
       announceChange(tx, { topic: 'pet', kind: 'UPDATED', id, before });
       return updated;
     });
@@ -111,8 +110,9 @@ export class PetService {
   async delete(session: Session, id: bigint, precondition?: Precondition): Promise<PetRow> {
     const write = session.transaction(async (tx) => {
       await lockRow(tx, LOCK.inventory, id);
-      if (!(await lockRow(tx, LOCK.pet, id))) throw notFound('Pet', id);
-      await requireUnchanged(precondition, `Pet ${id}`, () => tx.prisma.pet.findUnique({ where: { id } }));
+      const locked = await lockRow(tx, LOCK.pet, id);
+      if (!locked) throw notFound('Pet', id);
+      await requireUnchanged(precondition, `Pet ${id}`, () => locked);
       const { inventory, ...pet } = await tx.prisma.pet.delete({
         where: { id },
         include: { category: true, inventory: true },
