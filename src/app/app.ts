@@ -16,7 +16,7 @@ import { RedisRelay } from '../events/redis-relay';
 import type { CostLimits } from '../graphql/cost';
 import type { DocumentLimits } from '../graphql/document-limits';
 import { Executor } from '../graphql/executor';
-import { ExpiredAnswers } from '../graphql/expired-answers';
+import { deleteExpiredResponses } from '../graphql/idempotency';
 import { KnownDocuments } from '../graphql/known-documents';
 import { buildSchema } from '../graphql/schema';
 import { TrustedDocuments } from '../graphql/trusted-documents';
@@ -140,11 +140,11 @@ async function compose(config: Config, database: Database, now: () => number, op
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
   });
-  const expired = new ExpiredAnswers(database, {
+  const stopDeleting = deleteExpiredResponses(database, {
     now,
     onError: (error) => logger.warn({ err: error }, 'expired idempotency responses could not be deleted'),
   });
-  opened.push(() => expired.stop());
+  opened.push(stopDeleting);
   for (const close of opened) server.addHook('onClose', close);
   const firstAdminKey = async () => (given === undefined ? ensureAdminKey(database, given, now()) : undefined);
   return { server, anonymousAccess, limits, firstAdminKey, metrics, drain: new Drain(server, requests, live) };

@@ -31,7 +31,7 @@ export interface Session {
    */
   write<Row>(statement: Statement, values: readonly unknown[], written?: Written<Row>): Promise<Row[]>;
   /**
-   * Runs `work` in one transaction (within a transaction: in a savepoint), which is rolled back if it throws.
+   * Runs `work` in one transaction (within a transaction: as part of it), which is rolled back if it throws.
    * Serialization failures and deadlocks are retried a few times, so `work` must have no other side effects.
    * @throws Ended at the deadline, OutcomeUnknown if the commit had been sent by then.
    */

@@ -4,7 +4,6 @@ import { Deadline, type Work } from './deadline';
 import type { Engine, OpenTransaction } from './engine';
 import type { Prisma } from './generated/client';
 import { retrying } from './retries';
-import { UNNAMED } from './statement';
 
 /** The caller of the service's own statements. */
 const SERVICE = '';
@@ -103,14 +102,12 @@ class WorkSession implements Session {
   }
 }
 
-/** A session inside an open transaction. A nested transaction is a savepoint. */
+/** A session inside an open transaction. */
 class TransactionSession implements Transaction {
-  private savepoints = 0;
-
   constructor(
     readonly work: Work,
     private readonly open: OpenTransaction,
-    /** Changes to publish after the commit; those that are rolled back are removed. */
+    /** Changes to publish after the commit. */
     private readonly changes: Change[],
   ) {}
 
@@ -136,22 +133,7 @@ class TransactionSession implements Transaction {
     this.changes.push(change);
   }
 
-  async transaction<T>(run: (transaction: Transaction) => Promise<T>): Promise<T> {
-    const name = `nested_${++this.savepoints}`;
-    const before = this.changes.length;
-    await this.execute(`savepoint ${name}`);
-    try {
-      const result = await run(this);
-      await this.execute(`release savepoint ${name}`);
-      return result;
-    } catch (error) {
-      this.changes.length = before;
-      await this.execute(`rollback to savepoint ${name}`);
-      throw error;
-    }
-  }
-
-  private execute(text: string): Promise<unknown> {
-    return this.query({ name: UNNAMED, text }, []);
+  transaction<T>(run: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return run(this);
   }
 }

@@ -11,7 +11,7 @@ import type { ErrorCode } from '../errors/codes';
 import { type Problem, problemOf } from '../errors/errors';
 import type { OperationRequest } from './context';
 import type { Executor } from './executor';
-import { headersOf } from './idempotency-header';
+import { headersOf } from './idempotency';
 import { type KnownDocuments, reworded } from './known-documents';
 import { extensionsOf, type Outcome, refusal, refuseDocument } from './outcome';
 

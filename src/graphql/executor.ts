@@ -15,7 +15,7 @@ import { type Admitted, admit } from './admission';
 import { Charge } from './charge';
 import { Context, type OperationRequest, type Variables } from './context';
 import type { CostLimits } from './cost';
-import { IdempotentMutations } from './idempotent-mutations';
+import { IdempotentMutations } from './idempotency';
 import { nestedPages, type Rewritten, schemaWithLeaves, type Tables } from './leaves';
 import { type Operation, Operations } from './operation';
 import { answer, bounded, eventOf, type Outcome, refusal } from './outcome';

@@ -5,7 +5,7 @@ import { ProblemError, type Told } from '../errors/errors';
 import type { OperationRequest } from '../graphql/context';
 import { withText } from '../graphql/document-ids';
 import type { Executor } from '../graphql/executor';
-import { headersOf, IDEMPOTENCY_KEY } from '../graphql/idempotency-header';
+import { headersOf, IDEMPOTENCY_KEY } from '../graphql/idempotency';
 import { serialize } from '../graphql/json-text';
 import type { KnownDocuments } from '../graphql/known-documents';
 import { GRAPHQL_PATH } from './error-handling';

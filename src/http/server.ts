@@ -6,7 +6,7 @@ import type { Catalogue } from '../errors/codes';
 import { createApollo } from '../graphql/apollo';
 import { GRAPHQL_API, type OperationRequest } from '../graphql/context';
 import type { Executor } from '../graphql/executor';
-import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from '../graphql/idempotency-header';
+import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from '../graphql/idempotency';
 import type { KnownDocuments } from '../graphql/known-documents';
 import { RATE_LIMIT_HEADER_NAMES } from '../rate-limit/rate-limit-headers';
 import { methodsByPath, registerOperations } from '../rest/adapter';

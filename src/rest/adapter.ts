@@ -10,7 +10,7 @@ import { emptyBody, ProblemError } from '../errors/errors';
 import { refuseScope } from '../graphql/admission';
 import type { Api, OperationRequest } from '../graphql/context';
 import type { Executor } from '../graphql/executor';
-import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency-header';
+import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency';
 import { annotationHeadersOf } from './annotation-headers';
 import { preconditionOf } from './if-match';
 import type { PreparedOperation } from './prepared-operation';

@@ -1,4 +1,4 @@
-import { IDEMPOTENCY_KEY } from '../graphql/idempotency-header';
+import { IDEMPOTENCY_KEY } from '../graphql/idempotency';
 import { dateHeaders } from '../graphql/notice';
 import type { PreparedOperation } from './prepared-operation';
 import type { RestRequest } from './request-variables';

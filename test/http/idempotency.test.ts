@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { statement } from '../../src/database/statement';
 import { tryLock } from '../../src/database/writing';
-import { ExpiredAnswers } from '../../src/graphql/expired-answers';
+import { deleteExpiredResponses } from '../../src/graphql/idempotency';
 import { fillShop, TEST_DATABASE_URL } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { titled } from '../helper/titled';
@@ -275,8 +275,8 @@ describe('after 24 hours', () => {
     const onError = (error: unknown) => {
       throw error;
     };
-    const cleaning = new ExpiredAnswers(gateway.database, { now: () => now, onError, every: 10 });
-    await work().finally(() => cleaning.stop());
+    const stop = deleteExpiredResponses(gateway.database, { now: () => now, onError, every: 10 });
+    await work().finally(stop);
   }
 
   const keep = (rows: number, endsAt: number) =>

@@ -4,7 +4,7 @@ import type { FormattedExecutionResult } from 'graphql';
 import Negotiator from 'negotiator';
 import { ProblemError } from '../../errors/errors';
 import type { OperationRequest } from '../../graphql/context';
-import { headersOf } from '../../graphql/idempotency-header';
+import { headersOf } from '../../graphql/idempotency';
 import { serialize } from '../../graphql/json-text';
 import { RunningSubscription } from '../../graphql/running-subscription';
 import { JSON_TYPE } from '../../rest/representation';

@@ -2,7 +2,7 @@ import type { OpenAPIV3 } from 'openapi-types';
 import { PAGE_SIZE } from '../../errors/inputs';
 import { DEFAULT_PAGE } from '../../graphql/connection';
 import { ownDescription } from '../../graphql/descriptions';
-import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency-header';
+import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency';
 import type { Input } from '../inputs';
 import type { PreparedOperation, Stability } from '../prepared-operation';
 import { INT32 } from '../scalar-formats';

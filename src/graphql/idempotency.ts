@@ -1,0 +1,278 @@
+import { createHash } from 'node:crypto';
+import { type ExecutionResult, type FormattedExecutionResult, print } from 'graphql';
+import type { Session, Transaction } from '../database/database';
+import { tryLock } from '../database/writing';
+import type { ErrorCode } from '../errors/codes';
+import { badInput, ProblemError, problemOf, type Told } from '../errors/errors';
+import type { Admitted } from './admission';
+import type { Charge } from './charge';
+import { answer, type Outcome, refusal } from './outcome';
+
+/** The request header with the idempotency key. */
+export const IDEMPOTENCY_KEY = 'idempotency-key';
+
+/** The response header that marks a replay. */
+export const IDEMPOTENT_REPLAYED = 'Idempotent-Replayed';
+
+/**
+ * The syntax of an `Idempotency-Key` header: a structured-field string
+ * (draft-ietf-httpapi-idempotency-key-header, section 2.1; RFC 9651, section 3.3.3) without spaces, or the same
+ * unquoted, as most clients send it.
+ */
+export const IDEMPOTENCY_KEY_FORM = /^(?:([!#-~][!-~]{0,254})|"((?:[!#-[\]-~]|\\["\\]){1,255})")$/;
+
+const RULE = 'must be 1 to 255 visible ASCII characters, with or without quotes around them';
+
+/** The headers of a response to an operation with an idempotency key; none for others. */
+export function idempotencyHeaders({ replayed }: Pick<Outcome, 'replayed'>): Readonly<Record<string, string>> {
+  if (replayed === undefined) return NONE;
+  return replayed ? { ...USED, [IDEMPOTENT_REPLAYED.toLowerCase()]: 'true' } : USED;
+}
+
+const NONE = {};
+const USED = { 'x-stability': 'experimental' };
+
+/** All headers that the outcome of a GraphQL operation adds to its response. */
+export function headersOf(outcome: Pick<Outcome, 'notice' | 'replayed'>): Readonly<Record<string, string>> {
+  if (!outcome.notice) return idempotencyHeaders(outcome);
+  // Idempotency keys are experimental, the lowest level, so their x-stability may override the notice's.
+  return { ...outcome.notice.headers, ...idempotencyHeaders(outcome) };
+}
+
+/** A mutation that the caller is allowed to run. */
+interface Mutation extends Admitted {
+  readonly charge: Charge;
+}
+
+/** A request made under an idempotency key. */
+interface Claim {
+  /** An API key's id or an address. */
+  readonly caller: string;
+  readonly key: string;
+  /** A hash of the request. */
+  readonly fingerprint: Uint8Array<ArrayBuffer>;
+}
+
+type Body = FormattedExecutionResult;
+/** Runs a mutation in a transaction. */
+type Execute = (transaction: Transaction) => Promise<ExecutionResult>;
+
+/** A response, and whether it was stored earlier. */
+interface Answer {
+  readonly body: Body;
+  readonly replayed: boolean;
+}
+
+/** Maximum bytes of a stored response, as in the table. */
+const MAX_BYTES = 1024 * 1024;
+const KEPT_MS = 24 * 60 * 60 * 1000;
+
+/** After these nothing is stored: the caller may correct the input or the version, and use the key again. */
+const CORRECTABLE: readonly string[] = ['BAD_USER_INPUT', 'PRECONDITION_FAILED'] satisfies ErrorCode[];
+
+/**
+ * Runs each mutation once per idempotency key. The response is stored in the same transaction as the change, so
+ * a crash leaves either both or neither, and no lock to release.
+ */
+export class IdempotentMutations {
+  /** Keys in use in this process: the embedded database would make a second request wait instead of rejecting it. */
+  private readonly running = new Set<string>();
+
+  /** @param now milliseconds of the Unix epoch. */
+  constructor(private readonly now: () => number) {}
+
+  /** Returns the response stored under the request's key, or runs the mutation. */
+  async run(mutation: Mutation, execute: Execute): Promise<Outcome> {
+    const { request, charge, notice } = mutation;
+    try {
+      const claim = claimOf(mutation);
+      // A replay runs no field that would charge it.
+      await charge.settle();
+      const answered = await this.runOnce(claim, mutation, execute);
+      if (answered.replayed)
+        for (const { extensions } of answered.body.errors ?? [])
+          request.observer.onProblem(extensions as unknown as Told);
+      return { status: 200, notice, ...answered };
+    } catch (error) {
+      return { ...refusal(error, mutation), replayed: false };
+    }
+  }
+
+  /** @throws ProblemError `IDEMPOTENCY_IN_PROGRESS`, and as {@link find}, {@link store} and {@link execute} do. */
+  private async runOnce(claim: Claim, mutation: Mutation, execute: Execute): Promise<Answer> {
+    const id = `${claim.caller}\n${claim.key}`;
+    if (this.running.has(id)) throw inProgress();
+    this.running.add(id);
+    const respond = (run: (transaction: Transaction) => Promise<Body>) =>
+      mutation.request.session.transaction(async (transaction): Promise<Answer> => {
+        // Held until the transaction ends in any way.
+        const isMine = await tryLock(transaction, { text: id });
+        // The previous holder of the lock may have finished meanwhile.
+        const body = await this.find(transaction, claim);
+        if (body) return { body, replayed: true };
+        if (!isMine) throw inProgress();
+        const made = await run(transaction);
+        await this.store(transaction, claim, made);
+        return { body: made, replayed: false };
+      });
+    try {
+      return await respond(async (transaction) => bodyOf(await execute(transaction), mutation));
+    } catch (error) {
+      if (!(error instanceof Rejected)) throw error;
+      const { body, code } = error;
+      // Nothing of the mutation remains, so a crash between the two transactions loses nothing.
+      return CORRECTABLE.includes(code) ? { body, replayed: false } : await respond(async () => body);
+    } finally {
+      this.running.delete(id);
+    }
+  }
+
+  /** The stored response. @throws ProblemError `IDEMPOTENCY_MISMATCH`. */
+  private async find(transaction: Transaction, { caller, key, fingerprint }: Claim): Promise<Body | undefined> {
+    const where = { caller_key: { caller, key }, expiresAt: { gt: new Date(this.now()) } };
+    const stored = await transaction.prisma.idempotencyKey.findUnique({ where });
+    if (!stored) return undefined;
+    if (Buffer.compare(fingerprint, stored.fingerprint) === 0) return JSON.parse(stored.answer);
+    throw new ProblemError(
+      'IDEMPOTENCY_MISMATCH',
+      'This Idempotency-Key was used for another request within the last 24 hours.',
+    );
+  }
+
+  /** @throws ProblemError `OPERATION_TOO_COMPLEX`. */
+  private async store(transaction: Transaction, { caller, key, fingerprint }: Claim, body: Body): Promise<void> {
+    const text = JSON.stringify(body);
+    if (Buffer.byteLength(text) > MAX_BYTES) throw tooLarge();
+    const update = { fingerprint, answer: text, expiresAt: new Date(this.now() + KEPT_MS) };
+    await transaction.prisma.idempotencyKey.upsert({
+      where: { caller_key: { caller, key } },
+      create: { caller, key, ...update },
+      update,
+      select: { key: true },
+    });
+  }
+}
+
+/** @throws ProblemError `BAD_USER_INPUT` if the header is malformed, or the operation may not have one. */
+function claimOf({ request, operation, variant, variables }: Mutation): Claim {
+  const { header = '', operation: prepared } = request.idempotency ?? {};
+  const [, token, quoted] = IDEMPOTENCY_KEY_FORM.exec(header) ?? [];
+  const key = token ?? quoted?.replace(/\\(.)/g, '$1');
+  if (key === undefined) throw refusedKey(RULE);
+  // The secret from `createApiKey` must never be stored; other ADMIN mutations are safe to retry without a key.
+  if (variant.scopes.has('ADMIN'))
+    throw refusedKey('is not accepted by operations of the scope ADMIN: their responses are never stored');
+  if (variant.requests > 1)
+    throw refusedKey(`is accepted by mutations of one root field, and this operation has ${variant.requests}`);
+  const text = prepared ?? print(operation.document);
+  return { caller: request.caller.id, key, fingerprint: fingerprintOf([text, operation.name], variables) };
+}
+
+/** The root field has failed: thrown to roll back its changes. */
+class Rejected extends Error {
+  constructor(
+    readonly body: Body,
+    readonly code: string,
+  ) {
+    super(code);
+  }
+}
+
+/**
+ * The body of the response.
+ * @throws Rejected, or the first error that is not the caller's fault, so that nothing is stored.
+ */
+function bodyOf(result: ExecutionResult, mutation: Mutation): Body {
+  const problems = (result.errors ?? []).map((error) => ({ error, ...problemOf(error) }));
+  const failed = problems.find(({ internal }) => internal);
+  if (failed) throw failed.error.originalError ?? failed.error;
+  const { body } = answer(result, mutation);
+  // Fields below the root field only read.
+  const rejected = problems.find(({ error }) => error.path?.length === 1);
+  if (rejected) throw new Rejected(body, rejected.code);
+  return body;
+}
+
+/**
+ * A hash that identifies a request.
+ * @param operation the text of a document or the name of a prepared one, and the operation name.
+ * @param variables coerced, so that equal values have one representation.
+ */
+function fingerprintOf(
+  operation: readonly (string | undefined)[],
+  variables: Readonly<Record<string, unknown>>,
+): Uint8Array<ArrayBuffer> {
+  const text = JSON.stringify([operation, variables], (_name, value: unknown) =>
+    typeof value === 'bigint' ? String(value) : sorted(value),
+  );
+  return new Uint8Array(createHash('sha256').update(text).digest());
+}
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function refusedKey(message: string): ProblemError {
+  return badInput({ path: 'Idempotency-Key', message });
+}
+
+function inProgress(): ProblemError {
+  return new ProblemError(
+    'IDEMPOTENCY_IN_PROGRESS',
+    'A request with this Idempotency-Key is still running. Try again shortly.',
+  );
+}
+
+function tooLarge(): ProblemError {
+  return new ProblemError(
+    'OPERATION_TOO_COMPLEX',
+    'The response exceeds the 1 MiB that can be stored for an Idempotency-Key, so nothing was changed. Request fewer fields.',
+  );
+}
+
+export interface CleaningOptions {
+  /** Milliseconds of the Unix epoch. */
+  now(): number;
+  /** Called when a round fails; the next one starts afresh. */
+  onError(error: unknown): void;
+  /** Interval between rounds, in milliseconds. */
+  readonly every?: number;
+}
+
+/** Responses deleted in one transaction: few enough to go unnoticed. */
+const BATCH = 500;
+
+/**
+ * Periodically deletes expired responses, unless another instance is doing so.
+ * @returns a function that stops it after the current batch.
+ */
+export function deleteExpiredResponses(
+  session: Session,
+  { now, onError, every = 600_000 }: CleaningOptions,
+): () => Promise<void> {
+  let isStopped = false;
+  let round: Promise<void> | undefined;
+  const deleteBatch = async (transaction: Transaction) => {
+    if (!(await tryLock(transaction, 'cleaning'))) return 0;
+    const where = { expiresAt: { lte: new Date(now()) } };
+    const { count } = await transaction.prisma.idempotencyKey.deleteMany({ where, limit: BATCH });
+    return count;
+  };
+  const clean = async () => {
+    while (!isStopped && (await session.transaction(deleteBatch)) === BATCH);
+  };
+  const start = () => {
+    round ??= clean()
+      .catch(onError)
+      .finally(() => {
+        round = undefined;
+      });
+  };
+  const timer = setInterval(start, every).unref();
+  return async () => {
+    isStopped = true;
+    clearInterval(timer);
+    await round;
+  };
+}
