@@ -10,8 +10,8 @@ export interface ErrorEntry {
   readonly message: string;
 }
 
-/** Why a request, its caller or its document is refused, or could not be served: whatever it asks for. */
-const REQUEST_ERRORS = {
+/** The codes that the gateway gives by itself, by status; those of successful HTTP come last. */
+const TABLE = {
   BAD_REQUEST: {
     status: 400,
     why: 'The request is malformed: its body is not JSON, its URL cannot be decoded, or it is not HTTP.',
@@ -36,17 +36,11 @@ const REQUEST_ERRORS = {
     fix: 'Ask for shorter pages or fewer fields, or send several operations. The message names the bound.',
     message: 'The operation has an estimated cost of 80000 values; at most 50000 are allowed.',
   },
-  PERSISTED_QUERY_NOT_FOUND: {
-    status: 200,
-    why: 'No document with this hash has been sent to the server yet (automatic persisted queries).',
-    fix: 'Send the text and the hash together once. Clients with persisted queries do so by themselves.',
-    message: 'PersistedQueryNotFound',
-  },
-  PERSISTED_QUERY_NOT_SUPPORTED: {
-    status: 200,
-    why: 'This server runs trusted documents only, and registers no others.',
-    fix: 'Send the id of a trusted document.',
-    message: 'PersistedQueryNotSupported',
+  BAD_USER_INPUT: {
+    status: 400,
+    why: 'Values have the wrong type or are out of bounds. `details` has each one with its `path` and the rule.',
+    fix: 'Correct the values that `details` names. The idempotency key may be used again.',
+    message: 'name: must not be empty',
   },
   UNAUTHENTICATED: {
     status: 401,
@@ -72,6 +66,12 @@ const REQUEST_ERRORS = {
     fix: 'Deploy the manifest with the document before the client that sends its id.',
     message: 'No document with the id "7c1d" is known here.',
   },
+  NOT_FOUND: {
+    status: 404,
+    why: 'The resource or the path does not exist, or exists no more.',
+    fix: 'Look for it in its list. A GraphQL query for one thing answers `null` instead, without an error.',
+    message: 'Pet 7 does not exist.',
+  },
   METHOD_NOT_ALLOWED: {
     status: 405,
     why: 'The path has no such method.',
@@ -90,6 +90,18 @@ const REQUEST_ERRORS = {
     fix: 'Send it again. It has not run.',
     message: 'The request took too long to arrive.',
   },
+  IDEMPOTENCY_IN_PROGRESS: {
+    status: 409,
+    why: 'A request with the same `Idempotency-Key` is still running.',
+    fix: 'Retry shortly with the same key: you will get the answer to the first request.',
+    message: 'A request with this Idempotency-Key is still running. Try again shortly.',
+  },
+  PRECONDITION_FAILED: {
+    status: 412,
+    why: 'The resource is no longer the version that `If-Match` names: someone has changed it. Nothing was done.',
+    fix: 'Read it again, repeat the change on what it is now, and send it with the new `ETag`.',
+    message: 'Pet 7 is not the version that the request is for: it has been changed. Read it again.',
+  },
   PAYLOAD_TOO_LARGE: {
     status: 413,
     why: 'The body is larger than 100 KiB.',
@@ -107,6 +119,18 @@ const REQUEST_ERRORS = {
     why: 'The body is not JSON in UTF-8, or is compressed.',
     fix: 'Send `Content-Type: application/json`; with PATCH also `application/merge-patch+json`.',
     message: 'The body must be application/json.',
+  },
+  UNKNOWN_REFERENCE: {
+    status: 422,
+    why: 'The input refers to something that does not exist. `details` names the field.',
+    fix: 'Create what it refers to first, or correct the id.',
+    message: 'Category 7 does not exist.',
+  },
+  IDEMPOTENCY_MISMATCH: {
+    status: 422,
+    why: 'The `Idempotency-Key` was used for another request within the last 24 hours.',
+    fix: 'Use a new key for each action, and the same one only to retry it.',
+    message: 'This Idempotency-Key was used for another request within the last 24 hours.',
   },
   RATE_LIMITED: {
     status: 429,
@@ -138,52 +162,24 @@ const REQUEST_ERRORS = {
     fix: 'Wait as long as `Retry-After` says. A mutation may have run: retry it with the same `Idempotency-Key`.',
     message: 'The service is busy or its database is out of reach. Try again shortly.',
   },
-} as const satisfies Record<string, ErrorEntry>;
-
-/** What an operation answers by its own rules, and by those of idempotency keys and preconditions. */
-const OPERATION_ERRORS = {
-  BAD_USER_INPUT: {
-    status: 400,
-    why: 'Values have the wrong type or are out of bounds. `details` has each one with its `path` and the rule.',
-    fix: 'Correct the values that `details` names. The idempotency key may be used again.',
-    message: 'name: must not be empty',
+  PERSISTED_QUERY_NOT_FOUND: {
+    status: 200,
+    why: 'No document with this hash has been sent to the server yet (automatic persisted queries).',
+    fix: 'Send the text and the hash together once. Clients with persisted queries do so by themselves.',
+    message: 'PersistedQueryNotFound',
   },
-  NOT_FOUND: {
-    status: 404,
-    why: 'The resource or the path does not exist, or exists no more.',
-    fix: 'Look for it in its list. A GraphQL query for one thing answers `null` instead, without an error.',
-    message: 'Pet 7 does not exist.',
-  },
-  IDEMPOTENCY_IN_PROGRESS: {
-    status: 409,
-    why: 'A request with the same `Idempotency-Key` is still running.',
-    fix: 'Retry shortly with the same key: you will get the answer to the first request.',
-    message: 'A request with this Idempotency-Key is still running. Try again shortly.',
-  },
-  PRECONDITION_FAILED: {
-    status: 412,
-    why: 'The resource is no longer the version that `If-Match` names: someone has changed it. Nothing was done.',
-    fix: 'Read it again, repeat the change on what it is now, and send it with the new `ETag`.',
-    message: 'Pet 7 is not the version that the request is for: it has been changed. Read it again.',
-  },
-  UNKNOWN_REFERENCE: {
-    status: 422,
-    why: 'The input refers to something that does not exist. `details` names the field.',
-    fix: 'Create what it refers to first, or correct the id.',
-    message: 'Category 7 does not exist.',
-  },
-  IDEMPOTENCY_MISMATCH: {
-    status: 422,
-    why: 'The `Idempotency-Key` was used for another request within the last 24 hours.',
-    fix: 'Use a new key for each action, and the same one only to retry it.',
-    message: 'This Idempotency-Key was used for another request within the last 24 hours.',
+  PERSISTED_QUERY_NOT_SUPPORTED: {
+    status: 200,
+    why: 'This server runs trusted documents only, and registers no others.',
+    fix: 'Send the id of a trusted document.',
+    message: 'PersistedQueryNotSupported',
   },
 } as const satisfies Record<string, ErrorEntry>;
 
 /** A code that the gateway gives by itself: the same in GraphQL and REST. A domain adds codes of its own. */
-export type ErrorCode = keyof typeof REQUEST_ERRORS | keyof typeof OPERATION_ERRORS;
+export type ErrorCode = keyof typeof TABLE;
 
-export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = { ...REQUEST_ERRORS, ...OPERATION_ERRORS };
+export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = TABLE;
 
 export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(ERRORS, code);
@@ -194,7 +190,7 @@ export type Catalogue = ReadonlyMap<string, ErrorEntry>;
 
 /** The gateway's codes and those of a domain. */
 export function catalogueOf(domain: Readonly<Record<string, ErrorEntry>>): Catalogue {
-  const entries = Object.entries<ErrorEntry>({ ...REQUEST_ERRORS, ...domain, ...OPERATION_ERRORS });
+  const entries = Object.entries<ErrorEntry>({ ...domain, ...ERRORS });
   return new Map(entries.sort(([, a], [, b]) => rank(a) - rank(b)));
 }
 

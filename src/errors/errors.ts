@@ -35,9 +35,14 @@ export class ExpectedError extends Error implements Problem {
   }
 }
 
-/** An expected error with one of the gateway's codes. */
+/** An expected error with one of the gateway's codes; without a message, the catalogue's. */
 export class ProblemError extends ExpectedError {
-  constructor(code: ErrorCode, message: string, details?: readonly ErrorDetail[], requestId?: string) {
+  constructor(
+    code: ErrorCode,
+    message: string = ERRORS[code].message,
+    details?: readonly ErrorDetail[],
+    requestId?: string,
+  ) {
     super(code, ERRORS[code].status, message, details, requestId);
   }
 }

@@ -101,7 +101,7 @@ export class IdempotentMutations {
   /** @throws ProblemError `IDEMPOTENCY_IN_PROGRESS`, and as {@link find}, {@link store} and {@link execute} do. */
   private async runOnce(claim: Claim, mutation: Mutation, execute: Execute): Promise<Answer> {
     const id = `${claim.caller}\n${claim.key}`;
-    if (this.running.has(id)) throw inProgress();
+    if (this.running.has(id)) throw new ProblemError('IDEMPOTENCY_IN_PROGRESS');
     this.running.add(id);
     const respond = (run: (transaction: Transaction) => Promise<Body>) =>
       mutation.request.session.transaction(async (transaction): Promise<Answer> => {
@@ -110,7 +110,7 @@ export class IdempotentMutations {
         // The previous holder of the lock may have finished meanwhile.
         const body = await this.find(transaction, claim);
         if (body) return { body, replayed: true };
-        if (!isMine) throw inProgress();
+        if (!isMine) throw new ProblemError('IDEMPOTENCY_IN_PROGRESS');
         const made = await run(transaction);
         await this.store(transaction, claim, made);
         return { body: made, replayed: false };
@@ -133,10 +133,7 @@ export class IdempotentMutations {
     const stored = await transaction.prisma.idempotencyKey.findUnique({ where });
     if (!stored) return undefined;
     if (Buffer.compare(fingerprint, stored.fingerprint) === 0) return JSON.parse(stored.answer);
-    throw new ProblemError(
-      'IDEMPOTENCY_MISMATCH',
-      'This Idempotency-Key was used for another request within the last 24 hours.',
-    );
+    throw new ProblemError('IDEMPOTENCY_MISMATCH');
   }
 
   /** @throws ProblemError `OPERATION_TOO_COMPLEX`. */
@@ -215,13 +212,6 @@ function sorted(value: unknown): unknown {
 
 function refusedKey(message: string): ProblemError {
   return badInput({ path: 'Idempotency-Key', message });
-}
-
-function inProgress(): ProblemError {
-  return new ProblemError(
-    'IDEMPOTENCY_IN_PROGRESS',
-    'A request with this Idempotency-Key is still running. Try again shortly.',
-  );
 }
 
 function tooLarge(): ProblemError {
