@@ -202,9 +202,3 @@ export function helpOf(code: string): string {
 export function helpLink(code: string): string {
   return `<${helpOf(code)}>; rel="help"`;
 }
-
-/** The `Link` to the description of what is deprecated, and of what to use instead: of the only such element, if there is one. */
-export function deprecationLink([first, ...others]: readonly { readonly coordinate: string }[]): string {
-  const anchor = first && !others.length ? `#${encodeURI(first.coordinate)}` : '';
-  return `</docs/graphql${anchor}>; rel="deprecation"; type="text/html"`;
-}

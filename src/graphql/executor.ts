@@ -12,6 +12,7 @@ import type { Session } from '../database/database';
 import type { Nested } from '../database/reading/selection';
 import { ProblemError } from '../errors/errors';
 import { type Admitted, admit } from './admission';
+import { Uses } from './annotations';
 import { Charge } from './charge';
 import { Context, type OperationRequest, type Variables } from './context';
 import type { CostLimits } from './cost';
@@ -21,7 +22,6 @@ import { type Operation, Operations } from './operation';
 import { answer, bounded, eventOf, type Outcome, refusal } from './outcome';
 import { RunningSubscription } from './running-subscription';
 import { SharedResults } from './shared-results';
-import { Uses } from './uses';
 
 export interface ExecutorOptions {
   /** Milliseconds of the Unix epoch. */

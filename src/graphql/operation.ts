@@ -10,9 +10,9 @@ import {
 } from 'graphql';
 import type { JsonFormat } from '../database/reading/selection';
 import { type Analysis, analyse, type Source } from './analysis';
+import { type Notice, noticeFor } from './annotations';
 import type { Variables } from './context';
 import { type Rewritten, rewrite, type Tables } from './leaves';
-import { type Notice, noticeFor } from './notice';
 
 /** Maximum number of variants of one operation. */
 const MAX_VARIANTS = 16;

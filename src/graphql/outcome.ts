@@ -2,10 +2,10 @@ import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFo
 import { TooManyBytes } from '../database/reading/bounded-rows';
 import { type Problem, ProblemError, problemOf } from '../errors/errors';
 import type { LimitStatus } from '../rate-limit/limit-status';
+import type { Notice } from './annotations';
 import type { OperationRequest, Variables } from './context';
 import { type Estimate, estimateAt } from './cost';
 import { sizeOf } from './json-text';
-import type { Notice } from './notice';
 
 /** The response to one operation. `status` is the HTTP status: 200 if it was executed, else that of the first error. */
 export interface Outcome {

@@ -1,7 +1,7 @@
 import type { FormattedExecutionResult } from 'graphql';
 import { ProblemError } from '../errors/errors';
 import { TooSlow } from '../events/feed';
-import type { Notice } from './notice';
+import type { Notice } from './annotations';
 import { type Answering, refusal } from './outcome';
 import type { Computation } from './shared-results';
 

@@ -1,5 +1,5 @@
+import { dateHeaders } from '../graphql/annotations';
 import { IDEMPOTENCY_KEY } from '../graphql/idempotency';
-import { dateHeaders } from '../graphql/notice';
 import type { PreparedOperation } from './prepared-operation';
 import type { RestRequest } from './request-variables';
 import { filler } from './rest-operation';
