@@ -23,6 +23,7 @@ import { health } from './health';
 import { acceptExactJsonBodies } from './json-body';
 import type { LiveOperations } from './live/live-operations';
 import { streamRoute } from './live/stream-route';
+import { UPGRADE_OPTIONS } from './live/upgrades';
 import { WebSockets } from './live/websockets';
 import type { Exposition } from './metrics';
 import { metricsRoute } from './metrics-route';
@@ -98,6 +99,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       requireHostHeader: false,
       headersTimeout: connections.headersTimeout,
       connectionsCheckingInterval: Math.min(connections.headersTimeout, CHECK_MS),
+      ...UPGRADE_OPTIONS,
     },
   });
   // As would Node a request with an unknown `Expect`, which a server may ignore (RFC 9110, section 10.1.1).

@@ -2,6 +2,7 @@ import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { ProblemError } from '../../errors/errors';
+import { GRAPHQL_PATH } from '../error-handling';
 import type { RequestsInProgress } from '../requests-in-progress';
 
 /** Headers about a change of protocol, which are left out when a request is parsed again. */
@@ -14,25 +15,28 @@ export interface Upgrade {
 }
 
 /**
- * WebSocket upgrade requests at one path. They pass all hooks like any other request, so that a refusal has the usual
+ * Options of `http.createServer`, which Node before 22.21 and 24.9 ignores. HTTP clients such as Java's offer HTTP/2 with their
+ * requests (`Upgrade: h2c`), which a server may ignore (RFC 9110, section 7.8). Node 26 has parsed the body of an upgrade, so
+ * requests with a body are no upgrades. (Others are, since Node drops pipelined requests after an offer that it ignores.)
+ */
+export const UPGRADE_OPTIONS = {
+  shouldUpgradeCallback: (request: IncomingMessage) => isWebSocket(request) || !hasBody(request),
+};
+
+/**
+ * WebSocket upgrade requests at `/graphql`. They pass all hooks like any other request, so that a refusal has the usual
  * response and headers; the route at the path accepts the others.
  *
- * Once there is an `upgrade` listener, Node hands over every request that asks for any other protocol, and stops parsing
- * it as HTTP. That includes requests, with bodies, of HTTP clients that offer HTTP/2 (`Upgrade: h2c`), such as Java's. A
- * server may ignore the offer (RFC 9110, section 7.8): these requests are parsed again as if it had not been made.
+ * Node also hands over requests that ask for any other protocol, and stops parsing the connection as HTTP. They are parsed
+ * again as if they had not asked.
  */
-export function pendingUpgrades(
-  server: Server,
-  path: string,
-  requests: RequestsInProgress,
-): WeakMap<IncomingMessage, Upgrade> {
+export function pendingUpgrades(server: Server, requests: RequestsInProgress): WeakMap<IncomingMessage, Upgrade> {
   const pending = new WeakMap<IncomingMessage, Upgrade>();
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     // Node no longer listens for errors of the connection, and an unhandled one would end the process.
     socket.off('error', destroy).on('error', destroy);
     whenAnswered(socket, requests, () => {
-      if (!isWebSocket(request) || request.url?.split('?', 1)[0] !== path)
-        return readAgain(server, request, socket, head);
+      if (!isWebSocket(request)) return readAgain(server, request, socket, head);
       // As `@fastify/websocket` does: Node has no other means to answer an upgrade by way of the hooks.
       const response = new ServerResponse(request);
       response.shouldKeepAlive = false;
@@ -60,8 +64,12 @@ function whenAnswered(socket: Socket, requests: RequestsInProgress, goOn: () => 
   else goOn();
 }
 
-function isWebSocket({ method, headers }: IncomingMessage): boolean {
-  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
+function isWebSocket({ method, headers, url }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && url?.split('?', 1)[0] === GRAPHQL_PATH;
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
 function readAgain(server: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {

@@ -11,7 +11,7 @@ import { refusalOf } from '../../rate-limit/limit-problem';
 import { PLANS } from '../../rate-limit/plans';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
 import { presentedKey } from '../caller';
-import { BODY_LIMIT, GRAPHQL_PATH } from '../error-handling';
+import { BODY_LIMIT } from '../error-handling';
 import { aboutToEnd, tooMany } from './live-operations';
 import { type Fault, faultIn, messageAllowances, TOO_OFTEN } from './message-rules';
 import type { Client, SocketOptions } from './socket-operation';
@@ -67,7 +67,7 @@ export class WebSockets {
     this.server = new WebSocketServer({ noServer: true, maxPayload: BODY_LIMIT, handleProtocols });
     this.protocol = socketProtocol(options);
     this.allowances = messageAllowances(BURST + 2 * options.live.connections.most);
-    this.upgrades = pendingUpgrades(server, GRAPHQL_PATH, options.requests);
+    this.upgrades = pendingUpgrades(server, options.requests);
     options.live.onClose(() => void this.close());
   }
 
