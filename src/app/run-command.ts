@@ -1,11 +1,16 @@
-/** Runs a command of the shell. If it fails, it writes one line to standard error and exits with 1. */
+/** A failure to report to the user as it is, in one or a few lines. */
+export class CommandError extends Error {}
+
+/** Runs a command of the shell. If it fails, it writes why to standard error, in general in one line, and exits with 1. */
 export function runCommand(name: string, run: () => Promise<void>): void {
   run().catch((error: unknown) => {
-    const [message = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-    const line = / is in use by process /.test(message)
-      ? `${message.replace(/ Stop it, or .*/, '')} Stop the gateway (Ctrl+C), run this again, and start it again: its data stay.`
-      : message;
-    process.stderr.write(`${name}: ${line}\n`);
+    process.stderr.write(`${error instanceof CommandError ? error.message.trimEnd() : `${name}: ${lineOf(error)}`}\n`);
     process.exitCode = 1;
   });
+}
+
+function lineOf(error: unknown): string {
+  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  if (!/ is in use by process /.test(line)) return line;
+  return `${line.replace(/ Stop it, or .*/, '')} Stop the gateway (Ctrl+C), run this again, and start it again: its data stay.`;
 }

@@ -52,7 +52,7 @@ export class Reader {
     const { host } = new URL(url);
     for (const documented of ['localhost:4000', '127.0.0.1:4000']) this.here.set(documented, host);
     this.here.set('ps_n2oeuxvrbt7c_EFLqI88w8DOTVOrczL9Dls8eJfllu1ll', adminKey);
-    this.here.set('npm run --silent keys --', command('app/keys/keys').join(' '));
+    this.here.set('npm run --silent keys --', command('app/keys').join(' '));
     this.environment = { PETSTORE_URL: url, PETSTORE_API_KEY: adminKey, PATH: process.env.PATH };
   }
 

@@ -18,7 +18,7 @@ test.each([
   ['its usage, and exits with 0', [], 0, /^Usage: /, /^$/],
   ['errors to stderr, and exits with 1', ['revoke', 'z'.repeat(12)], 1, /^$/, /^API key z{12} does not exist\.\n$/],
 ])('the command prints %s', async (_what, args, code, stdout, stderr) => {
-  const [program, ...options] = command('app/keys/keys');
+  const [program, ...options] = command('app/keys');
   const child = spawn(program, [...options, ...args], { env: environment, cwd: tmpdir() });
   const [output, errors, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   expect(status).toBe(code);

@@ -1,8 +1,11 @@
+import { Console } from 'node:console';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CommandError } from '../../src/app/keys/gateway-client';
-import { runKeys } from '../../src/app/keys/keys-command';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { runKeys } from '../../src/app/keys-command';
+import { CommandError } from '../../src/app/run-command';
 import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
 
 let gateway: Gateway;
@@ -13,28 +16,37 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-const run = (...args: string[]) => runKeys(args, environment);
-const json = async (...args: string[]) => JSON.parse(await run(...args, '--json'));
+/** Runs the command. @returns what it prints. */
+async function run(args: string[], variables = environment): Promise<string> {
+  const stdout = new PassThrough();
+  await runKeys(args, variables, new Console(stdout));
+  return text(stdout.end());
+}
+
+const json = async (...args: string[]) => JSON.parse(await run([...args, '--json']));
 const viewer = (whole: string) =>
   gateway.graphql('{ viewer { plan apiKey { name } } }', undefined, { 'x-api-key': whole });
 const isAccepted = async (whole: string) => (await viewer(whole)).status === 200;
 
-/** The rows of a text table, by the headings of its columns. */
-function tableOf(text: string): Record<string, string>[] {
-  const [head = '', ...rows] = (text.split('\n\n')[0] ?? '').trimEnd().split('\n');
-  const columns = [...head.matchAll(/\S+ */g)].map((match) => [match[0].trim(), match.index] as const);
-  return rows.map((row) =>
-    Object.fromEntries(columns.map(([name, start], i) => [name, row.slice(start, columns[i + 1]?.[1]).trim()])),
+/** The rows of a table of `console.table`, by the headings of its columns. */
+function tableOf(printed: string): Record<string, string>[] {
+  const lines = printed.split('\n').filter((line) => line.startsWith('│'));
+  const [names = [], ...rows] = lines.map((line) =>
+    line
+      .split('│')
+      .slice(2, -1)
+      .map((cell) => cell.trim()),
   );
+  return rows.map((cells) => Object.fromEntries(names.map((name, i) => [name, cells[i]?.replaceAll("'", '') ?? ''])));
 }
 
 test('--help, -h and no command print the usage', async () => {
-  for (const args of [['--help'], ['-h'], []]) expect(await run(...args)).toMatch(/^Usage: /);
+  for (const args of [['--help'], ['-h'], []]) expect(await run(args)).toMatch(/^Usage: /);
 });
 
 describe('create', () => {
   test('prints the key as a table, and its full text once', async () => {
-    const text = await run('create', '--name', 'Acme', '--plan', 'pro', '--scopes', 'read');
+    const text = await run(['create', '--name', 'Acme', '--plan', 'pro', '--scopes', 'read']);
     const [, whole = ''] = /^The key, shown only once:\n\n {2}(ps_[0-9a-z]{12}_[0-9A-Za-z]{32})$/m.exec(text) ?? [];
     const row = { id: whole.split('_')[1], name: 'Acme', plan: 'PRO', scopes: 'READ' };
     expect(tableOf(text)).toEqual([{ ...row, createdAt: expect.stringMatching(/Z$/) }]);
@@ -68,7 +80,7 @@ test('list prints all keys, newest first, across all pages, and no secret', asyn
   const keys: { id: string; name: string }[] = await json('list');
   const names = Array.from({ length: 101 }, (_, i) => `one of many ${100 - i}`);
   expect(keys.slice(0, 101).map(({ name }) => name)).toEqual(names);
-  expect(tableOf(await run('list')).map(({ id }) => id)).toEqual(keys.map(({ id }) => id));
+  expect(tableOf(await run(['list'])).map(({ id }) => id)).toEqual(keys.map(({ id }) => id));
   expect(JSON.stringify(keys)).not.toMatch(/ps_|hash/i);
 });
 
@@ -77,13 +89,13 @@ test('update changes the given fields', async () => {
   expect(await json('update', id, '--name', 'after')).toMatchObject({ id, name: 'after', plan: 'FREE' });
   expect(await json('update', id, '--plan', 'business')).toMatchObject({ name: 'after', plan: 'BUSINESS' });
   expect(await json('update', id, '--expires', 'never')).toMatchObject({ expiresAt: null, plan: 'BUSINESS' });
-  expect(tableOf(await run('update', id, '--scopes', 'write,admin'))).toMatchObject([{ id, scopes: 'WRITE,ADMIN' }]);
+  expect(tableOf(await run(['update', id, '--scopes', 'write,admin']))).toMatchObject([{ id, scopes: 'WRITE,ADMIN' }]);
 });
 
 describe('rotate', () => {
   test('prints the key with its new secret', async () => {
     const { id, whole } = await gateway.createKey({ name: 'Acme' });
-    const text = await run('rotate', id, '--grace', '24h');
+    const text = await run(['rotate', id, '--grace', '24h']);
     const [, fresh = ''] = /^The key with its new secret, shown only once:\n\n {2}(ps_\w+)$/m.exec(text) ?? [];
     expect(tableOf(text)).toMatchObject([{ id, name: 'Acme' }]);
     expect(fresh).not.toBe(whole);
@@ -111,7 +123,7 @@ describe('rotate', () => {
 
 test('revoke revokes a key', async () => {
   const { id, whole } = await gateway.createKey();
-  expect(tableOf(await run('revoke', id))).toMatchObject([{ id, revokedAt: expect.stringMatching(/Z$/) }]);
+  expect(tableOf(await run(['revoke', id]))).toMatchObject([{ id, revokedAt: expect.stringMatching(/Z$/) }]);
   expect(await isAccepted(whole)).toBe(false);
 });
 
@@ -120,9 +132,9 @@ test('unban lifts a ban, and says if there was none', async () => {
   const code = async () => (await gateway.app.inject({ url: '/pets', headers })).json().code;
   for (let i = 0; i < 22; i++) await code();
   expect(await code()).toBe('KEY_BANNED');
-  expect(await run('unban', id)).toBe(`The ban of ${id} is lifted.\n`);
+  expect(await run(['unban', id])).toBe(`The ban of ${id} is lifted.\n`);
   expect(await code()).toBe('RATE_LIMITED');
-  expect(await run('unban', id)).toBe(`${id} was not banned.\n`);
+  expect(await run(['unban', id])).toBe(`${id} was not banned.\n`);
   expect(await json('unban', '192.0.2.1')).toEqual({ lifted: false });
 });
 
@@ -130,7 +142,7 @@ describe('usage', () => {
   test('prints what a key used on each day', async () => {
     const { id, headers } = await gateway.createKey();
     for (let i = 0; i < 3; i++) await gateway.app.inject({ url: '/pets', headers });
-    const days = tableOf(await run('usage', id));
+    const days = tableOf(await run(['usage', id]));
     expect(days).toHaveLength(30);
     const date = new Date().toISOString().slice(0, 10);
     expect(days[29]).toEqual({ date, requests: '3', refused: '0', bans: '0' });
@@ -142,7 +154,7 @@ describe('usage', () => {
 
   test('without an id prints the callers that used most, and anonymous callers as one', async () => {
     await gateway.app.inject({ url: '/pets', headers: { 'x-api-key': undefined } });
-    const callers = tableOf(await run('usage', '--days', '1'));
+    const callers = tableOf(await run(['usage', '--days', '1']));
     expect(callers.map(({ id }) => id)).toEqual(expect.arrayContaining(['testadmin000', 'anonymous']));
     const requests = callers.map((caller) => Number(caller.requests));
     expect(requests).toEqual([...requests].sort((a, b) => b - a));
@@ -164,12 +176,12 @@ describe('the gateway and the key are taken from', () => {
     const options = hasOptions ? ['--url', url, '--key', ADMIN_KEY] : [];
     const given = Object.entries(variables(url));
     for (const set of [given, given.filter(([, value]) => value)])
-      expect(await runKeys(['list', ...options], Object.fromEntries(set))).toContain('first admin key');
+      expect(await run(['list', ...options], Object.fromEntries(set))).toContain('first admin key');
   });
 });
 
 async function errorOf(args: string[], more: Record<string, string> = {}): Promise<string> {
-  const error = await runKeys(args, { ...environment, ...more }).catch((thrown: unknown) => thrown);
+  const error = await run(args, { ...environment, ...more }).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(CommandError);
   return (error as CommandError).message;
 }

@@ -252,7 +252,7 @@ export const scenarios: Scenario[] = [
       const environment = { PETSTORE_URL: net.url, PETSTORE_API_KEY: ADMIN_KEY };
       const lines: string[] = [];
       const keys = async (...args: string[]) => {
-        const { code, stdout, stderr } = await run('app/keys/keys.js', args, environment);
+        const { code, stdout, stderr } = await run('app/keys.js', args, environment);
         return { code, stdout, stderr, json: args.includes('--json') && code === 0 ? JSON.parse(stdout) : undefined };
       };
       const record = async (...args: string[]) => {
@@ -302,7 +302,7 @@ export const scenarios: Scenario[] = [
       }
       const { stdout } = await keys('create', '--name', 'as text');
       lines.push(`keys create as text shows the secret once: ${stdout.match(/ps_\w+/g)?.length === 1}`);
-      const fallback = await run('app/keys/keys.js', ['list', '--json'], {
+      const fallback = await run('app/keys.js', ['list', '--json'], {
         PORT: new URL(net.url).port,
         ADMIN_API_KEY: ADMIN_KEY,
       });

@@ -1,13 +1,4 @@
-/** A failure to report to the user, in one or a few lines. */
-export class CommandError extends Error {}
-
-export interface Connection<Node> {
-  nodes: Node[];
-  pageInfo: { hasNextPage: boolean; endCursor: string | null };
-}
-
-/** Runs a GraphQL operation on a gateway that is known. */
-export type Call = <Data>(query: string, variables?: object) => Promise<Data>;
+import { CommandError } from './run-command';
 
 /** Runs a GraphQL operation on a running gateway. @throws CommandError that says what to do. */
 export async function callGateway<Data>(url: string, key: string, query: string, variables?: object): Promise<Data> {
