@@ -39,11 +39,8 @@ local perMinute, perDay
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local stored = redis.call('HMGET', KEYS[1], unpack(FIELDS))
-local state, found = {}, {}
-for i, field in ipairs(FIELDS) do
-  found[field] = tonumber(stored[i]) or 0
-  state[field] = found[field]
-end
+local state = {}
+for i, field in ipairs(FIELDS) do state[field] = tonumber(stored[i]) or 0 end
 
 local function forget(count, ends)
   if state[ends] <= now then state[count], state[ends] = 0, 0 end
@@ -53,6 +50,8 @@ forget('dayUsed', 'dayEnds')
 forget('freeUsed', 'freeEnds')
 forget('refusals', 'refusalsEnd')
 forget('bans', 'bansEnd')
+local before = {}
+for _, field in ipairs(FIELDS) do before[field] = state[field] end
 
 local function refuse(windowEnds)
   state.refusals = state.refusals + 1
@@ -113,7 +112,7 @@ end
 
 local changes = {}
 for _, field in ipairs(FIELDS) do
-  if state[field] ~= found[field] then
+  if state[field] ~= before[field] then
     changes[#changes + 1] = field
     changes[#changes + 1] = state[field]
   end

@@ -102,9 +102,11 @@ export function inRedis(url: string, instances: number): ClockedLimiter {
   const clients = Array.from({ length: instances }, () => new ClockedRedis(url));
   const setClock = (ms: number) => Promise.all(clients.map((client) => client.setClock(ms)));
   return clocked((now) => {
-    const limiters = clients.map(
-      (client) => new Limiter({ bans: BANS, now, redis: new RedisStore(client, { bans: BANS, now, prefix }) }),
-    );
+    const limiters = clients.map((client) => {
+      // Long enough for a busy machine.
+      const redis = new RedisStore(client, { bans: BANS, now, prefix, timeoutMs: 10_000 });
+      return new Limiter({ bans: BANS, now, redis });
+    });
     let next = 0;
     const limiter = () => limiters[next++ % limiters.length] as Limiter;
     return {
