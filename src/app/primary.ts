@@ -5,7 +5,7 @@ import { counter, gauge, type Metric, register } from '../http/metric';
 import { serveMetrics } from '../http/metrics-server';
 import { announce, type Report } from './banner';
 import type { Config } from './config';
-import { messageOf, stopOnSignals } from './shutdown';
+import { fail, stopOnSignals } from './shutdown';
 
 /** Delay before a worker that ended is replaced. */
 const RESTART_MS = 1_000;
@@ -16,7 +16,7 @@ interface Pool {
   /** The workers that accept connections. */
   readonly serving: Set<Worker>;
   lost: number;
-  isStopping: boolean;
+  phase: 'starting' | 'running' | 'stopping';
 }
 
 /** The metrics of the primary process. */
@@ -31,66 +31,43 @@ export async function startPrimary(config: Config): Promise<void> {
   cluster.setupPrimary({ serialization: 'advanced' });
   const { WEB_CONCURRENCY: size, SHUTDOWN_DELAY_MS } = config;
   const logger = createLogger(config.LOG_LEVEL, size);
-  const pool: Pool = { serving: new Set(), lost: 0, isStopping: false };
+  const pool: Pool = { serving: new Set(), lost: 0, phase: 'starting' };
   const registry = new AggregatorRegistry<PrometheusContentType>();
   register(poolMetrics(pool), registry);
   const metrics = { text: async () => `${await registry.clusterMetrics()}\n${await registry.metrics()}` };
-  const start = () => startWorker(pool, (worker, cause) => logger.error({ worker, cause }, 'worker exited'));
-
   stopOnSignals(() => stop(pool, SHUTDOWN_DELAY_MS), kill);
-  try {
-    const metricsAt = await serveMetrics(metrics, config.METRICS_PORT, config.HOST);
-    // The first worker starts alone and migrates the database if necessary, so that only one reports an error.
-    announce(await start(), { metricsAt, workers: size });
-    await Promise.all(Array.from({ length: size - 1 }, start));
-  } catch (error) {
-    if (pool.isStopping) return;
-    kill();
-    throw error;
-  }
+  const metricsAt = await serveMetrics(metrics, config.METRICS_PORT, config.HOST);
+
+  cluster.on('message', (worker, { serving: report }: { serving?: Report }) => {
+    if (!report || pool.phase === 'stopping') return;
+    pool.serving.add(worker);
+    if (pool.serving.size === size) pool.phase = 'running';
+    if (running().length >= size) return;
+    announce(report, { metricsAt, workers: size });
+    while (running().length < size) fork();
+  });
+  cluster.on('exit', (worker, code: number | null, signal: string | null) => {
+    pool.serving.delete(worker);
+    if (pool.phase === 'stopping') return;
+    const cause = `a worker exited with ${signal ?? code}`;
+    if (pool.phase === 'starting') {
+      kill();
+      if (code) process.exit(code); // the worker has printed why
+      return fail(new Error(cause));
+    }
+    pool.lost += 1;
+    logger.error({ worker: worker.process.pid, cause }, 'worker exited');
+    setTimeout(() => pool.phase === 'running' && fork(), RESTART_MS);
+  });
+  // The first worker starts alone and migrates the database if necessary, so that only one reports an error.
+  fork();
 }
 
-/**
- * Starts a worker, and another one whenever it ends. Resolves once the first accepts connections. If it exits before, so
- * does this process: the worker has printed why.
- * @throws Error if the first worker is killed, or cannot be started.
- */
-function startWorker(pool: Pool, onLoss: (pid: number | undefined, cause: string) => void): Promise<Report> {
-  return new Promise((resolve, reject) => {
-    let hasServed = false;
-    const replace = (pid: number | undefined, cause: string) => {
-      if (pool.isStopping || !hasServed) return reject(new Error(cause));
-      pool.lost += 1;
-      onLoss(pid, cause);
-      setTimeout(() => pool.isStopping || fork(), RESTART_MS);
-    };
-    const fork = () => {
-      let worker: Worker;
-      try {
-        worker = cluster.fork();
-      } catch (error) {
-        return replace(undefined, messageOf(error)); // no memory for another process
-      }
-      const { process: child } = worker;
-      worker.on('message', ({ serving: report }: { serving?: Report }) => {
-        if (!report) return;
-        hasServed = true;
-        pool.serving.add(worker);
-        resolve(report);
-      });
-      worker.on('exit', (code: number | null, signal: string | null) => {
-        pool.serving.delete(worker);
-        if (!hasServed && !pool.isStopping && code !== null) {
-          kill();
-          process.exit(code || 1);
-        }
-        replace(child.pid, `a worker exited with ${signal ?? code}`);
-      });
-      // A worker that cannot be spawned (EAGAIN, EMFILE) emits no exit. For a running worker the error is a lost message.
-      worker.on('error', (error) => child.pid === undefined && replace(undefined, error.message));
-    };
-    fork();
-  });
+/** A process that cannot be created ends the primary process, whose supervisor starts it again. */
+function fork(): void {
+  const worker = cluster.fork();
+  // For a worker that runs, an error is a lost message.
+  worker.on('error', (error) => worker.process.pid === undefined && fail(error));
 }
 
 /**
@@ -98,7 +75,7 @@ function startWorker(pool: Pool, onLoss: (pid: number | undefined, cause: string
  * @throws Error if a worker did not exit cleanly.
  */
 async function stop(pool: Pool, delayMs: number): Promise<void> {
-  pool.isStopping = true;
+  pool.phase = 'stopping';
   setTimeout(kill, delayMs + PATIENCE_MS).unref();
   const endings = running().map(async (worker) => {
     const isServing = pool.serving.has(worker);
