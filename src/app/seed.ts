@@ -44,9 +44,15 @@ async function seed(): Promise<void> {
   }
 }
 
-/** In a terminal, a line that each batch replaces. */
+const BAR = 40;
+
+/** A progress bar, in a terminal. */
 function showProgress(done: number, total: number): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${total} rows${done === total ? '\n' : ''}`);
+  if (!process.stderr.isTTY) return;
+  const filled = '█'.repeat((done / total) * BAR);
+  process.stderr.write(
+    `\r${filled.padEnd(BAR, '░')} ${Math.floor((done / total) * 100)} %${done === total ? '\n' : ''}`,
+  );
 }
 
 /** @throws Error for unknown flags and invalid values. */

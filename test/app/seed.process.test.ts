@@ -1,6 +1,6 @@
 import type { Database } from '../../src/database/database';
 import { statement } from '../../src/database/statement';
-import { loadSampleData, SampleStore } from '../../src/petstore/samples';
+import { loadSampleData, sampleSize } from '../../src/petstore/samples';
 import { createDatabase, emptyDatabase, TEST_DATABASE_URL } from '../helper/database';
 import { Installation } from '../helper/installation';
 import { runTypeScript } from '../helper/process';
@@ -30,20 +30,10 @@ describe('sample data of 2500 pets', () => {
   test('has the requested size, and reports progress', async () => {
     expect(size).toEqual({ categories: 25, pets: PETS, orders: 1250, inventory: expect.any(Number) });
     expect(await row(TABLES.map((t) => `(select count(*)::int from ${t}) as ${t}`).join(', '))).toEqual(size);
-    const total = size.categories + size.pets + size.orders + size.inventory;
+    const total = size.pets + size.orders;
     expect(progress.at(-1)).toEqual([total, total]);
     const done = progress.map(([each = 0]) => each);
     expect(done).toEqual([...new Set(done)].sort((a, b) => a - b));
-  });
-
-  test('has orders that reserve their units, and stock that is what they left', async () => {
-    const initial = new SampleStore(PETS).stock;
-    const books = await rows<{ id: bigint; units: number }>(
-      `select i.pet_id as id, (i.quantity + coalesce(sum(o.reserved), 0))::int as units
-      from inventory i left join orders o on o.pet_id = i.pet_id group by i.pet_id`,
-    );
-    expect(books.length).toBeGreaterThan(PETS / 2);
-    for (const { id, units } of books) expect(units).toBe(initial[Number(id) - 1]);
   });
 
   test('is plausible', async () => {
@@ -58,6 +48,7 @@ describe('sample data of 2500 pets', () => {
     expect(share.names).toBeGreaterThan(200);
     expect(share.undated).toBeGreaterThan(10);
     expect(share.reserving).toBeGreaterThan(PETS / 10);
+    expect(size.inventory).toBeGreaterThan(PETS / 2);
   });
 
   test.each([
@@ -94,8 +85,8 @@ describe('sample data', () => {
   });
 
   test('has more categories and orders for more pets, up to 50 categories', () => {
-    const sizes = [1000, 10_000, 100_000].map((pets) => new SampleStore(pets));
-    expect(sizes.map(({ categories, orderCount }) => [categories.length, orderCount])).toEqual([
+    const sizes = [1000, 10_000, 100_000].map(sampleSize);
+    expect(sizes.map(({ categories, orders }) => [categories, orders])).toEqual([
       [16, 500],
       [50, 5000],
       [50, 50_000],
