@@ -2,7 +2,7 @@
 import { ViewerResolver } from './viewer-resolver';
 import { ApiKeyResolver } from './api-key-resolver';
 import type { Limiter } from '../rate-limit/limiter';
-import type { Operation, Tag } from '../rest/rest-operation';
+import type { RestOperation, Tag } from '../rest/rest-operation';
 import type { ApiKeyService } from './keys';
 import type { UsageService } from './usage-service';
 
@@ -19,25 +19,23 @@ export function accessResolvers({ apiKeys, limits, usage }: AccessServices): obj
 }
 
 /** The REST operations on a caller's quota. */
-export const ACCESS_ROUTES: readonly Operation[] = [
+export const ACCESS_ROUTES: readonly RestOperation[] = [
   {
-    id: 'getRateLimit',
     on: 'GET /rate_limit',
     ok: 200,
-    field: 'Query.rateLimit',
     summary: 'Get the remaining quota',
     description:
       'The plan in force and how much of its quota is left. This request costs no quota, and is answered during a ban.',
-    payload: ['plan', 'windows', 'bannedUntil'],
+    document: 'query getRateLimit { rateLimit { plan windows { name limit remaining resetAt } bannedUntil } }',
   },
   {
-    id: 'getUsage',
     on: 'GET /usage',
     ok: 200,
-    field: 'Query.viewer.usage',
     summary: 'Get your usage by day',
     description:
       'What the API key of the request has used: one object for each of the last days in UTC, today last. Without a key the list is empty, since anonymous callers are counted together. This request costs no quota, and is answered during a ban.',
+    document: 'query getUsage($days: Int) { viewer { usage(days: $days) { date requests refused bans } } }',
+    payload: 'viewer.usage',
   },
 ];
 

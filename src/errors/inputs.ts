@@ -172,7 +172,7 @@ function innerRuleErrors(type: GraphQLInputType, value: unknown, path: string): 
 }
 
 /** Where a variable is used. */
-interface Place {
+export interface Place {
   /** From its argument: `input`, `filter.ids.1`. */
   readonly path: string;
   /** The argument or input field that takes it as it is; `undefined` for an item of a list. */
@@ -180,7 +180,7 @@ interface Place {
 }
 
 /** Where an operation, with the fragments that it spreads, uses each variable. */
-function placesOf(
+export function placesOf(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
   fragments: Readonly<Record<string, FragmentDefinitionNode>>,
@@ -216,7 +216,7 @@ function takerOf(parent: ASTNode | readonly ASTNode[], types: TypeInfo): Element
 const MAX_ERRORS = 100;
 
 /** The operation whose variables are checked. */
-interface Source {
+export interface Source {
   readonly schema: GraphQLSchema;
   readonly node: OperationDefinitionNode;
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;

@@ -7,7 +7,7 @@ import { NodeResolver, TypedRows } from './nodes';
 import { ChangeResolver } from './changes';
 import type { Session } from '../database/database';
 import type { Readers } from '../events/hub';
-import type { Operation, Tag } from '../rest/rest-operation';
+import type { RestOperation, Tag } from '../rest/rest-operation';
 import { CATEGORY_ROUTES } from './categories/category-routes';
 import { CategoryService } from './categories/category-service';
 import { INVENTORY_ROUTES } from './inventory/inventory-routes';
@@ -57,7 +57,7 @@ export function readersOf({ pets, orders, inventory }: PetstoreServices, session
 }
 
 /** The REST operations, in the order of the specification. */
-export const PETSTORE_ROUTES: readonly Operation[] = [
+export const PETSTORE_ROUTES: readonly RestOperation[] = [
   ...PET_ROUTES,
   ...CATEGORY_ROUTES,
   ...ORDER_ROUTES,

@@ -90,20 +90,29 @@ function refuseAccept(accept: string | undefined): ProblemError | undefined {
   return type ? undefined : new ProblemError('NOT_ACCEPTABLE', 'Responses are application/json.');
 }
 
-async function run(
+/** Fails by throwing, or by the promise. */
+function run(
   executor: Executor,
   operation: PreparedOperation,
   request: RestRequest,
   reply: FastifyReply,
-  operationRequest: OperationRequest,
+  asked: OperationRequest,
 ): Promise<FastifyReply> {
-  if (operation.body && request.body === undefined) throw emptyBody();
+  if (operation.inputs.body && request.body === undefined) throw emptyBody();
   const variables = variablesOf(operation, request);
   const key = operation.runsOnce ? request.headers[IDEMPOTENCY_KEY] : undefined;
-  const idempotency = key === undefined ? undefined : { header: String(key), operation: operation.id };
-  const precondition = operation.isConditional ? preconditionOf(request.headers['if-match'], operation) : undefined;
-  const asked = { ...operationRequest, api: REST_API, idempotency, precondition };
-  const outcome = await executor.run(operation.document, null, variables, asked);
-  reply.headers(idempotencyHeaders(outcome));
-  return answer(operation, outcome.body, request, reply);
+  const restRequest: OperationRequest = {
+    session: asked.session,
+    caller: asked.caller,
+    meter: asked.meter,
+    requestId: asked.requestId,
+    observer: asked.observer,
+    api: REST_API,
+    idempotency: key === undefined ? undefined : { header: String(key), operation: operation.id },
+    precondition: operation.isConditional ? preconditionOf(request.headers['if-match'], operation) : undefined,
+  };
+  return executor.run(operation.document, null, variables, restRequest).then((outcome) => {
+    if (outcome.replayed !== undefined) reply.headers(idempotencyHeaders(outcome));
+    return answer(operation, outcome.body, request, reply);
+  });
 }

@@ -1,113 +1,152 @@
 import {
   type GraphQLArgument,
-  type GraphQLField,
   type GraphQLInputField,
   type GraphQLInputObjectType,
   type GraphQLInputType,
   type GraphQLNamedType,
+  type GraphQLSchema,
   getNamedType,
   getNullableType,
   isEnumType,
   isInputObjectType,
   isListType,
-  isRequiredArgument,
+  isNonNullType,
+  isRequiredInputField,
+  typeFromAST,
+  type VariableDefinitionNode,
+  valueFromAST,
 } from 'graphql';
-import { integerRule, type Rule, ruleOf } from '../errors/inputs';
-import { type Operation, pathParameters, routeOf } from './rest-operation';
+import { integerRule, placesOf, type Rule, ruleOf, type Source } from '../errors/inputs';
+import { type Method, pathParameters, type RestOperation, routeOf } from './rest-operation';
 import { INT32, jsonReader, type Read, SCALARS, textReader } from './scalar-formats';
-import { type Sort, sortsOf } from './sorts';
 
-type Target = readonly [argument: string, field?: string];
 type Element = GraphQLArgument | GraphQLInputField;
 
 /** One input of an operation, and what it becomes in GraphQL. */
 export interface Input {
   readonly name: string;
-  /** The argument, or the field of the argument `filter` or `input`. */
+  /** What it is given for: the argument or the input field that takes the variable, or the field of the body's type. */
   readonly element: Element;
   readonly type: GraphQLInputType;
   /** What its value must keep beyond its type. */
   readonly rule: Rule;
-  /** The location of its value in the variables: `['after']`, `['filter', 'ids']`. */
-  readonly target: Target;
+  /** Its variable, and if that is the whole body its field there. */
+  readonly variable: string;
+  readonly field?: string;
+  /** How GraphQL's errors name it: `after`, `filter.ids`, `input.name`. */
+  readonly errorPath: string;
   readonly required: boolean;
   /** Whether it is a query parameter that may be repeated. */
   readonly repeatable: boolean;
+  /** The value of its variable where it is absent, coerced; `undefined` if the variable is absent too. */
+  readonly fallback: unknown;
   /** The sort orders to choose from, if the input is one. */
-  readonly sorts?: ReadonlyMap<string, Sort>;
+  readonly sorts?: Sorts;
   /** The error message for a value that does not fit the type. */
   readonly mustBe: string;
   readonly read: Read;
+}
+
+/** The body of an operation. */
+export interface Body {
+  readonly type: GraphQLInputObjectType;
+  /** The variable that is the whole body; `undefined` if each field has a variable. */
+  readonly variable: string | undefined;
+  readonly inputs: ReadonlyMap<string, Input>;
+  /** Whether it is a merge patch, where null has a meaning. Elsewhere null for an optional field means that it is absent. */
+  readonly isPatch: boolean;
 }
 
 /** The inputs of an operation, by location and name. */
 export interface Inputs {
   readonly path: ReadonlyMap<string, Input>;
   readonly query: ReadonlyMap<string, Input>;
-  readonly body: ReadonlyMap<string, Input>;
+  readonly body: Body | undefined;
 }
 
-/** The parameters for the arguments of a list, in their order. */
-const PARAMETERS = { first: 'limit', after: 'cursor', orderBy: 'sort', days: 'days' };
+/** A variable of a document. */
+interface Variable {
+  readonly name: string;
+  readonly type: GraphQLInputType;
+  readonly isRequired: boolean;
+  /** Coerced. */
+  readonly fallback: unknown;
+  readonly element: Element;
+  /** The path from the argument that takes it: `filter.ids`. */
+  readonly path: string;
+}
 
-/** @param body the type of the body. @throws Error if a path parameter has no argument. */
-export function inputsOf(
-  operation: Operation,
-  root: GraphQLField<unknown, unknown>,
-  body: GraphQLInputObjectType | undefined,
-): Inputs {
+/** Derives the inputs from the variables of the document. @throws Error if a variable fits no input, or an input no variable. */
+export function inputsOf(source: Source, operation: RestOperation): Inputs {
   const { method, path } = routeOf(operation);
-  const argument = (name: string) => root.args.find((each) => each.name === name);
-  const inPath = pathParameters(path).map((name) => {
-    const found = argument(name) ?? argument('id');
-    if (!found) throw new Error(`${root.name} has no argument for ${name}`);
-    return inputOf(name, found, [found.name], textReader);
-  });
-  const ofList = Object.entries(PARAMETERS).flatMap(([from, name]) => {
-    const found = argument(from);
-    return found ? [inputOf(name, found, [from], textReader)] : [];
-  });
-  const filters = membersOf(argument('filter')?.type).map((field) =>
-    inputOf(operation.filters?.[field.name] ?? field.name, field, ['filter', field.name], textReader),
-  );
-  const inBody = membersOf(body).map((field) => inputOf(field.name, field, ['input', field.name], jsonReader));
-  return {
-    path: byName(inPath),
-    query: byName(method === 'GET' ? [...ofList, ...filters] : []),
-    body: byName(inBody),
+  const variables = variablesOf(source);
+  const take = (name: string, what: string): Variable => {
+    const variable = variables.get(name);
+    if (!variable) throw new Error(`${what} has no variable $${name}`);
+    variables.delete(name);
+    return variable;
   };
+  const inPath = pathParameters(path).map((name) => inputOf(take(name, path), textReader));
+  const body = bodyOf(source.schema, method, operation, variables, take);
+  const inQuery = [...variables.values()].map((variable) => inputOf(variable, textReader));
+  const required = inQuery.find((input) => input.required);
+  if (required) throw new Error(`$${required.name} must be optional, as query parameters are`);
+  if (inQuery[0] && method !== 'GET') throw new Error(`$${inQuery[0].name} is in neither the path nor the body`);
+  return { path: byName(inPath), query: byName(inQuery), body };
 }
 
 function byName(inputs: readonly Input[]): ReadonlyMap<string, Input> {
   return new Map(inputs.map((input) => [input.name, input]));
 }
 
-function membersOf(type: GraphQLInputType | undefined): GraphQLInputField[] {
-  const shape = type && getNamedType(type);
-  return isInputObjectType(shape) ? Object.values(shape.getFields()) : [];
+function variablesOf(source: Source): Map<string, Variable> {
+  const { schema, node, fragments } = source;
+  const placesOfVariable = placesOf(schema, node, fragments);
+  return new Map(
+    (node.variableDefinitions ?? []).map((definition): [string, Variable] => {
+      const name = definition.variable.name.value;
+      const [place, another] = placesOfVariable(name);
+      if (another || !place?.element) throw new Error(`$${name} must be the whole value of one argument or field`);
+      const { element, path } = place;
+      return [name, { name, ...typeOf(schema, definition), element: element as Element, path }];
+    }),
+  );
 }
 
-function inputOf(name: string, element: Element, target: Target, readerOf: typeof jsonReader): Input {
-  const { type } = element;
-  const named = getNamedType(type);
-  const sorts = isInputObjectType(named) ? sortsOf(named) : undefined;
+function typeOf(schema: GraphQLSchema, { type: node, defaultValue }: VariableDefinitionNode) {
+  // The document is valid, so it is an input type.
+  const type = typeFromAST(schema, node as Parameters<typeof typeFromAST>[1]) as GraphQLInputType;
+  const fallback = defaultValue && valueFromAST(defaultValue, type);
+  return { type, isRequired: isNonNullType(type) && !defaultValue, fallback };
+}
+
+function inputOf(variable: Variable, readerOf: typeof jsonReader): Input {
+  const { name, type, element, path, isRequired, fallback } = variable;
   return {
+    ...formatOf(element, type, readerOf),
     name,
-    element,
-    type,
-    rule: ruleOf(element),
-    target,
-    required: isRequiredArgument(element),
+    variable: name,
+    errorPath: path,
+    required: isRequired,
     repeatable: isListType(getNullableType(type)),
-    ...(sorts && { sorts }),
-    mustBe: sorts ? oneOf([...sorts.keys()]) : mustBe(named, element),
-    read: sorts ? (raw) => sorts.get(String(raw)) ?? raw : readerOf(named.name),
+    fallback,
   };
 }
 
-function mustBe(type: GraphQLNamedType, element: Element): string {
+/** The format of a value that `element` takes. */
+function formatOf(element: Element, type: GraphQLInputType, readerOf: typeof jsonReader) {
+  const named = getNamedType(type);
+  const rule = ruleOf(element);
+  if (!isInputObjectType(named))
+    return { element, type, rule, mustBe: mustBe(named, rule), read: readerOf(named.name) };
+  const sorts = sortsOf(named);
+  const read = (raw: unknown) => sorts.orders.get(String(raw)) ?? raw;
+  return { element, type, rule, sorts, mustBe: oneOf([...sorts.orders.keys()]), read };
+}
+
+function mustBe(type: GraphQLNamedType, rule: Rule): string {
   if (isEnumType(type)) return oneOf(type.getValues().map(({ name }) => name));
-  const { minimum, maximum } = { ...INT32, ...ruleOf(element) };
+  const { minimum, maximum } = { ...INT32, ...rule };
   const scalar = SCALARS[type.name];
   if (!scalar) throw new Error(`REST has no inputs of the type ${type.name}`);
   return scalar.mustBe ?? integerRule(minimum, maximum);
@@ -115,4 +154,74 @@ function mustBe(type: GraphQLNamedType, element: Element): string {
 
 function oneOf(values: string[]): string {
   return `must be one of ${values.join(', ')}`;
+}
+
+/**
+ * The body: one variable of an input type, or the fields of the type that the row names, each with a variable.
+ * @param take removes a variable from those that are left.
+ */
+function bodyOf(
+  schema: GraphQLSchema,
+  method: Method,
+  { body: named }: RestOperation,
+  variables: ReadonlyMap<string, Variable>,
+  take: (name: string, what: string) => Variable,
+): Body | undefined {
+  const isPatch = method === 'PATCH';
+  const whole = [...variables.values()].find(({ type }) => isInputObjectType(getNamedType(type)));
+  if (named === undefined && (method === 'GET' || !whole)) return undefined;
+  const type = named === undefined ? whole && getNamedType(whole.type) : schema.getType(named);
+  if (!isInputObjectType(type)) throw new Error(`${named} is no input type`);
+  const fields = Object.values(type.getFields());
+  const variable = named === undefined && whole ? take(whole.name, type.name) : undefined;
+  const inputs = fields.map((field): Input => {
+    const own = variable ?? take(field.name, type.name);
+    const required = isRequiredInputField(field);
+    const fallback = variable ? undefined : own.fallback;
+    if (!variable && getNamedType(own.type) !== getNamedType(field.type))
+      throw new Error(`$${own.name} has another type than ${type.name}.${field.name}`);
+    if (method === 'PUT' && !required && fallback === undefined)
+      throw new Error(`${type.name}.${field.name} needs a variable with a default: it is what an absent field becomes`);
+    return {
+      ...formatOf(field, field.type, jsonReader),
+      name: field.name,
+      variable: own.name,
+      ...(variable && { field: field.name }),
+      errorPath: variable ? `${own.path}.${field.name}` : own.path,
+      required,
+      repeatable: false,
+      fallback,
+    };
+  });
+  return { type, variable: variable?.name, inputs: byName(inputs), isPatch };
+}
+
+/** A sort order in GraphQL's form. */
+interface Sort {
+  readonly field: string;
+  readonly direction: 'ASC' | 'DESC';
+}
+
+/** The sort orders of a list. */
+export interface Sorts {
+  /** By REST name: `id`, `-id`, `shipDate`, `-shipDate`. */
+  readonly orders: ReadonlyMap<string, Sort>;
+  /** The name of the one without which nothing is sorted. */
+  readonly fallback: string;
+}
+
+/** @throws Error for an input type other than a sort order. */
+function sortsOf(orderBy: GraphQLInputObjectType): Sorts {
+  const { field, direction } = orderBy.getFields();
+  const type = field && getNamedType(field.type);
+  if (!isEnumType(type) || !field || !direction) throw new Error(`REST has no inputs of the type ${orderBy.name}`);
+  const orders = type.getValues().flatMap(({ name }): [string, Sort][] => [
+    [camelCase(name), { field: name, direction: 'ASC' }],
+    [`-${camelCase(name)}`, { field: name, direction: 'DESC' }],
+  ]);
+  return { orders: new Map(orders), fallback: camelCase(String(field.defaultValue)) };
+}
+
+function camelCase(name: string): string {
+  return name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }

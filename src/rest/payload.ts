@@ -1,5 +1,4 @@
 import {
-  type GraphQLField,
   type GraphQLObjectType,
   type GraphQLOutputType,
   getNamedType,
@@ -7,62 +6,132 @@ import {
   isLeafType,
   isListType,
   isObjectType,
+  isScalarType,
 } from 'graphql';
+import { JsonText } from '../database/reading/selection';
 import { ruleOf } from '../errors/inputs';
-import type { Operation } from './rest-operation';
-
-type Field = GraphQLField<unknown, unknown>;
+import type { SelectedField, SelectedFields } from '../graphql/cost';
+import { quoted } from '../graphql/json-text';
+import type { RestOperation } from './rest-operation';
+import { SCALARS } from './scalar-formats';
 
 /** What an operation returns: an object, a page of them, or a list. */
 export interface Payload {
   /** The name of its schema: `Pet`, `Pets`. */
   readonly name: string;
   readonly type: GraphQLObjectType;
-  readonly fields: readonly Field[];
+  /** What is selected of each object. */
+  readonly members: readonly SelectedField[];
   readonly isPage: boolean;
   /** Whether it is written as an array: a page, or a list as it is. */
   readonly isList: boolean;
   /** The most items of a list that is no page. */
   readonly maxItems?: number;
+  /** The response keys that lead from the data to the result. */
+  readonly keys: readonly string[];
+  /** The field whose result it is. */
+  readonly field: SelectedField['field'];
 }
 
-/** @throws Error if the root field returns no object, or a named field does not exist. */
-export function payloadOf(root: Field, { payload: names, ok }: Operation): Payload {
-  const returned = objectType(root.type);
-  const nodes = returned.getFields().nodes;
-  const type = nodes ? objectType(nodes.type) : returned;
-  const named = names?.map((name) => {
-    const field = type.getFields()[name];
-    if (!field) throw new Error(`${type.name} has no field ${name}`);
-    return field;
-  });
-  const fields = named ?? valuesOf(type);
-  const isList = nodes !== undefined || isListType(getNullableType(root.type));
-  // What is not returned is not read, but GraphQL requires a field.
+/** @throws Error if the document does not select what a payload needs. */
+export function payloadOf(root: SelectedFields, { payload, ok }: RestOperation): Payload {
+  const [only, another] = root.fields;
+  if (!only || another) throw new Error('the document must select one root field');
+  const names = payload?.split('.') ?? [only.field.name];
+  const path: SelectedField[] = [];
+  for (const name of names) path.push(child(path.at(-1)?.selection ?? root, name, payload ?? name));
+  const { field, selection = { fields: [] } } = path.at(-1) as SelectedField;
+  const returned = getNamedType(field.type);
+  if (!isObjectType(returned)) throw new Error(`${returned.name} is no object type`);
+  const isPage = 'nodes' in returned.getFields();
+  const item = isPage ? child(selection, 'nodes', `${field.name}.nodes`) : undefined;
+  if (isPage) {
+    const info = child(selection, 'pageInfo', `${field.name}.pageInfo`).selection ?? { fields: [] };
+    for (const name of ['hasNextPage', 'endCursor']) child(info, name, `${field.name}.pageInfo.${name}`);
+  }
+  const type = item ? (getNamedType(item.field.type) as GraphQLObjectType) : returned;
+  const members = item?.selection?.fields ?? selection.fields;
+  members.forEach(checkFormat);
+  if (ok === 201 && !members.some(({ key }) => key === 'id')) throw new Error('201 needs an id for Location');
+  const isList = isPage || isListType(getNullableType(field.type));
   return {
-    name: isList ? capitalised(root.name) : type.name,
+    name: isList ? field.name.charAt(0).toUpperCase() + field.name.slice(1) : type.name,
     type,
-    fields: ok === 204 ? fields.slice(0, 1) : fields,
-    isPage: nodes !== undefined,
+    members,
+    isPage,
     isList,
-    ...(!nodes && isList && { maxItems: Math.max(...root.args.map((argument) => ruleOf(argument).maximum ?? 0)) }),
+    ...(isList && !isPage && { maxItems: Math.max(...field.args.map((each) => ruleOf(each).maximum ?? 0)) }),
+    keys: path.map(({ key }) => key),
+    field,
   };
 }
 
-/** The fields of a type that payloads have unless a row names them: its own values, but no relations and no `nodeId`. */
-export function valuesOf(type: GraphQLObjectType): Field[] {
-  const ofInterfaces = new Set(type.getInterfaces().flatMap((each) => Object.keys(each.getFields())));
-  return Object.values(type.getFields()).filter(
-    ({ name, type, args }) => isLeafType(getNamedType(type)) && !args.length && !ofInterfaces.has(name),
-  );
+function child({ fields }: SelectedFields, name: string, path: string): SelectedField {
+  const found = fields.find(({ field, key }) => field.name === name && key === name);
+  if (!found) throw new Error(`the document does not select ${path}`);
+  return found;
 }
 
-function capitalised(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1);
+function checkFormat({ field, selection }: SelectedField): void {
+  const type = getNamedType(field.type);
+  if (isScalarType(type) && !SCALARS[type.name]) throw new Error(`REST has no format for the type ${type.name}`);
+  selection?.fields.forEach(checkFormat);
 }
 
-function objectType(type: GraphQLOutputType): GraphQLObjectType {
-  const named = getNamedType(type);
-  if (!isObjectType(named)) throw new Error(`${named.name} is no object type`);
-  return named;
+/** Writes a value of a GraphQL result as JSON text. */
+export type Writer = (value: unknown) => string;
+
+/**
+ * The writer for a payload: nulls are left out, and identifiers, which are strings in GraphQL, become JSON integers,
+ * exact beyond 2^53.
+ */
+export function writerOf({ members, isList }: Payload): Writer {
+  const write = objectWriter(members);
+  return isList ? listWriter(write) : write;
 }
+
+/** Writes a row, as the domain has it, as a read of it writes its result. */
+export function rowWriterOf({ members }: Payload): (row: object) => string {
+  const write = objectWriter(members);
+  return (row) => {
+    const values = row as Readonly<Record<string, unknown>>;
+    const result = members.map(({ key, field }) => {
+      const value = values[field.name] ?? null;
+      const type = getNamedType(field.type);
+      return [key, value !== null && isLeafType(type) ? type.serialize(value) : value];
+    });
+    return write(Object.fromEntries(result));
+  };
+}
+
+function objectWriter(fields: readonly SelectedField[]): Writer {
+  const members = fields.map(({ key, field, selection }) => ({
+    key,
+    name: `${JSON.stringify(key)}:`,
+    write: valueWriter(field.type, selection),
+  }));
+  return (value) => {
+    if (value instanceof JsonText) return value.text;
+    const object = value as Record<string, unknown>;
+    let text = '{';
+    for (const { key, name, write } of members) {
+      const field = object[key];
+      if (field !== null && field !== undefined) text += (text === '{' ? name : `,${name}`) + write(field);
+    }
+    return `${text}}`;
+  };
+}
+
+function valueWriter(type: GraphQLOutputType, selection: SelectedFields | undefined): Writer {
+  const shape = getNullableType(type);
+  if (isListType(shape)) return listWriter(valueWriter(shape.ofType, selection));
+  if (selection) return objectWriter(selection.fields);
+  return VERBATIM.has(getNamedType(shape).name) ? String : (value) => quoted(value as string);
+}
+
+function listWriter(write: Writer): Writer {
+  return (list) => (list instanceof JsonText ? list.text : `[${(list as unknown[]).map(write).join(',')}]`);
+}
+
+/** Scalars whose GraphQL result, as a string, is already their JSON text. */
+const VERBATIM: ReadonlySet<string> = new Set(['ID', 'Int', 'Float', 'Boolean']);

@@ -3,23 +3,20 @@ import {
   type GraphQLField,
   type GraphQLSchema,
   getNamedType,
-  isObjectType,
+  Kind,
   parse,
   validate,
+  visit,
 } from 'graphql';
+import { analyse } from '../graphql/analysis';
 import { annotationsOf, type StabilityLevel } from '../graphql/annotations';
 import type { Scope } from '../graphql/caller';
 import { ownDescription } from '../graphql/descriptions';
 import { requiredScope } from '../graphql/directives';
 import { errorsOf } from '../graphql/errors-directive';
-import { type Body, bodyOf } from './body-shape';
 import { type Inputs, inputsOf } from './inputs';
-import { documentOf } from './operation-document';
-import { type Payload, payloadOf } from './payload';
-import { rowWriterOf, type Writer, writerOf } from './payload-writer';
-import { type Method, type Operation, type RestApi, routeOf } from './rest-operation';
-
-type Field = GraphQLField<unknown, unknown>;
+import { type Payload, payloadOf, rowWriterOf, type Writer, writerOf } from './payload';
+import { type Method, pathParameters, type RestApi, type RestOperation, routeOf } from './rest-operation';
 
 /** The stability of an operation, or of one of its parameters, as marked in the schema. */
 export interface Stability {
@@ -28,19 +25,17 @@ export interface Stability {
 }
 
 /** An operation with everything computed that can be before the first request. */
-export interface PreparedOperation extends Omit<Operation, 'payload'> {
+export interface PreparedOperation extends Omit<RestOperation, 'document' | 'body' | 'payload'> {
+  /** `operationId` in OpenAPI. */
+  readonly id: string;
   readonly method: Method;
   readonly path: string;
   readonly tag: string;
   readonly description: string;
-  /** The document that it runs; its variables are named after the arguments of the root field. */
   readonly document: DocumentNode;
-  /** The field of the data that holds the result. */
-  readonly root: string;
-  /** The field of that one which is the result, if it is not itself. */
-  readonly inner: string | undefined;
   readonly inputs: Inputs;
-  readonly body: Body | undefined;
+  /** The field of the body that identifies the resource; if a path parameter does, it must equal that one. */
+  readonly identity: { readonly field: string; readonly parameter: string | undefined };
   readonly payload: Payload;
   /** Whether it accepts an idempotency key. The others can be retried as they are. */
   readonly runsOnce: boolean;
@@ -58,70 +53,87 @@ export interface PreparedOperation extends Omit<Operation, 'payload'> {
   writeRow(row: object): string;
 }
 
-/** @throws Error if an operation does not fit the schema. */
+/** @throws Error that names the operation and the reason, if one cannot be derived from its document and the schema. */
 export function prepareAll(schema: GraphQLSchema, { operations, tags }: RestApi): PreparedOperation[] {
+  const selections = new Map<string, string>();
   return operations.map((operation) => {
     try {
-      return prepare(schema, operation, tags);
+      const prepared = prepare(schema, operation, tags);
+      const { type, members } = prepared.payload;
+      requireSameSelection(selections, type.name, members);
+      return prepared;
     } catch (error) {
-      throw new Error(`REST operation ${operation.id}: ${(error as Error).message}`);
+      throw new Error(`REST operation ${operation.on}: ${(error as Error).message}`);
     }
   });
 }
 
-function prepare(schema: GraphQLSchema, operation: Operation, tags: RestApi['tags']): PreparedOperation {
+/** Adds to the known selections. A type has one schema, and its ETags are compared, so all operations select the same of it. */
+function requireSameSelection(known: Map<string, string>, type: string, members: Payload['members']): void {
+  const selection = members.map(({ key }) => key).join(' ');
+  const other = known.get(type) ?? selection;
+  if (selection !== other) throw new Error(`it selects { ${selection} } of ${type}, others { ${other} }`);
+  known.set(type, selection);
+  for (const { field, selection } of members)
+    if (selection) requireSameSelection(known, getNamedType(field.type).name, selection.fields);
+}
+
+function prepare(schema: GraphQLSchema, operation: RestOperation, tags: RestApi['tags']): PreparedOperation {
   const { method, path } = routeOf(operation);
   const tag = tags[path.split('/')[1] ?? ''];
   if (!tag) throw new Error(`no tag has ${path}`);
-  const fields = fieldsOf(schema, operation);
-  const [root, field = root] = fields;
-  const payload = payloadOf(field, operation);
-  const body = bodyOf(schema, field, operation, payload);
-  const inputs = inputsOf(operation, field, body?.type);
-  const all = [...inputs.path.values(), ...inputs.query.values(), ...inputs.body.values()];
-  const document = parse(documentOf(operation, fields, all, payload));
-  const [invalid] = validate(schema, document);
-  if (invalid) throw invalid;
+  const { document, id, ...source } = read(schema, operation.document);
+  const { root } = analyse(source, {});
+  const payload = payloadOf(root, operation);
+  const inputs = inputsOf(source, operation);
+  const all = [...inputs.path.values(), ...inputs.query.values(), ...(inputs.body?.inputs.values() ?? [])];
+  const [parameter] = pathParameters(path);
+  const rootField = root.fields[0]?.field as GraphQLField<unknown, unknown>;
   return {
     ...operation,
-    tag: tag.name,
-    description: operation.description ?? ownDescription(field),
+    id,
     method,
     path,
+    tag: tag.name,
+    description: operation.description ?? ownDescription(payload.field),
     document,
-    root: root.name,
-    inner: field === root ? undefined : field.name,
     inputs,
-    body,
+    identity: { field: payload.members.some(({ key }) => key === 'id') ? 'id' : (parameter ?? 'id'), parameter },
     payload,
     runsOnce: method === 'POST' || method === 'PATCH',
     isConditional: method !== 'GET' && method !== 'POST',
-    errors: errorsOf(root),
-    scope: requiredScope(root),
-    stability: stabilityOf(schema, field, inputs),
-    errorPaths: new Map(all.map(({ target, name }) => [target.join('.'), name])),
+    errors: errorsOf(rootField),
+    scope: requiredScope(rootField),
+    stability: stabilityOf(schema, payload, inputs),
+    errorPaths: new Map(all.map(({ errorPath, name }) => [errorPath, name])),
     write: writerOf(payload),
-    writeRow: rowWriterOf(payload.type),
+    writeRow: rowWriterOf(payload),
   };
 }
 
-/** The root field, and the field of it that an operation is for, if it is not for itself. */
-function fieldsOf(schema: GraphQLSchema, { field: coordinate }: Operation): [root: Field, field?: Field] {
-  const [rootType = '', ...names] = coordinate.split('.');
-  let type: unknown = schema.getType(rootType);
-  const fields = names.map((name) => {
-    const found = isObjectType(type) ? type.getFields()[name] : undefined;
-    if (!found) throw new Error(`the schema has no ${coordinate}`);
-    type = getNamedType(found.type);
-    return found;
+/** A valid document of one named operation, without conditions. */
+function read(schema: GraphQLSchema, text: string) {
+  const document = parse(text);
+  const [invalid] = validate(schema, document);
+  if (invalid) throw invalid;
+  visit(document, {
+    Directive: ({ name }) => {
+      throw new Error(`the document must not use @${name.value}`);
+    },
   });
-  return fields as [Field, Field?];
+  const operations = document.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION);
+  const parts = document.definitions.filter((each) => each.kind === Kind.FRAGMENT_DEFINITION);
+  const fragments = Object.fromEntries(parts.map((fragment) => [fragment.name.value, fragment]));
+  const [node, another] = operations;
+  const id = node?.name?.value;
+  if (!node || another || id === undefined) throw new Error('the document must have one operation, with a name');
+  return { document, id, schema, node, fragments };
 }
 
 /** The stability of an input is that of its parameter. */
-function stabilityOf(schema: GraphQLSchema, root: Field, { query }: Inputs): Stability | undefined {
+function stabilityOf(schema: GraphQLSchema, { field }: Payload, { query }: Inputs): Stability | undefined {
   const annotations = annotationsOf(schema);
-  const level = annotations.get(root)?.stability;
+  const level = annotations.get(field)?.stability;
   if (level) return { level };
   for (const { name, element } of query.values()) {
     const stability = annotations.get(element)?.stability;

@@ -4,8 +4,7 @@ import { isLosslessNumber } from 'lossless-json';
 import { badInput, type ErrorDetail } from '../errors/errors';
 import { faultsOf, typeErrors } from '../errors/inputs';
 import type { Variables } from '../graphql/context';
-import type { Body } from './body-shape';
-import type { Input } from './inputs';
+import type { Body, Input } from './inputs';
 import type { PreparedOperation } from './prepared-operation';
 
 /** A request whose path, query string and body are parsed. A repeated parameter is an array. */
@@ -21,13 +20,16 @@ const MAX_DETAILS = 100;
  * Builds the variables of an operation's document from a request, each coerced to its type.
  * @throws ProblemError `BAD_USER_INPUT` that names everything that does not fit.
  */
-export function variablesOf({ inputs, body }: PreparedOperation, request: RestRequest): Variables {
+export function variablesOf({ inputs, identity }: PreparedOperation, request: RestRequest): Variables {
+  const { path, query, body } = inputs;
   const reading = new Reading();
-  for (const [name, input] of inputs.path) reading.take(input, request.params[name]);
-  readQuery(reading, inputs.query, request.query);
+  for (const [name, input] of path) reading.take(input, request.params[name]);
+  for (const [, input] of query) reading.fallBack(input);
+  readQuery(reading, query, request.query);
   if (body) {
-    reading.variables.input = { ...body.defaults };
-    if (isObject(request.body)) readBody(reading, inputs.body, body, request.body, request.params);
+    if (body.variable !== undefined) reading.variables[body.variable] = {};
+    for (const [, input] of body.inputs) reading.fallBack(input);
+    if (isObject(request.body)) readBody(reading, body, request.body, identity, request.params);
     else reading.refuse('body', 'must be a JSON object');
   }
   if (reading.details.length) throw badInput(...reading.details.slice(0, MAX_DETAILS));
@@ -39,18 +41,17 @@ class Reading {
   readonly variables: Record<string, unknown> = {};
   readonly details: ErrorDetail[] = [];
 
-  take({ name, type, rule, target: [argument, field], read, mustBe }: Input, raw: unknown): void {
+  fallBack({ variable, fallback }: Input): void {
+    if (fallback !== undefined) this.variables[variable] = fallback;
+  }
+
+  take({ name, type, rule, variable, field, read, mustBe }: Input, raw: unknown): void {
     const given = read(raw);
     const value = coerced(type, given);
     if (value === undefined) for (const { path } of typeErrors(type, given, name)) this.refuse(path, mustBe);
     else for (const message of faultsOf(rule, given)) this.refuse(name, message);
-    if (field === undefined) this.variables[argument] = value;
-    else this.objectOf(argument)[field] = value;
-  }
-
-  private objectOf(argument: string): Record<string, unknown> {
-    this.variables[argument] ??= {};
-    return this.variables[argument] as Record<string, unknown>;
+    if (field === undefined) this.variables[variable] = value;
+    else (this.variables[variable] as Record<string, unknown>)[field] = value;
   }
 
   refuse(path: string, message: string): void {
@@ -68,7 +69,8 @@ function coerced(type: GraphQLInputType, value: unknown): unknown {
 }
 
 function readQuery(reading: Reading, inputs: ReadonlyMap<string, Input>, query: RestRequest['query']): void {
-  for (const [name, raw] of Object.entries(query)) {
+  for (const name in query) {
+    const raw = query[name];
     const input = inputs.get(name);
     if (!input) reading.refuse(name, 'is not a parameter of this operation');
     else if (Array.isArray(raw) && !input.repeatable) reading.refuse(name, 'must not be repeated');
@@ -78,9 +80,9 @@ function readQuery(reading: Reading, inputs: ReadonlyMap<string, Input>, query: 
 
 function readBody(
   reading: Reading,
-  inputs: ReadonlyMap<string, Input>,
-  { type, identity, isPatch }: Body,
+  { type, inputs, isPatch }: Body,
   given: object,
+  identity: PreparedOperation['identity'],
   path: RestRequest['params'],
 ): void {
   for (const [name, raw] of Object.entries(given)) {
@@ -90,13 +92,13 @@ function readBody(
     else if (raw === null && input.required) reading.refuse(name, 'must not be null');
     else if (raw !== null || isPatch) reading.take(input, raw);
   }
-  for (const { name, required } of inputs.values())
+  for (const [name, { required }] of inputs)
     if (required && !Object.hasOwn(given, name)) reading.refuse(name, 'is required');
 }
 
 function readIdentity(
   reading: Reading,
-  { field, parameter }: Body['identity'],
+  { field, parameter }: PreparedOperation['identity'],
   raw: unknown,
   path: RestRequest['params'],
 ): void {

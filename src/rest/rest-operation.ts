@@ -13,32 +13,28 @@ export interface RestApi {
   readonly description: string;
   /** The tags of operations, by the first part of their paths. */
   readonly tags: Readonly<Record<string, Tag>>;
-  readonly operations: readonly Operation[];
+  readonly operations: readonly RestOperation[];
 }
 
-/** One operation of the REST interface: its route, its success status, what it does, and its documentation. */
-export interface Operation {
-  /** `operationId` in OpenAPI. */
-  readonly id: string;
+/** One operation of the REST interface: a path, and the GraphQL document that answers it. */
+export interface RestOperation {
   /** Method and path, as in `GET /things/{thingId}`. */
   readonly on: `${Method} /${string}`;
   readonly ok: 200 | 201 | 204;
   readonly summary: string;
-  /** By default that of the root field. */
+  /** By default that of the field. */
   readonly description?: string;
   /**
-   * The root field that it runs, or a field of it: `Query.viewer.usage`. Its arguments are the parameters of a GET, and its
-   * `input` is the body; the values of the object that it returns are the payload, for a connection those of its `nodes`.
+   * The operation id is its name, and the inputs are its variables. A variable named in the path is a path parameter, one of
+   * an input type is the body, and the rest are query parameters. All operations select a type by the same fragment.
    */
-  readonly field: `${'Query' | 'Mutation'}.${string}`;
-  /** Set if the body replaces the object: its input type, and the values of absent fields, if not null. */
-  readonly replaces?: { readonly type: string; readonly defaults?: Readonly<Record<string, unknown>> };
-  /** The fields of the payload, if they are not all values of the object. */
-  readonly payload?: readonly string[];
+  readonly document: string;
+  /** The input type of the body, if no variable has it: each of its fields has a variable of its name. */
+  readonly body?: string;
+  /** The field that is the payload, if it is not the root field: `viewer.usage`. Of a page the payload is `nodes`. */
+  readonly payload?: string;
   /** The error message of a read that finds nothing, if not that the object does not exist. */
   readonly missing?: string;
-  /** The parameters for the fields of a filter, whose names are plural: REST repeats a parameter. */
-  readonly filters?: Readonly<Record<string, string>>;
   readonly deprecation?: Deprecation;
 }
 
@@ -50,7 +46,7 @@ export interface Deprecation {
   readonly successor: string;
 }
 
-export function routeOf({ on }: Operation): { method: Method; path: string } {
+export function routeOf({ on }: Pick<RestOperation, 'on'>): { method: Method; path: string } {
   const space = on.indexOf(' ');
   return { method: on.slice(0, space) as Method, path: on.slice(space + 1) };
 }

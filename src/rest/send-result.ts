@@ -40,7 +40,7 @@ export function answer(
   return reply.code(ok).header('etag', etagOf(text)).header('content-type', JSON_TYPE).send(text);
 }
 
-function resultOf({ root, inner, errorPaths }: PreparedOperation, { errors, data }: FormattedExecutionResult): unknown {
+function resultOf({ payload, errorPaths }: PreparedOperation, { errors, data }: FormattedExecutionResult): unknown {
   const [error] = errors ?? [];
   if (error) {
     const { code, status, details, requestId } = error.extensions as unknown as Problem;
@@ -49,8 +49,9 @@ function resultOf({ root, inner, errorPaths }: PreparedOperation, { errors, data
     if (renamed && code === 'BAD_USER_INPUT') throw badInput(...renamed);
     throw new ExpectedError(code, status, error.message, renamed, requestId);
   }
-  const result = data?.[root];
-  return inner === undefined ? result : (result as Readonly<Record<string, unknown>> | null)?.[inner];
+  let result: unknown = data;
+  for (const key of payload.keys) result = (result as Readonly<Record<string, unknown>> | null | undefined)?.[key];
+  return result;
 }
 
 /** The error of a read that found nothing. */

@@ -1,37 +1,157 @@
-import { buildSchema, type GraphQLSchema } from 'graphql';
+import { buildSchema } from 'graphql';
 import { contractSchema, REST } from '../../src/app/contract';
 import { prepareAll } from '../../src/rest/prepared-operation';
-import type { Operation, RestApi } from '../../src/rest/rest-operation';
+import type { RestApi, RestOperation } from '../../src/rest/rest-operation';
 
 const SCHEMA = buildSchema(`
-  type Query { pet(id: ID!): Pet  pets(first: Int): Pet  heavy(filter: Filter): Pet  count: Int!  nearest(place: String!): Pet }
-  type Mutation { createPet(input: NewPet!): Pet!  updatePet(id: ID!, input: PetUpdate!): Pet! }
-  type Pet { id: ID! name: String! }
+  type Query {
+    thing(id: ID!): Thing
+    things(first: Int, filter: Filter): Things
+    pair(a: Int, b: Int): Thing
+    nearest(place: String!): Thing
+    colours(by: Colour): Thing
+    count: Int!
+    box: Box
+  }
+  type Mutation { createThing(input: NewThing!): Thing!  updateThing(id: ID!, input: ThingUpdate!): Thing! }
+  type Thing { id: ID! name: String! size: Float }
+  type Things { nodes: [Thing!]! pageInfo: PageInfo! }
+  type PageInfo { hasNextPage: Boolean! endCursor: String }
+  type Box { thing: Thing things: [Thing!]! }
   input Filter { weight: Float }
-  input NewPet { name: String! }
-  input PetUpdate { name: String }
+  input Colour { hue: Int }
+  input NewThing { name: String! note: String }
+  input ThingUpdate { name: String note: String }
 `);
-const prepare = (schema: GraphQLSchema, operation: Operation) =>
-  prepareAll(schema, { tags: REST.tags, operations: [operation] } as unknown as RestApi);
-const replaces = (type: string) => ({ replaces: { type } });
 
-test.each<[fault: string, on: Operation['on'], field: Operation['field'], more: Partial<Operation>]>([
-  ['the schema has no Query.dog', 'GET /pets', 'Query.dog', {}],
-  ['no tag has /dogs', 'GET /dogs', 'Query.pets', {}],
-  ['Int is no object type', 'GET /pets', 'Query.count', {}],
-  ['Pet has no field colour', 'GET /pets/{id}', 'Query.pet', { payload: ['id', 'colour'] }],
-  ['pets has no argument for petId', 'GET /pets/{petId}', 'Query.pets', {}],
-  ['Field "pet" argument "id"', 'GET /pets', 'Query.pet', {}],
-  ['Field "nearest" argument "place"', 'GET /pets', 'Query.nearest', {}],
-  ['REST has no inputs of the type Float', 'GET /pets', 'Query.heavy', {}],
-  ['OldPet is no input type', 'POST /pets', 'Mutation.createPet', replaces('OldPet')],
-  ['PetUpdate has no field weight', 'PUT /pets/{id}', 'Mutation.updatePet', replaces('Filter')],
-])('a row that does not fit the schema stops the start: %s', (fault, on, field, more) => {
-  expect(() => prepare(SCHEMA, { id: 'test', on, ok: 200, summary: '', field, ...more })).toThrow(`test: ${fault}`);
+const prepare = (...operations: (Pick<RestOperation, 'on' | 'document'> & Partial<RestOperation>)[]) => {
+  const tags = { things: { name: 'Things', description: '' } };
+  const rows = operations.map((row): RestOperation => ({ ok: 200, summary: '', ...row }));
+  return prepareAll(SCHEMA, { title: '', description: '', tags, operations: rows } satisfies RestApi);
+};
+
+const GET = 'query getThing($thingId: ID!) { thing(id: $thingId) { id name } }';
+const PAGE = 'pageInfo { hasNextPage endCursor }';
+
+test('an operation has the name of its document, and inputs for its variables', () => {
+  const [get, list, put] = prepare(
+    { on: 'GET /things/{thingId}', document: GET },
+    {
+      on: 'GET /things',
+      document: `query listThings($limit: Int = 20) { things(first: $limit) { nodes { id name } ${PAGE} } }`,
+    },
+    {
+      on: 'PUT /things/{thingId}',
+      body: 'NewThing',
+      document: `mutation replaceThing($thingId: ID!, $name: String!, $note: String = null) {
+        updateThing(id: $thingId, input: { name: $name, note: $note }) { id name }
+      }`,
+    },
+  );
+  expect([get?.id, [...(get?.inputs.path.keys() ?? [])], get?.payload.name]).toEqual([
+    'getThing',
+    ['thingId'],
+    'Thing',
+  ]);
+  expect([list?.inputs.query.get('limit')?.fallback, list?.payload.name]).toEqual([20, 'Things']);
+  expect(Object.fromEntries(put?.errorPaths ?? [])).toEqual({
+    id: 'thingId',
+    'input.name': 'name',
+    'input.note': 'note',
+  });
 });
 
-test('a replacement without a value for a field that cannot be null stops the start', () => {
-  const row: Operation = { id: 'test', on: 'PUT /pets/{petId}', ok: 200, summary: '', field: 'Mutation.updatePet' };
-  const product = contractSchema();
-  expect(() => prepare(product, { ...row, ...replaces('NewPet') })).toThrow('NewPet.status needs a default');
+describe('what cannot be derived stops the start, with the operation and the reason:', () => {
+  test.each<[reason: string, on: RestOperation['on'], document: string, more?: Partial<RestOperation>]>([
+    ['no tag has /dogs', 'GET /dogs', GET],
+    ['Syntax Error', 'GET /things/{thingId}', 'query {'],
+    ['Cannot query field "colour" on type "Thing"', 'GET /things', 'query q { nearest(place: "x") { colour } }'],
+    ['Unknown type "NewDog"', 'POST /things', 'mutation m($i: NewDog!) { createThing(input: $i) { id } }'],
+    ['the document must have one operation, with a name', 'GET /things', '{ box { thing { id } } }'],
+    ['the document must have one operation', 'GET /things/{thingId}', `${GET} query other { count }`],
+    [
+      'the document must not use @skip',
+      'GET /things',
+      'query q($a: Boolean!) { box { thing { id name @skip(if: $a) } } }',
+    ],
+    ['the document must select one root field', 'GET /things', 'query q { box { thing { id } } count }'],
+    ['Int is no object type', 'GET /things', 'query q { count }'],
+    [
+      'the document does not select box.things',
+      'GET /things',
+      'query q { box { thing { id } } }',
+      { payload: 'box.things' },
+    ],
+    ['the document does not select things.pageInfo', 'GET /things', 'query q { things { nodes { id } } }'],
+    [
+      'the document does not select things.pageInfo.endCursor',
+      'GET /things',
+      'query q { things { nodes { id } pageInfo { hasNextPage } } }',
+    ],
+    ['REST has no format for the type Float', 'GET /things/{a}', 'query q($a: ID!) { thing(id: $a) { id size } }'],
+    ['/things/{id} has no variable $id', 'GET /things/{id}', GET],
+    ['$thingId must be optional', 'GET /things', GET],
+    ['$place must be optional', 'GET /things', 'query q($place: String!) { nearest(place: $place) { id } }'],
+    ['$a must be the whole value of one argument', 'GET /things', 'query q($a: Int) { pair(a: $a, b: $a) { id } }'],
+    [
+      'REST has no inputs of the type Float',
+      'GET /things',
+      `query q($weight: Float) { things(filter: { weight: $weight }) { nodes { id } ${PAGE} } }`,
+    ],
+    ['REST has no inputs of the type Colour', 'GET /things', 'query q($c: Colour) { colours(by: $c) { id } }'],
+    [
+      '$note is in neither the path nor the body',
+      'POST /things',
+      'mutation m($note: String) { createThing(input: { name: "x", note: $note }) { id } }',
+    ],
+    ['201 needs an id', 'POST /things', 'mutation m($i: NewThing!) { createThing(input: $i) { name } }', { ok: 201 }],
+    [
+      'OldThing is no input type',
+      'POST /things',
+      'mutation m($name: String!) { createThing(input: { name: $name }) { id } }',
+      { body: 'OldThing' },
+    ],
+    [
+      'NewThing has no variable $note',
+      'POST /things',
+      'mutation m($name: String!) { createThing(input: { name: $name }) { id } }',
+      { body: 'NewThing' },
+    ],
+    [
+      '$name has another type than ThingUpdate.name',
+      'POST /things',
+      'mutation m($name: ID!, $note: String) { updateThing(id: $name, input: { note: $note }) { id } }',
+      { body: 'ThingUpdate' },
+    ],
+    [
+      'NewThing.note needs a variable with a default',
+      'PUT /things/{thingId}',
+      `mutation m($thingId: ID!, $name: String!, $note: String) {
+        updateThing(id: $thingId, input: { name: $name, note: $note }) { id }
+      }`,
+      { body: 'NewThing' },
+    ],
+    [
+      'ThingUpdate.name needs a variable with a default',
+      'PUT /things/{thingId}',
+      'mutation m($thingId: ID!, $input: ThingUpdate!) { updateThing(id: $thingId, input: $input) { id } }',
+    ],
+  ])('%s', (reason, on, document, more = {}) => {
+    expect(() => prepare({ on, document, ...more })).toThrow(`REST operation ${on}: ${reason}`);
+  });
+
+  test('another selection of the same type', () => {
+    const other = 'query nearest { box { thing { id } } }';
+    const rows = [
+      { on: 'GET /things/{thingId}', document: GET },
+      { on: 'GET /things', document: other, payload: 'box.thing' },
+    ] as const;
+    expect(() => prepare(...rows)).toThrow(
+      'REST operation GET /things: it selects { id } of Thing, others { id name }',
+    );
+  });
+});
+
+test('every operation of the product can be derived', () => {
+  expect(prepareAll(contractSchema(), REST)).toHaveLength(REST.operations.length);
 });

@@ -1,52 +1,62 @@
-import type { Operation } from '../../rest/rest-operation';
+import type { RestOperation } from '../../rest/rest-operation';
+
+/** What every response with a category has of it, and what its ETag is made of. */
+const CATEGORY = 'fragment category on Category { id name description }';
 
 /** The REST operations on categories. */
-export const CATEGORY_ROUTES: readonly Operation[] = [
+export const CATEGORY_ROUTES: readonly RestOperation[] = [
   {
-    id: 'listCategories',
     on: 'GET /categories',
     ok: 200,
-    field: 'Query.categories',
     summary: 'List categories',
-    filters: { ids: 'id' },
+    document: `query listCategories(
+        $limit: Int = 20, $cursor: String, $sort: CategorySort, $id: [ID!], $name: String
+      ) {
+        categories(first: $limit, after: $cursor, orderBy: $sort, filter: { ids: $id, name: $name }) {
+          nodes { ...category } pageInfo { hasNextPage endCursor }
+        }
+      } ${CATEGORY}`,
   },
   {
-    id: 'createCategory',
     on: 'POST /categories',
     ok: 201,
-    field: 'Mutation.createCategory',
     summary: 'Create a category',
+    document: `mutation createCategory($input: NewCategory!) {
+        createCategory(input: $input) { ...category }
+      } ${CATEGORY}`,
   },
   {
-    id: 'getCategory',
     on: 'GET /categories/{categoryId}',
     ok: 200,
-    field: 'Query.category',
     summary: 'Get a category',
     description: 'The category with this id.',
+    document: `query getCategory($categoryId: ID!) { category(id: $categoryId) { ...category } } ${CATEGORY}`,
   },
   {
-    id: 'replaceCategory',
     on: 'PUT /categories/{categoryId}',
     ok: 200,
-    field: 'Mutation.updateCategory',
     summary: 'Replace a category',
     description: 'Replaces the category. An omitted description is removed.',
-    replaces: { type: 'NewCategory' },
+    body: 'NewCategory',
+    document: `mutation replaceCategory($categoryId: ID!, $name: String!, $description: String = null) {
+        updateCategory(id: $categoryId, input: { name: $name, description: $description }) { ...category }
+      } ${CATEGORY}`,
   },
   {
-    id: 'updateCategory',
     on: 'PATCH /categories/{categoryId}',
     ok: 200,
-    field: 'Mutation.updateCategory',
     summary: 'Update a category',
+    document: `mutation updateCategory($categoryId: ID!, $input: CategoryUpdate!) {
+        updateCategory(id: $categoryId, input: $input) { ...category }
+      } ${CATEGORY}`,
   },
   {
-    id: 'deleteCategory',
     on: 'DELETE /categories/{categoryId}',
     ok: 204,
-    field: 'Mutation.deleteCategory',
     summary: 'Delete a category',
     description: 'Deletes a category that has no pets.',
+    document: `mutation deleteCategory($categoryId: ID!) {
+        deleteCategory(id: $categoryId) { ...category }
+      } ${CATEGORY}`,
   },
 ];

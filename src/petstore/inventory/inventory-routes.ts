@@ -1,37 +1,45 @@
-import type { Operation } from '../../rest/rest-operation';
+import type { RestOperation } from '../../rest/rest-operation';
+
+/** What every response with an inventory entry has of it, and what its ETag is made of. */
+const ITEM = 'fragment item on InventoryItem { petId quantity status }';
 
 /** The REST operations on stock. */
-export const INVENTORY_ROUTES: readonly Operation[] = [
+export const INVENTORY_ROUTES: readonly RestOperation[] = [
   {
-    id: 'listInventory',
     on: 'GET /store/inventory',
     ok: 200,
-    field: 'Query.inventory',
     summary: 'List the inventory',
-    filters: { petIds: 'petId', statuses: 'status' },
+    document: `query listInventory(
+        $limit: Int = 20, $cursor: String, $sort: InventorySort, $petId: [ID!], $status: [PetStatus!], $maxQuantity: Int
+      ) {
+        inventory(
+          first: $limit, after: $cursor, orderBy: $sort,
+          filter: { petIds: $petId, statuses: $status, maxQuantity: $maxQuantity }
+        ) { nodes { ...item } pageInfo { hasNextPage endCursor } }
+      } ${ITEM}`,
   },
   {
-    id: 'getInventory',
     on: 'GET /store/inventory/{petId}',
     ok: 200,
-    field: 'Query.inventoryItem',
     summary: 'Get the stock of a pet',
     description: 'The inventory entry of a pet. It exists once the stock has been set.',
+    document: `query getInventory($petId: ID!) { inventoryItem(petId: $petId) { ...item } } ${ITEM}`,
     missing: 'Pet {petId} has no inventory entry.',
   },
   {
-    id: 'setInventory',
     on: 'PUT /store/inventory/{petId}',
     ok: 200,
-    field: 'Mutation.setInventory',
     summary: 'Set the stock of a pet',
+    body: 'InventoryUpdate',
+    document: `mutation setInventory($petId: ID!, $quantity: Int!) {
+        setInventory(petId: $petId, input: { quantity: $quantity }) { ...item }
+      } ${ITEM}`,
   },
   {
-    id: 'removeInventory',
     on: 'DELETE /store/inventory/{petId}',
     ok: 204,
-    field: 'Mutation.removeInventory',
     summary: 'Stop tracking the stock of a pet',
     description: 'Removes the inventory entry; orders for the pet are no longer limited.',
+    document: `mutation removeInventory($petId: ID!) { removeInventory(petId: $petId) { ...item } } ${ITEM}`,
   },
 ];

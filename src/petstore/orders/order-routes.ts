@@ -1,37 +1,48 @@
-import type { Operation } from '../../rest/rest-operation';
+import type { RestOperation } from '../../rest/rest-operation';
+
+/** What every response with an order has of it, and what its ETag is made of. */
+const ORDER = 'fragment order on Order { id petId quantity shipDate complete }';
 
 /** The REST operations on orders. */
-export const ORDER_ROUTES: readonly Operation[] = [
+export const ORDER_ROUTES: readonly RestOperation[] = [
   {
-    id: 'listOrders',
     on: 'GET /store/orders',
     ok: 200,
-    field: 'Query.orders',
     summary: 'List orders',
-    filters: { ids: 'id', petIds: 'petId' },
+    document: `query listOrders(
+        $limit: Int = 20, $cursor: String, $sort: OrderSort, $id: [ID!], $petId: [ID!], $complete: Boolean
+      ) {
+        orders(
+          first: $limit, after: $cursor, orderBy: $sort, filter: { ids: $id, petIds: $petId, complete: $complete }
+        ) { nodes { ...order } pageInfo { hasNextPage endCursor } }
+      } ${ORDER}`,
   },
-  { id: 'placeOrder', on: 'POST /store/orders', ok: 201, field: 'Mutation.placeOrder', summary: 'Place an order' },
   {
-    id: 'getOrder',
+    on: 'POST /store/orders',
+    ok: 201,
+    summary: 'Place an order',
+    document: `mutation placeOrder($input: NewOrder!) { placeOrder(input: $input) { ...order } } ${ORDER}`,
+  },
+  {
     on: 'GET /store/orders/{orderId}',
     ok: 200,
-    field: 'Query.order',
     summary: 'Get an order',
     description: 'The order with this id.',
+    document: `query getOrder($orderId: ID!) { order(id: $orderId) { ...order } } ${ORDER}`,
   },
   {
-    id: 'updateOrder',
     on: 'PATCH /store/orders/{orderId}',
     ok: 200,
-    field: 'Mutation.updateOrder',
     summary: 'Update an order',
+    document: `mutation updateOrder($orderId: ID!, $input: OrderUpdate!) {
+        updateOrder(id: $orderId, input: $input) { ...order }
+      } ${ORDER}`,
   },
   {
-    id: 'cancelOrder',
     on: 'DELETE /store/orders/{orderId}',
     ok: 204,
-    field: 'Mutation.cancelOrder',
     summary: 'Cancel an order',
     description: 'Deletes an order and returns its reserved stock, unless it is complete.',
+    document: `mutation cancelOrder($orderId: ID!) { cancelOrder(id: $orderId) { ...order } } ${ORDER}`,
   },
 ];

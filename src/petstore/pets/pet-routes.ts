@@ -1,24 +1,37 @@
-import type { Operation } from '../../rest/rest-operation';
+import type { RestOperation } from '../../rest/rest-operation';
+
+/** What every response with a pet has of it, and what its ETag is made of. */
+const PET = 'fragment pet on Pet { id name status categoryId }';
 
 /** The REST operations on pets. */
-export const PET_ROUTES: readonly Operation[] = [
+export const PET_ROUTES: readonly RestOperation[] = [
   {
-    id: 'listPets',
     on: 'GET /pets',
     ok: 200,
-    field: 'Query.pets',
     summary: 'List pets',
-    filters: { ids: 'id', statuses: 'status', categoryIds: 'categoryId' },
+    document: `query listPets(
+        $limit: Int = 20, $cursor: String, $sort: PetSort,
+        $id: [ID!], $status: [PetStatus!], $categoryId: [ID!], $name: String
+      ) {
+        pets(
+          first: $limit, after: $cursor, orderBy: $sort,
+          filter: { ids: $id, statuses: $status, categoryIds: $categoryId, name: $name }
+        ) { nodes { ...pet } pageInfo { hasNextPage endCursor } }
+      } ${PET}`,
   },
-  { id: 'createPet', on: 'POST /pets', ok: 201, field: 'Mutation.createPet', summary: 'Create a pet' },
   {
-    id: 'getPet',
+    on: 'POST /pets',
+    ok: 201,
+    summary: 'Create a pet',
+    document: `mutation createPet($input: NewPet!) { createPet(input: $input) { ...pet } } ${PET}`,
+  },
+  {
     on: 'GET /pets/{petId}',
     ok: 200,
-    field: 'Query.pet',
     summary: 'Get a pet',
     description:
       'Deprecated since 2026-11-01: use `GET /pets?id={petId}`. It works throughout version 1, and at least until 2027-11-01 (`Sunset`).',
+    document: `query getPet($petId: ID!) { pet(id: $petId) { ...pet } } ${PET}`,
     deprecation: {
       since: new Date('2026-11-01T00:00:00Z'),
       sunset: new Date('2027-11-01T00:00:00Z'),
@@ -26,21 +39,26 @@ export const PET_ROUTES: readonly Operation[] = [
     },
   },
   {
-    id: 'replacePet',
     on: 'PUT /pets/{petId}',
     ok: 200,
-    field: 'Mutation.updatePet',
     summary: 'Replace a pet',
     description: 'Replaces the pet. An omitted status becomes `available`.',
-    replaces: { type: 'NewPet', defaults: { status: 'available' } },
+    body: 'NewPet',
+    document: `mutation replacePet($petId: ID!, $name: String!, $categoryId: ID!, $status: PetStatus! = available) {
+        updatePet(id: $petId, input: { name: $name, categoryId: $categoryId, status: $status }) { ...pet }
+      } ${PET}`,
   },
-  { id: 'updatePet', on: 'PATCH /pets/{petId}', ok: 200, field: 'Mutation.updatePet', summary: 'Update a pet' },
   {
-    id: 'deletePet',
+    on: 'PATCH /pets/{petId}',
+    ok: 200,
+    summary: 'Update a pet',
+    document: `mutation updatePet($petId: ID!, $input: PetUpdate!) { updatePet(id: $petId, input: $input) { ...pet } } ${PET}`,
+  },
+  {
     on: 'DELETE /pets/{petId}',
     ok: 204,
-    field: 'Mutation.deletePet',
     summary: 'Delete a pet',
     description: 'Deletes a pet that has no orders, and its inventory entry.',
+    document: `mutation deletePet($petId: ID!) { deletePet(id: $petId) { ...pet } } ${PET}`,
   },
 ];

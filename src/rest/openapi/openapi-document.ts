@@ -5,7 +5,7 @@ import type { PreparedOperation } from '../prepared-operation';
 import type { RestApi } from '../rest-operation';
 import { commonCodes, sharedResponses } from './error-responses';
 import { errorSchemas } from './error-schemas';
-import { PARAMETERS } from './parameters';
+import { sharedParameters } from './parameters';
 import { pathsOf } from './paths';
 import { HEADERS } from './response-headers';
 import { schemasOf } from './schemas';
@@ -35,7 +35,7 @@ export function openApiDocument(
     paths: pathsOf(operations, common, errors),
     components: {
       schemas: { ...schemasOf(operations), ...errorSchemas(errors) },
-      parameters: PARAMETERS,
+      parameters: sharedParameters(operations),
       headers: HEADERS,
       responses: sharedResponses(common, errors),
       securitySchemes: {

@@ -1,23 +1,32 @@
 import type { OpenAPIV3 } from 'openapi-types';
-import { PAGE_SIZE } from '../../errors/inputs';
-import { DEFAULT_PAGE } from '../../graphql/connection';
 import { ownDescription } from '../../graphql/descriptions';
 import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency';
 import type { Input } from '../inputs';
 import type { PreparedOperation, Stability } from '../prepared-operation';
-import { INT32 } from '../scalar-formats';
-import { schemaOf } from './values';
+import { type Schema, schemaOf } from './values';
 
 type Parameter = OpenAPIV3.ParameterObject & { 'x-stability'?: string };
 
-/** Shared parameters. Without examples, which would be filled into forms. */
-export const PARAMETERS: Readonly<Record<string, Parameter>> = {
-  limit: {
-    name: 'limit',
-    in: 'query',
-    description: 'Maximum number of items per page.',
-    schema: { ...INT32, ...PAGE_SIZE, default: DEFAULT_PAGE },
-  },
+/** The name of the parameter for the size of a page. */
+const LIMIT = 'limit';
+
+/** Parameters that operations share. Without examples, which would be filled into forms. */
+export function sharedParameters(operations: readonly PreparedOperation[]): Readonly<Record<string, Parameter>> {
+  const limit = operations.flatMap(({ inputs }) => inputs.query.get(LIMIT) ?? [])[0];
+  return {
+    ...(limit && {
+      limit: {
+        name: LIMIT,
+        in: 'query',
+        description: 'Maximum number of items per page.',
+        schema: schemaOfInput(limit),
+      },
+    }),
+    ...SHARED,
+  };
+}
+
+const SHARED: Readonly<Record<string, Parameter>> = {
   cursor: {
     name: 'cursor',
     in: 'query',
@@ -75,19 +84,25 @@ function pathParameter({ name, element }: Input): Parameter {
   return { name, in: 'path', required: true, description, schema: schemaOf(element), example: 1 };
 }
 
-function queryParameter({ name, element, sorts, repeatable }: Input, stability: Stability | undefined) {
-  if (Object.hasOwn(PARAMETERS, name)) return shared(name);
+function queryParameter(input: Input, stability: Stability | undefined) {
+  const { name, element, sorts, repeatable } = input;
+  if (name === LIMIT || Object.hasOwn(SHARED, name)) return shared(name);
   const how = sorts
     ? ' A leading `-` sorts in descending order.'
     : repeatable
       ? ' Repeatable. Without a value: 400.'
       : '';
-  const names = sorts && [...sorts.keys()];
   return {
     name,
     in: 'query',
     description: `${ownDescription(element)}${how}`,
-    schema: names ? { type: 'string', enum: names, default: names[0] } : schemaOf(element),
+    schema: schemaOfInput(input),
     ...(stability?.parameter === name && { 'x-stability': stability.level }),
   } satisfies Parameter;
+}
+
+function schemaOfInput({ element, sorts, fallback }: Input): Schema | OpenAPIV3.ReferenceObject {
+  if (sorts) return { type: 'string', enum: [...sorts.orders.keys()], default: sorts.fallback };
+  const schema = schemaOf(element);
+  return '$ref' in schema || fallback === undefined ? schema : { ...schema, default: fallback };
 }

@@ -1,7 +1,7 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import type { Catalogue } from '../../errors/codes';
 import { documentationOf } from '../annotation-headers';
-import type { Body } from '../body-shape';
+import type { Body } from '../inputs';
 import type { PreparedOperation } from '../prepared-operation';
 import { PATCH_TYPES } from '../representation';
 import type { Method } from '../rest-operation';
@@ -38,14 +38,14 @@ function operationObject(
   common: Codes,
   catalogue: Catalogue,
 ): OpenAPIV3.OperationObject<Extensions> {
-  const { id, tag, summary, body, deprecation, stability } = operation;
+  const { id, tag, summary, inputs, deprecation, stability } = operation;
   return {
     operationId: id,
     tags: [tag],
     summary,
     description: descriptionOf(operation, catalogue),
     parameters: parametersOf(operation),
-    ...(body && { requestBody: requestBody(body) }),
+    ...(inputs.body && { requestBody: requestBody(inputs.body) }),
     responses: { ...successOf(operation), ...errorResponsesOf(operation, common, catalogue) },
     ...(deprecation && {
       deprecated: true,
@@ -59,7 +59,7 @@ function operationObject(
 function descriptionOf({ description, inputs, errors, scope }: PreparedOperation, catalogue: Catalogue): string {
   const needs = scope && `Requires the scope \`${scope}\`.`;
   const own = errors.map((code) => `\`${code}\` (${catalogue.get(code)?.status})`).join(', ');
-  const isFiltered = [...inputs.query.values()].some(({ target: [argument] }) => argument === 'filter');
+  const isFiltered = [...inputs.query.values()].some(({ errorPath }) => errorPath.includes('.'));
   const filters = isFiltered && 'Filters combine: each item matches all that are given.';
   return [description, filters, needs, own && `Errors of its own: ${own}.`].filter(Boolean).join('\n\n');
 }

@@ -1,34 +1,34 @@
 import {
-  type GraphQLField,
   type GraphQLNamedType,
   type GraphQLObjectType,
   getNamedType,
   getNullableType,
   isEnumType,
   isListType,
-  isObjectType,
 } from 'graphql';
 import type { Element } from '../../errors/inputs';
+import type { SelectedField } from '../../graphql/cost';
 import { keywordsOfField, keywordsOfType } from '../../graphql/json-schema';
-import { valuesOf } from '../payload';
 import { SCALARS } from '../scalar-formats';
 
-export type Fields = readonly GraphQLField<unknown, unknown>[];
-
 /** The example of a field: its own, or one of its type; `undefined` if there is none. */
-export function exampleOf(field: Element): unknown {
+export function exampleOf(field: Element, members: readonly SelectedField[] = []): unknown {
   const { example } = keywordsOfField(field);
   if (example !== undefined) return example;
-  const one = valueExample(getNamedType(field.type));
+  const type = getNamedType(field.type);
+  const one = members.length ? objectExample(type as GraphQLObjectType, members) : leafExample(type);
   return isListType(getNullableType(field.type)) ? [one] : one;
 }
 
-function valueExample(type: GraphQLNamedType): unknown {
-  if (isEnumType(type)) return type.getValues()[0]?.name;
-  return isObjectType(type) ? objectExample(type, valuesOf(type)) : SCALARS[type.name]?.example;
+function leafExample(type: GraphQLNamedType): unknown {
+  return isEnumType(type) ? type.getValues()[0]?.name : SCALARS[type.name]?.example;
 }
 
 /** The example of an object: its type's, or those of the fields. */
-export function objectExample(type: GraphQLObjectType, fields: Fields): Readonly<Record<string, unknown>> {
-  return keywordsOfType(type).example ?? Object.fromEntries(fields.map((field) => [field.name, exampleOf(field)]));
+export function objectExample(
+  type: GraphQLObjectType,
+  members: readonly SelectedField[],
+): Readonly<Record<string, unknown>> {
+  const examples = members.map(({ key, field, selection }) => [key, exampleOf(field, selection?.fields)]);
+  return keywordsOfType(type).example ?? Object.fromEntries(examples);
 }

@@ -8,11 +8,12 @@ import {
   isRequiredInputField,
 } from 'graphql';
 import { type Element, ruleOf } from '../../errors/inputs';
+import type { SelectedField } from '../../graphql/cost';
 import { keywordsOfField, keywordsOfType } from '../../graphql/json-schema';
-import type { Body } from '../body-shape';
-import { type Payload, valuesOf } from '../payload';
+import type { Body } from '../inputs';
+import type { Payload } from '../payload';
 import type { PreparedOperation } from '../prepared-operation';
-import { exampleOf, type Fields, objectExample } from './schema-examples';
+import { exampleOf, objectExample } from './schema-examples';
 import { arrayOf, type Ref, type Schema, schemaOf } from './values';
 
 type Schemas = Record<string, Schema>;
@@ -20,33 +21,34 @@ type Schemas = Record<string, Schema>;
 /** The schemas of payloads and bodies (specification, section 2), from the types of GraphQL. */
 export function schemasOf(operations: readonly PreparedOperation[]): Schemas {
   const schemas: Schemas = {};
-  for (const { inputs, payload, body, ok } of operations) {
-    for (const { type } of [...inputs.query.values(), ...inputs.body.values()]) addEnum(schemas, getNamedType(type));
-    if (body) schemas[body.type.name] = bodySchema(body, payload);
+  for (const { inputs, payload, ok } of operations) {
+    for (const { type } of [...inputs.query.values(), ...(inputs.body?.inputs.values() ?? [])])
+      addEnum(schemas, getNamedType(type));
+    if (inputs.body) schemas[inputs.body.type.name] = bodySchema(inputs.body, payload);
     if (ok !== 204) addPayload(schemas, payload);
   }
   return schemas;
 }
 
-function addPayload(schemas: Schemas, { name, type, fields, isPage, isList, maxItems }: Payload): void {
-  addObject(schemas, type, fields);
+function addPayload(schemas: Schemas, { name, type, members, isPage, isList, maxItems }: Payload): void {
+  addObject(schemas, type, members);
   if (!isList) return;
   schemas[name] = {
     ...arrayOf(type.name, maxItems),
     description: isPage ? 'A page of the list; the next one is in `Link`.' : 'The whole list.',
-    example: [objectExample(type, fields)],
+    example: [objectExample(type, members)],
   };
 }
 
-function addObject(schemas: Schemas, type: GraphQLObjectType, fields: Fields): void {
-  for (const field of fields) {
+function addObject(schemas: Schemas, type: GraphQLObjectType, members: readonly SelectedField[]): void {
+  for (const { field, selection } of members) {
     const inner = getNamedType(field.type);
     addEnum(schemas, inner);
-    if (isObjectType(inner)) addObject(schemas, inner, valuesOf(inner));
+    if (isObjectType(inner) && selection) addObject(schemas, inner, selection.fields);
   }
-  const always = fields.filter((field) => isNonNullType(field.type)).map(({ name }) => name);
+  const always = members.filter(({ field }) => isNonNullType(field.type)).map(({ key }) => key);
   const { required = always } = keywordsOfType(type);
-  const example = objectExample(type, fields);
+  const example = objectExample(type, members);
   // The specification requires fewer fields than always come.
   const isMore = always.length > required.length;
   const presence = isMore ? ` Always there: ${always.map((name) => `\`${name}\``).join(', ')}.` : '';
@@ -56,7 +58,10 @@ function addObject(schemas: Schemas, type: GraphQLObjectType, fields: Fields): v
     example,
     ...(required.length && { required: [...required] }),
     properties: Object.fromEntries(
-      fields.map((field) => [field.name, propertyOf(field, example[field.name] ?? exampleOf(field))]),
+      members.map(({ key, field, selection }) => [
+        key,
+        propertyOf(field, example[key] ?? exampleOf(field, selection?.fields)),
+      ]),
     ),
   };
 }
