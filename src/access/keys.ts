@@ -1,43 +1,15 @@
 import type { Database, Session } from '../database/database';
-import type { Plan, Scope } from '../database/generated/client';
 import { MOST_COUNTED, totalOf } from '../database/reading/count';
 import { decodeCursor, encodeCursor, tagOf } from '../database/reading/cursor';
 import { lock } from '../database/writing';
 import { badInput, ProblemError } from '../errors/errors';
-import {
-  Checks,
-  checkInput,
-  NAME,
-  NAME_FILTER,
-  NOT_NULL,
-  PAGE_SIZE,
-  QUANTITY,
-  type Rule,
-  type Rules,
-} from '../errors/inputs';
+import { Checks, PAGE_SIZE, type Rule, SEARCH } from '../errors/inputs';
+import { checkInput, rulesOf } from '../graphql/bounds';
 import { Connection, DEFAULT_PAGE } from '../graphql/connection';
 import type { StoredKey } from './caller';
 import type { KeyCache } from './key-cache';
 import { formatKey, hashSecret, type KeyParts, newKey, parseKey, validUntil } from './key-format';
-
-export interface NewApiKey {
-  name: string;
-  plan: Plan;
-  scopes: Scope[];
-  perMinute?: number | null;
-  perDay?: number | null;
-  expiresAt?: Date | null;
-}
-
-export type ApiKeyUpdate = { [field in keyof NewApiKey]?: NewApiKey[field] | null };
-
-export const NEW_API_KEY: Rules<NewApiKey> = { name: NAME, perMinute: QUANTITY, perDay: QUANTITY };
-export const API_KEY_UPDATE: Rules<ApiKeyUpdate> = {
-  ...NEW_API_KEY,
-  name: { ...NAME, ...NOT_NULL },
-  plan: NOT_NULL,
-  scopes: NOT_NULL,
-};
+import { ApiKeyUpdate, NewApiKey } from './types';
 
 /** The hashes of the secrets are read only to move one. */
 const NO_HASHES = { secretHash: true, previousSecretHash: true } as const;
@@ -75,7 +47,7 @@ export class ApiKeyService {
 
   /** Changes the fields in the input. @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND`. */
   async update(session: Session, id: string, input: ApiKeyUpdate): Promise<StoredKey> {
-    checkInput(API_KEY_UPDATE, input);
+    checkInput(ApiKeyUpdate, input);
     const updated = await session.transaction(async (tx) => {
       await lock(tx, 'apiKeys');
       const known = await tx.prisma.apiKey.findUnique({ where: { id }, omit: NO_HASHES });
@@ -149,7 +121,7 @@ function merge(known: StoredKey, input: ApiKeyUpdate): NewApiKey {
 
 function check(input: NewApiKey): NewApiKey {
   const checks = new Checks();
-  const { name, plan, expiresAt = null } = checks.input(NEW_API_KEY, input);
+  const { name, plan, expiresAt = null } = checks.input(rulesOf(NewApiKey), input);
   const scopes = [...new Set(input.scopes)];
   if (!scopes.length) checks.fail('input.scopes', 'must name at least one scope');
   const limit = (field: 'perMinute' | 'perDay') => {
@@ -192,7 +164,7 @@ export async function listKeys(
 ): Promise<Connection<StoredKey>> {
   const checks = new Checks();
   const limit = checks.value('first', PAGE_SIZE, first ?? DEFAULT_PAGE);
-  checks.value('search', NAME_FILTER, search);
+  checks.value('search', SEARCH, search);
   const bound = after == null ? undefined : decodeCursor(LIST, 'text', after);
   const createdAt = bound && new Date(Math.min(Number(bound.id), LATEST));
   if (after != null && !bound) checks.fail('after', 'is not a cursor of this list');

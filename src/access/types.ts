@@ -1,18 +1,17 @@
 import { ArgsType, Field, InputType, Int, ObjectType } from 'type-graphql';
 import { Plan } from '../database/generated/enums';
 import { badInput } from '../errors/errors';
-import { COUNT, NAME, NAME_FILTER, PAGE_SIZE } from '../errors/inputs';
+import { Count, NotNull, PageSize, Quantity, Range, SearchText, Text } from '../graphql/bounds';
 import { Scope } from '../graphql/caller';
 import { DEFAULT_PAGE } from '../graphql/connection';
 import { connectionOf } from '../graphql/connection-types';
 import { AtMost } from '../graphql/cost-directives';
 import { describedEnum } from '../graphql/enums';
-import { JsonSchema, Rules } from '../graphql/json-schema';
+import { JsonSchema } from '../graphql/json-schema';
 import { nullable } from '../graphql/nullable';
 import { type AnyId, DateTime, Id, type IdForm, OtherId } from '../graphql/scalars';
 import { PLANS, type Quota } from '../rate-limit/plans';
 import { KEY_ID_FORM, KEY_ID_RULE } from './key-format';
-import { API_KEY_UPDATE, NEW_API_KEY } from './keys';
 import { DAYS, DEFAULT_DAYS } from './usage-service';
 
 export { Plan };
@@ -113,7 +112,6 @@ export class Viewer {
 const MINUTE = { name: 'minute', limit: 60, remaining: 57, resetAt: '2026-11-21T10:00:30.000Z' };
 const DAY = { name: 'day', limit: 1000, remaining: 997, resetAt: '2026-11-22T09:59:30.000Z' };
 
-@Rules({ limit: COUNT, remaining: COUNT })
 @JsonSchema({ example: MINUTE })
 @ObjectType({
   simpleResolvers: true,
@@ -124,9 +122,11 @@ export class RateLimitWindow {
   @Field(() => String, { description: '`minute` or `day`.' })
   name!: string;
 
+  @Count()
   @Field(() => Int, { description: 'The maximum number of requests in the window.' })
   limit!: number;
 
+  @Count()
   @Field(() => Int, { description: 'The number of requests left in it.' })
   remaining!: number;
 
@@ -155,13 +155,10 @@ export class RateLimit {
   bannedUntil!: Date | null;
 }
 
-@Rules({ days: DAYS })
 @ArgsType()
 export class UsageArgs {
-  @Field(() => Int, {
-    defaultValue: DEFAULT_DAYS,
-    description: `The number of days, today included: ${DAYS.minimum} to ${DAYS.maximum}.`,
-  })
+  @Range(DAYS)
+  @Field(() => Int, { defaultValue: DEFAULT_DAYS, description: 'The number of days, today included: {bounds}.' })
   days!: number;
 }
 
@@ -170,7 +167,6 @@ export const REFUSED =
   'Requests refused with 429 by the limits, `RATE_LIMITED` or `KEY_BANNED`: one for each operation.';
 export const BANS = 'Bans that began.';
 
-@Rules({ requests: COUNT, refused: COUNT, bans: COUNT })
 @JsonSchema({ example: { date: '2026-11-23', requests: 812, refused: 3, bans: 0 } })
 @ObjectType({
   simpleResolvers: true,
@@ -181,29 +177,27 @@ export class UsageDay {
   @Field(() => String, { description: 'The day in UTC, such as `2026-11-23`.' })
   date!: string;
 
+  @Count()
   @Field(() => Int, { description: REQUESTS })
   requests!: number;
 
+  @Count()
   @Field(() => Int, { description: REFUSED })
   refused!: number;
 
+  @Count()
   @Field(() => Int, { description: BANS })
   bans!: number;
 }
 
-@Rules({ days: DAYS, first: PAGE_SIZE })
 @ArgsType()
 export class TopCallersArgs {
-  @Field(() => Int, {
-    defaultValue: 1,
-    description: `The number of days, today included: ${DAYS.minimum} to ${DAYS.maximum}.`,
-  })
+  @Range(DAYS)
+  @Field(() => Int, { defaultValue: 1, description: 'The number of days, today included: {bounds}.' })
   days!: number;
 
-  @Field(() => Int, {
-    defaultValue: DEFAULT_PAGE,
-    description: `The number of callers, ${PAGE_SIZE.minimum} to ${PAGE_SIZE.maximum}.`,
-  })
+  @PageSize()
+  @Field(() => Int, { defaultValue: DEFAULT_PAGE, description: 'The number of callers, {bounds}.' })
   first!: number;
 }
 
@@ -222,12 +216,10 @@ export class CallerUsage {
   bans!: number;
 }
 
-@Rules(NEW_API_KEY)
 @InputType({ description: 'A key to create.' })
 export class NewApiKey {
-  @Field(() => String, {
-    description: `What the key is for, or who owns it; 1 to ${NAME.maxLength} characters.`,
-  })
+  @Text(1, 255)
+  @Field(() => String, { description: 'What the key is for, or who owns it; {bounds}.' })
   name!: string;
 
   @Field(() => Plan, { defaultValue: Plan.FREE, description: 'The plan, which sets its quota.' })
@@ -236,9 +228,11 @@ export class NewApiKey {
   @Field(() => [Scope], { defaultValue: [Scope.READ, Scope.WRITE], description: 'The scopes to grant.' })
   scopes!: Scope[];
 
+  @Quantity()
   @Field(() => Int, nullable('Requests per minute: required for ENTERPRISE, rejected for other plans.'))
   perMinute?: number | null;
 
+  @Quantity()
   @Field(() => Int, nullable('Requests per day: required for ENTERPRISE, rejected for other plans.'))
   perDay?: number | null;
 
@@ -246,21 +240,26 @@ export class NewApiKey {
   expiresAt?: Date | null;
 }
 
-@Rules(API_KEY_UPDATE)
 @InputType({ description: 'Changes to a key. Omitted fields keep their values.' })
 export class ApiKeyUpdate {
+  @NotNull()
+  @Text(1, 255)
   @Field(() => String, nullable('The new name; cannot be null.'))
-  name?: string | null;
+  name?: string;
 
+  @NotNull()
   @Field(() => Plan, nullable('The new plan; cannot be null. Any plan but ENTERPRISE clears the two limits.'))
-  plan?: Plan | null;
+  plan?: Plan;
 
+  @NotNull()
   @Field(() => [Scope], nullable('The scopes to grant instead of the old ones; cannot be null.'))
-  scopes?: Scope[] | null;
+  scopes?: Scope[];
 
+  @Quantity()
   @Field(() => Int, nullable('Requests per minute of an ENTERPRISE key.'))
   perMinute?: number | null;
 
+  @Quantity()
   @Field(() => Int, nullable('Requests per day of an ENTERPRISE key.'))
   perDay?: number | null;
 
@@ -268,15 +267,16 @@ export class ApiKeyUpdate {
   expiresAt?: Date | null;
 }
 
-@Rules({ search: NAME_FILTER })
 @ArgsType()
 export class ApiKeyPageArgs {
-  @Field(() => Int, nullable(`Page size, 1 to ${PAGE_SIZE.maximum}; ${DEFAULT_PAGE} by default.`))
+  @PageSize()
+  @Field(() => Int, nullable(`Page size, {bounds}; ${DEFAULT_PAGE} by default.`))
   first?: number | null;
 
   @Field(() => String, nullable('Only items after this cursor.'))
   after?: string | null;
 
+  @SearchText()
   @Field(() => String, nullable('Only keys whose name contains this text, in any case, or whose id begins with it.'))
   search?: string | null;
 

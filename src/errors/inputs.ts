@@ -37,18 +37,11 @@ export interface Rule {
   readonly maximum?: number;
 }
 
-/** The rules of the fields of an input; fields without one may have any value of their type. */
-export type Rules<Input> = { readonly [field in keyof Input]?: Rule };
-
 export { MAX_INT32, MAX_INT64 };
 
-export const NAME = { trimmed: true, minLength: 1, maxLength: 255 } satisfies Rule;
-export const NAME_FILTER = { maxLength: 255 } satisfies Rule;
-export const DESCRIPTION = { trimmed: true, maxLength: 2000 } satisfies Rule;
-export const QUANTITY = { minimum: 1, maximum: MAX_INT32 } satisfies Rule;
-export const COUNT = { minimum: 0, maximum: MAX_INT32 } satisfies Rule;
+/** A text to search for. */
+export const SEARCH = { maxLength: 255 } satisfies Rule;
 export const PAGE_SIZE = { minimum: 1, maximum: 100 } satisfies Rule;
-export const NOT_NULL = { nullable: false } satisfies Rule;
 
 /** Why a value of the right type breaks a rule, in the words for the caller; empty if it does not. */
 export function faultsOf(rule: Rule, value: unknown): string[] {
@@ -87,7 +80,7 @@ export class Checks {
   private readonly details: ErrorDetail[] = [];
 
   /** Checks the fields of an input argument. @returns the input, with texts trimmed where their rule says so. */
-  input<Input extends object>(rules: Rules<Input>, input: Input): Input {
+  input<Input extends object>(rules: Readonly<Record<string, Rule>>, input: Input): Input {
     const checked = { ...input };
     for (const [field, rule] of Object.entries(rules) as [keyof Input & string, Rule][])
       if (input[field] !== undefined) checked[field] = this.value(`input.${field}`, rule, input[field]);
@@ -107,24 +100,6 @@ export class Checks {
   done(): void {
     if (this.details.length) throw badInput(...this.details);
   }
-}
-
-/** An input whose fields are not null where the rules refuse it. */
-type Checked<Input, Given> = {
-  [field in keyof Input]: Given extends { readonly [name in field]: { readonly nullable: false } }
-    ? Exclude<Input[field], null>
-    : Input[field];
-};
-
-/** @see Checks.input @throws ProblemError `BAD_USER_INPUT`. */
-export function checkInput<Input extends object, Given extends Rules<Input>>(
-  rules: Given,
-  input: Input,
-): Checked<Input, Given> {
-  const checks = new Checks();
-  const checked = checks.input(rules, input);
-  checks.done();
-  return checked as Checked<Input, Given>;
 }
 
 /**

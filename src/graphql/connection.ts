@@ -5,7 +5,7 @@ import { decodeCursor, encodeCursor, listTag } from '../database/reading/cursor'
 import { type Page, selectPage, selectPageAsJson, selectPages } from '../database/reading/select-page';
 import type { JsonText, PageQuery, Selection } from '../database/reading/selection';
 import { orderOf, type Table } from '../database/reading/table';
-import { Checks, NAME_FILTER, PAGE_SIZE } from '../errors/inputs';
+import { Checks, PAGE_SIZE, SEARCH } from '../errors/inputs';
 
 export const DEFAULT_PAGE = 20;
 export const MAX_PAGE = PAGE_SIZE.maximum;
@@ -117,7 +117,7 @@ export function pageQuery<Row>(table: Table<Row>, args: PageArgs, filter: Filter
   const tag = listTag(table, order, descending);
   const { kind } = orderOf(table, order).column;
   const checks = new Checks();
-  checks.value('filter.name', NAME_FILTER, filters.name);
+  checks.value('filter.name', SEARCH, filters.name);
   const bound = (path: 'after' | 'before') => {
     const cursor = args[path];
     if (cursor === undefined || cursor === null) return undefined;

@@ -1,6 +1,7 @@
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import { GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { annotationsOf } from './annotations';
+import { withBounds } from './bounds';
 import { requiredScope } from './directives';
 import { errorsOf } from './errors-directive';
 
@@ -13,6 +14,7 @@ const ROOTS: Readonly<Record<string, string>> = {
 
 interface Described {
   readonly description?: string | null;
+  readonly extensions?: Readonly<Record<string, unknown>> | null;
 }
 
 /**
@@ -21,10 +23,11 @@ interface Described {
  */
 export function describeSchema(schema: GraphQLSchema, description: string): GraphQLSchema {
   const annotations = annotationsOf(schema);
-  const describe = <Config extends Described>(config: Config, element: unknown, ...facts: (string | undefined)[]) => {
+  const describe = <Config extends Described>(config: Config, element?: unknown, ...facts: (string | undefined)[]) => {
     const stability = annotations.get(element)?.stability;
     const paragraph = [...facts, stability && `Stability: ${stability}.`].filter(Boolean).join(' ');
-    return paragraph ? { ...config, description: `${config.description}\n\n${paragraph}` } : config;
+    const description = withBounds(String(config.description), config.extensions ?? {});
+    return { ...config, description: paragraph ? `${description}\n\n${paragraph}` : description };
   };
   const fieldsOf = (typeName: string) => {
     const type = schema.getType(typeName);
@@ -40,11 +43,13 @@ export function describeSchema(schema: GraphQLSchema, description: string): Grap
       return describe(config, field, scope && `Scope: ${scope}.`, errors && `Errors: ${errors}.`);
     },
     [MapperKind.INPUT_OBJECT_FIELD]: (config, name, typeName) => describe(config, fieldsOf(typeName)[name]),
+    [MapperKind.OBJECT_FIELD]: (config) => describe(config),
+    [MapperKind.ARGUMENT]: (config) => describe(config),
   });
   return new GraphQLSchema({ ...described.toConfig(), description });
 }
 
 /** A description without what {@link describeSchema} adds. */
-export function ownDescription({ description }: Described): string {
+export function ownDescription({ description }: Pick<Described, 'description'>): string {
   return String(description).split('\n\n')[0] ?? '';
 }

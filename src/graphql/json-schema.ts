@@ -1,6 +1,6 @@
 import type { GraphQLNamedType } from 'graphql';
 import { Extensions } from 'type-graphql';
-import type { Element, Rules as RulesOf } from '../errors/inputs';
+import type { Element } from '../errors/inputs';
 
 /** What the OpenAPI document says of a field beyond its type and its rule. */
 export interface FieldKeywords {
@@ -21,13 +21,6 @@ export interface TypeKeywords {
 
 /** Describes a type or a field in keywords of JSON Schema. */
 export const JsonSchema = (keywords: FieldKeywords | TypeKeywords) => Extensions({ jsonSchema: keywords });
-
-/** Gives the fields of a type the domain's rules for them. */
-export function Rules<Name extends string>(rules: RulesOf<Record<Name, unknown>>) {
-  return ({ prototype }: abstract new () => { [field in Name]?: unknown }): void => {
-    for (const [field, rule] of Object.entries(rules)) Extensions({ rule })(prototype, field);
-  };
-}
 
 export function keywordsOfField({ extensions }: Element): FieldKeywords {
   return (extensions.jsonSchema as FieldKeywords | undefined) ?? {};

@@ -1,26 +1,24 @@
 import { ArgsType, type ClassType, Field, InputType, Int } from 'type-graphql';
-import { PAGE_SIZE } from '../errors/inputs';
+import { PageSize } from './bounds';
 import { DEFAULT_PAGE, type PageArgs as Page } from './connection';
 import { WEIGHTS, Weighs } from './cost-directives';
 import { SortDirection } from './enums';
-import { Rules } from './json-schema';
 import { nullable } from './nullable';
 
-@Rules({ first: PAGE_SIZE, last: PAGE_SIZE })
 @ArgsType()
 export class PageArgs {
+  @PageSize()
   @Field(
     () => Int,
-    nullable(
-      `Page size from the start of the list, 1 to ${PAGE_SIZE.maximum}. Without \`first\` and \`last\`, ${DEFAULT_PAGE}.`,
-    ),
+    nullable(`Page size from the start of the list, {bounds}. Without \`first\` and \`last\`, ${DEFAULT_PAGE}.`),
   )
   first?: number | null;
 
   @Field(() => String, nullable('Only items after this cursor.'))
   after?: string | null;
 
-  @Field(() => Int, nullable(`Page size from the end of the list, 1 to ${PAGE_SIZE.maximum}.`))
+  @PageSize()
+  @Field(() => Int, nullable('Page size from the end of the list, {bounds}.'))
   last?: number | null;
 
   @Field(() => String, nullable('Only items before this cursor.'))

@@ -1,21 +1,22 @@
 import { Field, InputType, Int } from 'type-graphql';
-import { COUNT, DESCRIPTION, NAME, NAME_FILTER } from '../errors/inputs';
+import { Count, NotNull, Quantity, SearchText, Text } from '../graphql/bounds';
 import { WEIGHTS, Weighs } from '../graphql/cost-directives';
 import { Stability } from '../graphql/directives';
-import { JsonSchema, Rules } from '../graphql/json-schema';
+import { JsonSchema } from '../graphql/json-schema';
 import { nullable } from '../graphql/nullable';
 import { orderByOf, pageArgsOf } from '../graphql/page-args';
 import { DateTime, Id } from '../graphql/scalars';
-import { CATEGORY_UPDATE, NEW_CATEGORY } from './categories/category-service';
 import { CategorySortField, InventorySortField, OrderSortField, PetSortField, PetStatus } from './enums';
-import { INVENTORY_UPDATE } from './inventory/inventory-service';
-import { NEW_ORDER, ORDER_UPDATE } from './orders/order-service';
-import { NEW_PET, PET_UPDATE } from './pets/pet-service';
 
-@Rules(NEW_PET)
+/** The name of a pet or a category. */
+export const Name = () => Text(1, 255);
+/** The description of a category. */
+export const Description = () => Text(0, 2000);
+
 @InputType({ description: 'A pet to create.' })
 export class NewPet {
-  @Field(() => String, { description: `The pet's name, 1 to ${NAME.maxLength} characters after trimming.` })
+  @Name()
+  @Field(() => String, { description: "The pet's name, {bounds} after trimming." })
   name!: string;
 
   @Field(() => Id, { description: 'ID of the category that the pet belongs to.' })
@@ -25,44 +26,49 @@ export class NewPet {
   status?: PetStatus | null;
 }
 
-@Rules(PET_UPDATE)
 @JsonSchema({ example: { status: 'sold' } })
 @InputType({ description: 'Changes to a pet. Omitted fields keep their values.' })
 export class PetUpdate {
+  @NotNull()
+  @Name()
   @Field(() => String, nullable('The new name; cannot be null.'))
-  name?: string | null;
+  name?: string;
 
+  @NotNull()
   @Field(() => Id, nullable('The id of the new category; cannot be null.'))
-  categoryId?: bigint | null;
+  categoryId?: bigint;
 
+  @NotNull()
   @Field(() => PetStatus, nullable('The new status; cannot be null.'))
-  status?: PetStatus | null;
+  status?: PetStatus;
 }
 
-@Rules(NEW_CATEGORY)
 @InputType({ description: 'A category to create.' })
 export class NewCategory {
+  @Name()
   @Field(() => String, {
-    description: `The category name (for example a kind of pet), 1 to ${NAME.maxLength} characters after trimming.`,
+    description: 'The category name (for example a kind of pet), {bounds} after trimming.',
   })
   name!: string;
 
-  @Field(() => String, nullable(`A short description of the category, up to ${DESCRIPTION.maxLength} characters.`))
+  @Description()
+  @Field(() => String, nullable('A short description of the category, {bounds}.'))
   description?: string | null;
 }
 
-@Rules(CATEGORY_UPDATE)
 @JsonSchema({ example: { description: null } })
 @InputType({ description: 'Changes to a category. Omitted fields keep their values.' })
 export class CategoryUpdate {
+  @NotNull()
+  @Name()
   @Field(() => String, nullable('The new name; cannot be null.'))
-  name?: string | null;
+  name?: string;
 
+  @Description()
   @Field(() => String, nullable('The new description; null removes it.'))
   description?: string | null;
 }
 
-@Rules(NEW_ORDER)
 @InputType({
   description: 'An order to place. All fields are optional; it takes stock if it has a pet and a quantity.',
 })
@@ -70,7 +76,8 @@ export class NewOrder {
   @Field(() => Id, nullable('ID of the pet in the order.'))
   petId?: bigint | null;
 
-  @Field(() => Int, nullable('Number of units ordered, at least 1.'))
+  @Quantity()
+  @Field(() => Int, nullable('Number of units ordered, {bounds}.'))
   quantity?: number | null;
 
   @Field(() => DateTime, nullable('Expected or actual ship date; returned in UTC with milliseconds.'))
@@ -80,31 +87,31 @@ export class NewOrder {
   complete?: boolean | null;
 }
 
-@Rules(ORDER_UPDATE)
 @JsonSchema({ example: { complete: true } })
 @InputType({ description: 'Changes to an order. Omitted fields keep their values.' })
 export class OrderUpdate {
   @Field(() => Id, nullable('The id of the new pet; null removes it. Reserved stock moves with it.'))
   petId?: bigint | null;
 
+  @Quantity()
   @Field(() => Int, nullable('The new number of units; null removes it. Reserved stock is adjusted.'))
   quantity?: number | null;
 
   @Field(() => DateTime, nullable('The new ship date; null removes it.'))
   shipDate?: Date | null;
 
+  @NotNull()
   @Field(() => Boolean, nullable('Whether the order has been fulfilled; cannot be null.'))
-  complete?: boolean | null;
+  complete?: boolean;
 }
 
-@Rules(INVENTORY_UPDATE)
 @InputType({ description: "A change to a pet's stock." })
 export class InventoryUpdate {
-  @Field(() => Int, { description: `The new stock count, ${COUNT.minimum} to ${COUNT.maximum}.` })
+  @Count()
+  @Field(() => Int, { description: 'The new stock count, {bounds}.' })
   quantity!: number;
 }
 
-@Rules({ name: NAME_FILTER })
 @InputType({ description: 'Which pets to list: those that match every given filter.' })
 export class PetFilter {
   @Field(() => [Id], nullable('Pets with these ids.\n\nAn empty list matches nothing.'))
@@ -116,17 +123,18 @@ export class PetFilter {
   @Field(() => [Id], nullable('Pets in any of these categories.'))
   categoryIds?: bigint[] | null;
 
+  @SearchText()
   @Weighs(WEIGHTS.search)
   @Field(() => String, nullable('Pets whose name contains this, ignoring case; one or two characters must begin it.'))
   name?: string | null;
 }
 
-@Rules({ name: NAME_FILTER })
 @InputType({ description: 'Which categories to list: those that match every given filter.' })
 export class CategoryFilter {
   @Field(() => [Id], nullable('Categories with these ids.\n\nAn empty list matches nothing.'))
   ids?: bigint[] | null;
 
+  @SearchText()
   @Weighs(WEIGHTS.search)
   @Field(
     () => String,

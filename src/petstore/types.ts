@@ -1,15 +1,12 @@
 import { Field, Int, InterfaceType, ObjectType } from 'type-graphql';
-import { DESCRIPTION, NAME } from '../errors/inputs';
+import { Count, Quantity } from '../graphql/bounds';
 import { connectionOf } from '../graphql/connection-types';
 import { WEIGHTS, Weighs } from '../graphql/cost-directives';
-import { JsonSchema, Rules } from '../graphql/json-schema';
+import { JsonSchema } from '../graphql/json-schema';
 import { nullable } from '../graphql/nullable';
 import { DateTime, Id } from '../graphql/scalars';
-import { NEW_CATEGORY } from './categories/category-service';
 import { PetStatus } from './enums';
-import { INVENTORY_UPDATE } from './inventory/inventory-service';
-import { NEW_ORDER } from './orders/order-service';
-import { NEW_PET } from './pets/pet-service';
+import { Description, Name } from './inputs';
 
 @InterfaceType({
   description:
@@ -24,7 +21,6 @@ export abstract class Node {
   nodeId!: string;
 }
 
-@Rules(NEW_PET)
 @JsonSchema({ required: ['id', 'name', 'categoryId'] })
 @ObjectType({ simpleResolvers: true, implements: Node, description: 'A pet in the store.' })
 export class Pet {
@@ -32,7 +28,8 @@ export class Pet {
   id!: bigint;
 
   @JsonSchema({ example: 'Rex' })
-  @Field(() => String, { description: `The pet's name, 1 to ${NAME.maxLength} characters.` })
+  @Name()
+  @Field(() => String, { description: "The pet's name, {bounds}." })
   name!: string;
 
   @Field(() => PetStatus, { description: "The pet's status." })
@@ -42,25 +39,23 @@ export class Pet {
   categoryId!: bigint;
 }
 
-@Rules(NEW_CATEGORY)
 @ObjectType({ simpleResolvers: true, implements: Node, description: 'A kind of pet.' })
 export class Category {
   @Field(() => Id, { description: "The category's unique identifier, assigned on creation." })
   id!: bigint;
 
   @JsonSchema({ example: 'Dogs' })
-  @Field(() => String, {
-    description: `The category name (for example a kind of pet), 1 to ${NAME.maxLength} characters.`,
-  })
+  @Name()
+  @Field(() => String, { description: 'The category name (for example a kind of pet), {bounds}.' })
   name!: string;
 
   @Weighs(WEIGHTS.text)
   @JsonSchema({ example: 'Loyal, and always hungry' })
-  @Field(() => String, nullable(`A short description of the category, up to ${DESCRIPTION.maxLength} characters.`))
+  @Description()
+  @Field(() => String, nullable('A short description of the category, {bounds}.'))
   description!: string | null;
 }
 
-@Rules(NEW_ORDER)
 @JsonSchema({ required: [] })
 @ObjectType({ simpleResolvers: true, implements: Node, description: 'An order for a pet.' })
 export class Order {
@@ -71,7 +66,8 @@ export class Order {
   petId!: bigint | null;
 
   @JsonSchema({ example: 2 })
-  @Field(() => Int, nullable('Number of units ordered, at least 1.'))
+  @Quantity()
+  @Field(() => Int, nullable('Number of units ordered, {bounds}.'))
   quantity!: number | null;
 
   @Field(() => DateTime, nullable('Expected or actual ship date, in UTC with milliseconds.'))
@@ -81,7 +77,6 @@ export class Order {
   complete!: boolean;
 }
 
-@Rules(INVENTORY_UPDATE)
 @ObjectType({
   simpleResolvers: true,
   implements: Node,
@@ -92,6 +87,7 @@ export class InventoryItem {
   petId!: bigint;
 
   @JsonSchema({ example: 5 })
+  @Count()
   @Field(() => Int, { description: 'Current stock count, without the units taken by placed orders.' })
   quantity!: number;
 

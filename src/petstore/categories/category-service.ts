@@ -5,25 +5,11 @@ import type { JsonText, Selection } from '../../database/reading/selection';
 import { statement } from '../../database/statement';
 import { lockRow, newRow } from '../../database/writing';
 import { notFound, type Precondition, refusing, requireUnchanged } from '../../errors/errors';
-import { checkInput, DESCRIPTION, NAME, NOT_NULL, type Rules } from '../../errors/inputs';
+import { checkInput } from '../../graphql/bounds';
 import { connect, type Listed, type PageArgs } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
+import { type CategoryFilter, CategoryUpdate, NewCategory } from '../inputs';
 import { CATEGORIES, type CategoryRow, LOCK } from '../model';
-
-export interface NewCategory {
-  name: string;
-  description?: string | null;
-}
-
-export type CategoryUpdate = { [field in keyof NewCategory]?: NewCategory[field] | null };
-
-export const NEW_CATEGORY: Rules<NewCategory> = { name: NAME, description: DESCRIPTION };
-export const CATEGORY_UPDATE = { ...NEW_CATEGORY, name: { ...NAME, ...NOT_NULL } } satisfies Rules<CategoryUpdate>;
-
-export interface CategoryFilter {
-  ids?: bigint[] | null;
-  name?: string | null;
-}
 
 // One prepared statement, as for pets.
 const { id: ID, ...columns } = COLUMNS.categories;
@@ -55,7 +41,7 @@ export class CategoryService {
 
   /** @throws ProblemError `BAD_USER_INPUT`. */
   async create(session: Session, input: NewCategory): Promise<CategoryRow> {
-    const { name, description = null } = checkInput(NEW_CATEGORY, input);
+    const { name, description = null } = checkInput(NewCategory, input);
     const category = { name, description };
     const values = CATEGORY_ROW.fields.map((field) => category[field]);
     const [created] = await session.write<CategoryRow>(INSERT_CATEGORY, values);
@@ -64,7 +50,7 @@ export class CategoryService {
 
   /** @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`. */
   async update(session: Session, id: bigint, input: CategoryUpdate, precondition?: Precondition): Promise<CategoryRow> {
-    const data = checkInput(CATEGORY_UPDATE, input);
+    const data = checkInput(CategoryUpdate, input);
     return session.transaction(async (tx) => {
       await lockCategory(tx, id, precondition);
       return tx.prisma.category.update({ where: { id }, data });

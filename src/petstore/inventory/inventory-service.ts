@@ -1,25 +1,13 @@
 import type { Session, Transaction } from '../../database/database';
 import type { Inventory } from '../../database/generated/client';
-import type { PetStatus } from '../../database/generated/enums';
 import { selectByIds, selectOne } from '../../database/reading/select';
 import type { JsonText, Selection } from '../../database/reading/selection';
 import { lockRow } from '../../database/writing';
 import { notFound, type Precondition, ProblemError, refusing, requireUnchanged } from '../../errors/errors';
-import { COUNT, checkInput, type Rules } from '../../errors/inputs';
+import { checkInput } from '../../graphql/bounds';
 import { connect, type Listed, type PageArgs } from '../../graphql/connection';
+import { type InventoryFilter, InventoryUpdate } from '../inputs';
 import { announceChange, INVENTORY, type InventoryRow, LOCK } from '../model';
-
-export interface InventoryUpdate {
-  quantity: number;
-}
-
-export const INVENTORY_UPDATE: Rules<InventoryUpdate> = { quantity: COUNT };
-
-export interface InventoryFilter {
-  petIds?: bigint[] | null;
-  statuses?: PetStatus[] | null;
-  maxQuantity?: number | null;
-}
 
 /** Stock of pets. A pet has an inventory entry once its stock has been set. */
 export class InventoryService {
@@ -52,7 +40,7 @@ export class InventoryService {
     input: InventoryUpdate,
     precondition?: Precondition,
   ): Promise<InventoryRow> {
-    const { quantity } = checkInput(INVENTORY_UPDATE, input);
+    const { quantity } = checkInput(InventoryUpdate, input);
     const write = session.transaction(async (tx) => {
       const data = { petId, quantity };
       if (precondition) {

@@ -6,27 +6,12 @@ import type { JsonText, Selection } from '../../database/reading/selection';
 import { statement } from '../../database/statement';
 import { lockRow, lockRows, newRow } from '../../database/writing';
 import { notFound, type Precondition, refusing, requireUnchanged, unknownReference } from '../../errors/errors';
-import { COUNT, checkInput, NOT_NULL, QUANTITY, type Rules } from '../../errors/inputs';
+import { MAX_INT32 } from '../../errors/inputs';
+import { checkInput } from '../../graphql/bounds';
 import { type Connection, connect, connectAll, type Listed, type PageArgs } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
+import { NewOrder, type OrderFilter, OrderUpdate } from '../inputs';
 import { announceChange, INVENTORY, LOCK, ORDERS, type OrderRow } from '../model';
-
-/** In a new order every field is optional; in an update an omitted field is unchanged, and null clears it. */
-interface OrderInput {
-  petId?: bigint | null;
-  quantity?: number | null;
-  shipDate?: Date | null;
-  complete?: boolean | null;
-}
-
-export const NEW_ORDER: Rules<OrderInput> = { quantity: QUANTITY };
-export const ORDER_UPDATE = { ...NEW_ORDER, complete: NOT_NULL } satisfies Rules<OrderInput>;
-
-export interface OrderFilter {
-  ids?: bigint[] | null;
-  petIds?: bigint[] | null;
-  complete?: boolean | null;
-}
 
 const NOTHING = { petId: null, quantity: null };
 
@@ -81,8 +66,8 @@ export class OrderService {
    * Places an order. If the pet's stock is tracked, the units are taken from it in the same statement.
    * @throws ProblemError `BAD_USER_INPUT`, `UNKNOWN_REFERENCE`, `INSUFFICIENT_STOCK`.
    */
-  async place(session: Session, input: OrderInput): Promise<OrderRow> {
-    const { petId = null, quantity = null, shipDate = null, complete } = checkInput(NEW_ORDER, input);
+  async place(session: Session, input: NewOrder): Promise<OrderRow> {
+    const { petId = null, quantity = null, shipDate = null, complete } = checkInput(NewOrder, input);
     const order = { petId, quantity, shipDate, complete: complete ?? false };
     const write = insertOrder(session, order, ([placed]) => {
       if (!placed) return;
@@ -100,8 +85,8 @@ export class OrderService {
    * @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`, `ORDER_COMPLETE`, `UNKNOWN_REFERENCE`,
    * `INSUFFICIENT_STOCK`.
    */
-  async update(session: Session, id: bigint, input: OrderInput, precondition?: Precondition): Promise<OrderRow> {
-    const data = checkInput(ORDER_UPDATE, input);
+  async update(session: Session, id: bigint, input: OrderUpdate, precondition?: Precondition): Promise<OrderRow> {
+    const data = checkInput(OrderUpdate, input);
     const write = session.transaction(async (tx) => {
       const order = await lockOrder(tx, id, precondition);
       const { petId = order.petId, quantity = order.quantity } = data;
@@ -138,7 +123,7 @@ export class OrderService {
 }
 
 /** What is in stock of an order that was refused; `undefined` if it would do by now. */
-async function stockBelow(session: Session, { petId, quantity }: OrderInput): Promise<number | undefined> {
+async function stockBelow(session: Session, { petId, quantity }: NewOrder): Promise<number | undefined> {
   if (petId == null) return undefined;
   const stock = (await selectByIds(session, INVENTORY, [petId])).get(petId)?.quantity;
   return stock !== undefined && stock < (quantity ?? 0) ? stock : undefined;
@@ -181,7 +166,7 @@ async function moveReservation(
     if (quantity === undefined || returned === taken) continue;
     const left = quantity + returned - taken;
     if (left < 0) throw insufficientStock(to, quantity + returned);
-    await tx.prisma.inventory.update({ where: { petId }, data: { quantity: Math.min(left, COUNT.maximum) } });
+    await tx.prisma.inventory.update({ where: { petId }, data: { quantity: Math.min(left, MAX_INT32) } });
     announceChange(tx, { topic: 'inventory', kind: 'UPDATED', id: petId });
   }
   return reserved;
