@@ -13,11 +13,10 @@ import { reasonOf } from '../database/failures';
 import type { Column } from '../database/reading/table';
 import { Hub, type Readers } from '../events/hub';
 import { RedisRelay } from '../events/redis-relay';
-import type { CostLimits } from '../graphql/cost';
-import type { DocumentLimits } from '../graphql/document-limits';
+import { costLimits } from '../graphql/cost';
+import { type DocumentLimits, Documents } from '../graphql/documents';
 import { Executor } from '../graphql/executor';
 import { deleteExpiredResponses } from '../graphql/idempotency';
-import { KnownDocuments } from '../graphql/known-documents';
 import { buildSchema } from '../graphql/schema';
 import { TrustedDocuments } from '../graphql/trusted-documents';
 import { AccessLog } from '../http/access-log';
@@ -97,7 +96,7 @@ async function compose(config: Config, database: Database, now: () => number, op
   const documents = createDocuments(config, schema);
   const executor = new Executor(schema, {
     now,
-    costs: costLimits(config),
+    costs: costLimits(config.GRAPHQL_MAX_COST),
     tables: new Map(TABLES.map((table) => [table.type, table])),
     maxResponseBytes: config.MAX_RESPONSE_BYTES,
   });
@@ -161,28 +160,8 @@ function defaultAccess({ DATABASE_URL, HOST }: Config): AnonymousAccess {
   return !DATABASE_URL && isLoopback ? 'write' : 'read';
 }
 
-export function documentLimits(config: Config): DocumentLimits {
-  return {
-    tokens: config.GRAPHQL_MAX_TOKENS,
-    depth: config.GRAPHQL_MAX_DEPTH,
-    fields: config.GRAPHQL_MAX_FIELDS,
-    rootFields: config.GRAPHQL_MAX_ROOT_FIELDS,
-    aliases: config.GRAPHQL_MAX_ALIASES,
-    fragments: config.GRAPHQL_MAX_FRAGMENTS,
-    repeats: config.GRAPHQL_MAX_REPEATS,
-    directives: config.GRAPHQL_MAX_DIRECTIVES,
-    directivesAtOnce: config.GRAPHQL_MAX_DIRECTIVES_AT_ONCE,
-    errors: config.GRAPHQL_MAX_ERRORS,
-  };
-}
-
-/** Ten times as many operations are free of quota as are counted, so each is less work. Introspection by tools takes half. */
-const MAX_FREE_COST = 10_000;
-
-/** Limits on the estimated cost of an operation or an event. */
-function costLimits({ GRAPHQL_MAX_COST, GRAPHQL_MAX_EVENT_COST }: Config): CostLimits {
-  const [most, event] = [GRAPHQL_MAX_COST, Math.min(GRAPHQL_MAX_COST, GRAPHQL_MAX_EVENT_COST)];
-  return { query: most, mutation: most, subscription: event, free: Math.min(most, MAX_FREE_COST) };
+export function documentLimits({ GRAPHQL_MAX_TOKENS, GRAPHQL_MAX_DEPTH }: Config): DocumentLimits {
+  return { tokens: GRAPHQL_MAX_TOKENS, depth: GRAPHQL_MAX_DEPTH };
 }
 
 function connectionLimits(config: Config): ConnectionLimits {
@@ -197,10 +176,10 @@ function connectionLimits(config: Config): ConnectionLimits {
 }
 
 /** The known documents, initially the trusted ones. @throws Error if the manifest cannot be used. */
-function createDocuments(config: Config, schema: GraphQLSchema): KnownDocuments {
+function createDocuments(config: Config, schema: GraphQLSchema): Documents {
   const { TRUSTED_DOCUMENTS: path, TRUSTED_DOCUMENTS_ONLY: only } = config;
-  const bounds = { schema, limits: documentLimits(config), costs: costLimits(config) };
-  return new KnownDocuments(schema, bounds.limits, path ? TrustedDocuments.read(path, bounds) : undefined, only);
+  const bounds = { schema, limits: documentLimits(config), costs: costLimits(config.GRAPHQL_MAX_COST) };
+  return new Documents(schema, bounds.limits, path ? TrustedDocuments.read(path, bounds) : undefined, only);
 }
 
 /** What callers use: counted here, and told over the API. */

@@ -53,28 +53,10 @@ const SETTINGS = {
   MAX_RESPONSE_BYTES: setting(integer(10_000, 100_000_000), 5_000_000),
   /** Maximum number of tokens in a document. */
   GRAPHQL_MAX_TOKENS: setting(integer(100, 100_000), 5000),
-  /** Maximum nesting of selections, values and types. */
+  /** Maximum number of nesting levels of fields and inline fragments. */
   GRAPHQL_MAX_DEPTH: setting(integer(5, 100), 20),
-  /** Maximum number of fields in an operation, fragments spread. */
-  GRAPHQL_MAX_FIELDS: setting(integer(10, 100_000), 2000),
-  /** Maximum number of root fields in an operation. */
-  GRAPHQL_MAX_ROOT_FIELDS: setting(integer(1, 10_000), 100),
-  /** Maximum number of aliases in an operation, fragments spread. */
-  GRAPHQL_MAX_ALIASES: setting(integer(0, 10_000), 100),
-  /** Maximum number of fragments in a document. */
-  GRAPHQL_MAX_FRAGMENTS: setting(integer(0, 1000), 100),
-  /** Maximum number of times that one place of an operation may select the same field, fragments spread. */
-  GRAPHQL_MAX_REPEATS: setting(integer(1, 1000), 50),
-  /** Maximum number of directives in a document. */
-  GRAPHQL_MAX_DIRECTIVES: setting(integer(0, 10_000), 50),
-  /** Maximum number of directives on one field, fragment, operation or variable. */
-  GRAPHQL_MAX_DIRECTIVES_AT_ONCE: setting(integer(0, 100), 5),
-  /** Maximum number of errors reported for one document. */
-  GRAPHQL_MAX_ERRORS: setting(integer(1, 100), 20),
   /** Maximum estimated cost of an operation: about the number of values in its response. */
   GRAPHQL_MAX_COST: setting(integer(100, 10_000_000), 50_000),
-  /** Maximum estimated cost of one event of a subscription. Events are free, so each must be little work. */
-  GRAPHQL_MAX_EVENT_COST: setting(integer(10, 10_000_000), 250),
   /** Apollo persisted query manifest: documents that are known from the start and served by id. */
   TRUSTED_DOCUMENTS: setting<string | undefined>((value) => resolve(text(value)), undefined),
   /** Whether only the documents of TRUSTED_DOCUMENTS may run. */

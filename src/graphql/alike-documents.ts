@@ -8,13 +8,12 @@ import {
   isScalarType,
   Kind,
   Lexer,
-  type OperationDefinitionNode,
   parseType,
+  print,
   Source,
   type Token,
   TokenKind,
   TypeInfo,
-  type ValueNode,
   type VariableDefinitionNode,
   type VariableNode,
   visit,
@@ -24,25 +23,23 @@ import { LRUCache } from 'lru-cache';
 import type { Variables } from './context';
 
 /**
- * Documents that differ only in values, as programs write them that put values into the text. The first is validated and
- * analysed, with a variable in place of each literal. All others are only split into tokens, and run as that document
- * with their values.
+ * Documents that differ only in the values of literals. Once one of them is known, each is replaced by the same document
+ * with variables in place of the literals: it is split into tokens, and neither parsed, validated nor analysed again.
  */
 
-/** A document with variables in place of its literals, under the tokens that it shares with others. */
+/** A document with variables in place of its literals. */
 interface Shape {
-  readonly document: DocumentNode;
-  /** The text that it was made of. */
   readonly text: string;
   /** The type of each literal, in the order of the text. */
   readonly types: readonly GraphQLInputType[];
 }
 
-/** A document that is known but for its values. */
+/** What to run instead of a document. */
 export interface Alike {
-  readonly document: DocumentNode;
-  readonly values: Variables;
-  /** Moves the locations of errors from the document's own text to this one. */
+  readonly query: string;
+  /** The values of the literals. */
+  readonly variables: Variables;
+  /** Moves the locations of errors from the text of `query` to that of the document. */
   relocate(body: FormattedExecutionResult): FormattedExecutionResult;
 }
 
@@ -58,11 +55,11 @@ export class AlikeDocuments {
   constructor(private readonly schema: GraphQLSchema) {}
 
   /** Remembers a valid document, if others can differ from it in values. */
-  add(text: string, document: DocumentNode): void {
-    const split = splitText(text);
+  add(document: DocumentNode): void {
+    const split = splitText(document.loc?.source.body ?? '');
     if (!split?.values.length || this.shapes.has(split.shape)) return;
     const lifted = liftLiterals(this.schema, document);
-    if (lifted && lifted.types.length === split.values.length) this.shapes.set(split.shape, { ...lifted, text });
+    if (lifted && lifted.types.length === split.values.length) this.shapes.set(split.shape, lifted);
   }
 
   /** @returns `undefined` if no document of this shape is known, or a value does not fit its type. */
@@ -76,7 +73,7 @@ export class AlikeDocuments {
       if (!isFitting(value, type)) return undefined;
       values[PREFIX + index] = value;
     }
-    return { document: shape.document, values, relocate: (body) => relocate(body, shape.text, text) };
+    return { query: shape.text, variables: values, relocate: (body) => relocate(body, shape.text, text) };
   }
 }
 
@@ -111,14 +108,15 @@ function* tokensOf(text: string): Generator<Token> {
 }
 
 /** Replaces the literals of a valid document by variables; `undefined` if one has to stay. */
-function liftLiterals(schema: GraphQLSchema, document: DocumentNode): Pick<Shape, 'document' | 'types'> | undefined {
-  const operations = document.definitions.filter((each): each is OperationDefinitionNode => 'operation' in each);
-  // Fragments may share literals between operations, and introspection is estimated by its literals.
-  if (operations.length !== 1) return undefined;
+function liftLiterals(schema: GraphQLSchema, document: DocumentNode): Shape | undefined {
+  const [operation, ...others] = document.definitions;
+  // Fragments may share literals between operations. Before the operation they would make it hard to relocate errors.
+  if (operation?.kind !== Kind.OPERATION_DEFINITION || others.some((each) => each.kind !== Kind.FRAGMENT_DEFINITION))
+    return undefined;
   const types: GraphQLInputType[] = [];
   let isLifted = true;
   const typeInfo = new TypeInfo(schema);
-  const replace = (node: ValueNode): VariableNode | undefined => {
+  const replace = (): VariableNode | undefined => {
     const type = typeInfo.getInputType();
     if (!type || !isScalarType(getNamedType(type))) {
       isLifted = false;
@@ -126,7 +124,7 @@ function liftLiterals(schema: GraphQLSchema, document: DocumentNode): Pick<Shape
     }
     const name = PREFIX + types.length;
     types.push(type);
-    return { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: name }, loc: node.loc };
+    return { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: name } };
   };
   const lifted: DocumentNode = visit(
     document,
@@ -139,6 +137,7 @@ function liftLiterals(schema: GraphQLSchema, document: DocumentNode): Pick<Shape
         if (defaultValue) isLifted = false;
         return false;
       },
+      // The cost of introspection is estimated by its literals.
       Field: ({ name }) => {
         if (name.value === '__type' || name.value === '__schema') isLifted = false;
       },
@@ -151,10 +150,10 @@ function liftLiterals(schema: GraphQLSchema, document: DocumentNode): Pick<Shape
     return { kind: Kind.VARIABLE_DEFINITION, variable, type: parseType(String(type)) };
   });
   const definitions = lifted.definitions.map((each): DefinitionNode => {
-    if (!('operation' in each) || each.kind !== Kind.OPERATION_DEFINITION) return each;
+    if (each.kind !== Kind.OPERATION_DEFINITION) return each;
     return { ...each, variableDefinitions: [...(each.variableDefinitions ?? []), ...added] };
   });
-  return { document: { ...lifted, definitions }, types };
+  return { text: print({ ...lifted, definitions }), types };
 }
 
 /** The value of a literal as a variable. Identifiers stay texts, since they may be larger than JSON's exact numbers. */
@@ -172,11 +171,13 @@ function isFitting(value: unknown, type: GraphQLInputType): boolean {
   }
 }
 
-/** Errors name places in the text that a document was made of: these are the same tokens in another text. */
+/** Both texts have the same tokens after the variable definitions, but for literals and the variables in their place. */
 function relocate(body: FormattedExecutionResult, from: string, to: string): FormattedExecutionResult {
   if (!body.errors?.some(({ locations }) => locations)) return body;
-  const there = [...tokensOf(to)];
-  const places = new Map(Array.from(tokensOf(from), ({ line, column }, index) => [`${line}:${column}`, there[index]]));
+  const there = valuesAsOne(to);
+  const here = valuesAsOne(from);
+  const offset = there.length - here.length;
+  const places = new Map(here.map(({ line, column }, index) => [`${line}:${column}`, there[index + offset]]));
   const errors = body.errors.map((error) => {
     const locations = error.locations?.map((place) => {
       const { line, column } = places.get(`${place.line}:${place.column}`) ?? place;
@@ -185,4 +186,9 @@ function relocate(body: FormattedExecutionResult, from: string, to: string): For
     return locations ? { ...error, locations } : error;
   });
   return { ...body, errors };
+}
+
+/** The tokens of a text, without the names of variables: a variable is one token, as a literal is. */
+function valuesAsOne(text: string): Token[] {
+  return [...tokensOf(text)].filter(({ prev }) => prev?.kind !== TokenKind.DOLLAR);
 }

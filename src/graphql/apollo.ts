@@ -1,4 +1,10 @@
-import { ApolloServer, HeaderMap } from '@apollo/server';
+import {
+  ApolloServer,
+  type ApolloServerPlugin,
+  type GraphQLRequestContextResponseForOperation,
+  type GraphQLRequestListener,
+  HeaderMap,
+} from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginInlineTraceDisabled,
@@ -10,38 +16,39 @@ import { GraphQLError } from 'graphql';
 import type { ErrorCode } from '../errors/codes';
 import { type Problem, problemOf } from '../errors/errors';
 import type { OperationRequest } from './context';
+import { addArgumentPaths, type Documents, reworded } from './documents';
 import type { Executor } from './executor';
 import { headersOf } from './idempotency';
-import { type KnownDocuments, reworded } from './known-documents';
+import { serialize } from './json-text';
 import { extensionsOf, type Outcome, refusal, refuseDocument } from './outcome';
 
 /**
- * Apollo Server in front of the executor: it reads requests (POST, GET, automatic persisted queries, CSRF
- * prevention) and parses documents. It neither validates nor executes them: a document must be measured before
- * it is validated, and Apollo's pipeline has no step for that.
+ * Apollo Server handles every operation that comes over HTTP: it reads the request (POST, GET, persisted queries), prevents
+ * CSRF, and parses, validates and stores the document. The {@link Executor} takes the place of its execution.
+ * @param plugins see every operation.
  */
 export async function createApollo(
   executor: Executor,
-  documents: KnownDocuments,
+  documents: Documents,
+  plugins: readonly ApolloServerPlugin<OperationRequest>[] = [],
 ): Promise<ApolloServer<OperationRequest>> {
   const apollo = new ApolloServer<OperationRequest>({
     schema: executor.schema,
     introspection: true,
-    parseOptions: { maxTokens: documents.limits.tokens },
-    dangerouslyDisableValidation: true,
+    parseOptions: documents.parseOptions,
+    validationRules: documents.rules,
+    validationOptions: documents.validationOptions,
     includeStacktraceInErrorResponses: false,
     allowBatchedHttpRequests: false,
-    // KnownDocuments is the cache; Apollo's would keep every document twice.
-    documentStore: null,
+    documentStore: documents.store,
     // If only trusted documents may run, clients cannot register any.
     persistedQueries: documents.onlyTrusted ? false : { cache: documents.persisted },
     stopOnTerminationSignals: false,
-    stringifyResult: JSON.stringify,
+    stringifyResult: serialize,
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     formatError: (formatted, error) => {
       const problem = refusalOf(error);
-      const message = problem.code === 'GRAPHQL_PARSE_FAILED' ? reworded(problem.message) : problem.message;
-      return { ...formatted, message, extensions: extensionsOf(problem) };
+      return { ...formatted, message: reworded(problem.message), extensions: extensionsOf(problem) };
     },
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
@@ -49,32 +56,49 @@ export async function createApollo(
       ApolloServerPluginSchemaReportingDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
-      {
-        // Apollo responds with an error of its own instead of this one.
-        unexpectedErrorProcessingRequest: async ({ requestContext, error }) =>
-          requestContext.contextValue.observer.onInternalError(error),
-        requestDidStart: async () => ({
-          responseForOperation: async ({ document, source, request, contextValue }) => {
-            const { operationName, variables = {} } = request;
-            const faults = documents.examine(source, document, contextValue.caller);
-            const outcome: Outcome = faults.length
-              ? refuseDocument(faults, contextValue)
-              : await executor
-                  .run(document, operationName, variables, contextValue)
-                  // Apollo's own answer to an unexpected error would lack the request id.
-                  .catch((error: unknown) => refusal(error, { request: contextValue }));
-            const { status, body } = outcome;
-            return {
-              http: { status, headers: new HeaderMap(Object.entries(headersOf(outcome))) },
-              body: { kind: 'single', singleResult: body },
-            };
-          },
-        }),
-      },
+      executionPlugin(executor, documents),
+      ...plugins,
     ],
   });
   await apollo.start();
   return apollo;
+}
+
+/** Executes operations in place of Apollo Server, which then formats none of their errors. */
+function executionPlugin(executor: Executor, documents: Documents): ApolloServerPlugin<OperationRequest> {
+  const run = async ({
+    document,
+    request,
+    contextValue,
+  }: GraphQLRequestContextResponseForOperation<OperationRequest>): Promise<Outcome> => {
+    const refused = documents.refuse(document, contextValue.caller);
+    if (refused) return refuseDocument([refused], contextValue);
+    try {
+      return await executor.run(document, request.operationName, request.variables ?? {}, contextValue);
+    } catch (error) {
+      // Apollo Server's own response to an unexpected error would lack the request id.
+      return refusal(error, { request: contextValue });
+    }
+  };
+  const listener: GraphQLRequestListener<OperationRequest> = {
+    validationDidStart:
+      async ({ document }) =>
+      async (errors = []) =>
+        addArgumentPaths(errors as readonly GraphQLError[], document),
+    responseForOperation: async (operation) => {
+      const outcome = await run(operation);
+      return {
+        http: { status: outcome.status, headers: new HeaderMap(Object.entries(headersOf(outcome))) },
+        body: { kind: 'single', singleResult: outcome.body },
+      };
+    },
+  };
+  return {
+    requestDidStart: async () => listener,
+    // Apollo Server responds with an error of its own instead of this one.
+    unexpectedErrorProcessingRequest: async ({ requestContext, error }) =>
+      requestContext.contextValue.observer.onInternalError(error),
+  };
 }
 
 /** The codes for refusals that Apollo distinguishes only by HTTP status. */

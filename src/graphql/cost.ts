@@ -73,6 +73,17 @@ export function estimateAt({ most, at }: Estimate, variables: Variables): number
  */
 export type CostLimits = Readonly<Record<`${OperationTypeNode}` | 'free', number>>;
 
+/** Events are free of quota, so each must be little work. */
+const MAX_EVENT_COST = 250;
+/** Ten times as many operations are free of quota as are counted, so each is less work. Introspection by tools takes half. */
+const MAX_FREE_COST = 10_000;
+
+/** @param most the maximum estimated cost of a counted operation. */
+export function costLimits(most: number): CostLimits {
+  const [event, free] = [Math.min(most, MAX_EVENT_COST), Math.min(most, MAX_FREE_COST)];
+  return { query: most, mutation: most, subscription: event, free };
+}
+
 /** What is known of an operation before it runs. */
 interface Estimated {
   readonly root: SelectedFields;

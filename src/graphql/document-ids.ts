@@ -1,5 +1,5 @@
 import { ProblemError } from '../errors/errors';
-import type { KnownDocuments } from './known-documents';
+import type { Documents } from './documents';
 
 type Parameters = Readonly<Record<string, unknown>>;
 
@@ -11,7 +11,7 @@ type Parameters = Readonly<Record<string, unknown>>;
  * @param given the raw parameters; only those above are checked here.
  * @throws ProblemError `PERSISTED_QUERY_NOT_IN_LIST`, `BAD_REQUEST`.
  */
-export function withText(given: Parameters, documents: KnownDocuments): Parameters {
+export function withText(given: Parameters, documents: Documents): Parameters {
   if (given.operationName === '') {
     const { operationName: _, ...unnamed } = given;
     return withText(unnamed, documents);
@@ -25,9 +25,10 @@ export function withText(given: Parameters, documents: KnownDocuments): Paramete
   const isAlone = documentId === undefined || (hash === undefined && !hasText);
   const id = documentId ?? hash;
   if (!isAlone || typeof id !== 'string') throw malformed('documentId must be a string, sent instead of the query');
-  const text = documents.textOf(id);
+  const text = documents.trusted?.textOf(id);
   if (text !== undefined) return { ...rest, query: text };
-  if (documentId === undefined && !documents.onlyTrusted) return given;
+  // Without its empty query, which Apollo Server would compare with the hash.
+  if (documentId === undefined && !documents.onlyTrusted) return { ...rest, extensions };
   throw new ProblemError('PERSISTED_QUERY_NOT_IN_LIST', `No document with the id "${id}" is known here.`);
 }
 

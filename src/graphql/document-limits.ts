@@ -1,65 +1,85 @@
-import { type DocumentNode, GraphQLError, type OperationDefinitionNode } from 'graphql';
-import { DocumentSize } from './document-size';
-import { mostRepeated } from './repeats';
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+  type ValidationRule,
+} from 'graphql';
 
-/** The maximum size of a document, whatever its variables. */
-export interface DocumentLimits {
-  /** Tokens; the parser stops beyond this. */
-  readonly tokens: number;
-  /** Nesting levels of selections, values and types. */
-  readonly depth: number;
-  /** Fields of an operation after expanding fragments. */
+/** Maximum number of fields, and of root fields, of an operation after expanding its fragments. */
+const MAX_FIELDS = 2000;
+const MAX_ROOT_FIELDS = 100;
+
+/** The size of a selection after expanding its fragments. */
+interface SelectionSize {
   readonly fields: number;
-  /** Root fields among them. */
+  /** Fields that are not nested in another field. */
   readonly rootFields: number;
-  /** Aliases of an operation after expanding fragments. */
-  readonly aliases: number;
-  readonly directives: number;
-  readonly directivesAtOnce: number;
-  readonly fragments: number;
-  /** How often one place may select the same response key, after expanding fragments. */
-  readonly repeats: number;
-  /** Errors reported for one document, not counting the one that says there are more. */
-  readonly errors: number;
+  /** Nesting levels of fields and inline fragments. */
+  readonly depth: number;
 }
 
-/** An alias is repeated in every row of the response. */
-const MAX_ALIAS_LENGTH = 64;
+const EMPTY: SelectionSize = { fields: 0, rootFields: 0, depth: 0 };
+
+/** Rejects operations with too many fields, root fields or levels. The estimated cost bounds what they read. */
+export function documentLimitsRule(maxDepth: number): ValidationRule {
+  return (context) => ({
+    Document: (document) => {
+      for (const { node, size } of operationSizes(document)) {
+        const limit = (what: string, number: number, unit: string, most: number) => {
+          if (number <= most) return;
+          const message = `The operation ${what} ${number} ${unit}; at most ${most} are allowed.`;
+          context.reportError(new GraphQLError(message, { nodes: node, extensions: TOO_COMPLEX }));
+        };
+        limit('is', size.depth, 'levels deep', maxDepth);
+        limit('has', size.fields, 'fields', MAX_FIELDS);
+        limit('has', size.rootFields, 'root fields', MAX_ROOT_FIELDS);
+      }
+    },
+  });
+}
 
 const TOO_COMPLEX = { code: 'OPERATION_TOO_COMPLEX' };
-/** The extensions of a validation error. */
-export const INVALID = { code: 'GRAPHQL_VALIDATION_FAILED' };
 
-/** Why a document is too large to validate. Validation could take long; measuring does not. */
-export function excessesOf(document: DocumentNode, limits: DocumentLimits): GraphQLError[] {
-  const size = new DocumentSize(document);
-  const excesses: GraphQLError[] = [];
-  const limit = (what: string, number: number, unit: string, most: number, nodes?: OperationDefinitionNode) => {
-    if (number <= most) return;
-    const message = `${what} ${number} ${unit}; at most ${most} are allowed.`;
-    excesses.push(new GraphQLError(message, { nodes, extensions: TOO_COMPLEX }));
+/** The number of fields of all operations of a document, after expanding fragments. */
+export function fieldsOf(document: DocumentNode): number {
+  return operationSizes(document).reduce((sum, { size }) => sum + size.fields, 0);
+}
+
+/**
+ * The size of each operation of a parsed document, which need not be valid. Each fragment is measured once, however often
+ * it is spread; one that spreads itself counts as empty inside of itself.
+ */
+function operationSizes({ definitions }: DocumentNode) {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  const known = new Map<string, SelectionSize>();
+  const ofFragment = (name: string): SelectionSize => {
+    const before = known.get(name);
+    if (before) return before;
+    known.set(name, EMPTY);
+    const size = ofSelection(fragments.get(name)?.selectionSet);
+    known.set(name, size);
+    return size;
   };
-  for (const { node, size: operation } of size.operations) {
-    limit('The operation is', operation.depth, 'levels deep', limits.depth, node);
-    limit('The operation has', operation.fields, 'fields', limits.fields, node);
-    limit('The operation has', operation.outer, 'root fields', limits.rootFields, node);
-    limit('The operation has', operation.aliases, 'aliases', limits.aliases, node);
-  }
-  limit('A value is', size.valueDepth, 'levels deep', limits.depth);
-  limit('A type is', size.typeDepth, 'levels deep', limits.depth);
-  limit('The document has', size.fragments, 'fragments', limits.fragments);
-  limit('An alias has', size.aliasLength, 'characters', MAX_ALIAS_LENGTH);
-  limit('The document has', size.directives, 'directives', limits.directives);
-  limit('One place has', size.directivesAtOnce, 'directives', limits.directivesAtOnce);
-  if (size.circle !== undefined) {
-    const message = `Cannot spread fragment "${size.circle}" within itself.`;
-    excesses.push(new GraphQLError(message, { extensions: INVALID }));
-  }
-  // A document that passes these limits is small enough to expand.
-  if (excesses.length) return excesses;
-  for (const { node } of size.operations) {
-    const { key, times } = mostRepeated(size.fragmentDefinitions, node);
-    limit(`The operation selects "${key}"`, times, 'times in one place', limits.repeats, node);
-  }
-  return excesses;
+  const ofSelection = (selectionSet: SelectionSetNode | undefined): SelectionSize => {
+    let fields = 0;
+    let rootFields = 0;
+    let depth = 0;
+    for (const selection of selectionSet?.selections ?? []) {
+      const isField = selection.kind === Kind.FIELD;
+      const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
+      const inner = isSpread ? ofFragment(selection.name.value) : ofSelection(selection.selectionSet);
+      fields += inner.fields + (isField ? 1 : 0);
+      rootFields += isField ? 1 : inner.rootFields;
+      depth = Math.max(depth, inner.depth + (isSpread ? 0 : 1));
+    }
+    return { fields, rootFields, depth };
+  };
+  for (const node of definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  const operations = definitions.filter(
+    (node): node is OperationDefinitionNode => node.kind === Kind.OPERATION_DEFINITION,
+  );
+  return operations.map((node) => ({ node, size: ofSelection(node.selectionSet) }));
 }

@@ -1,17 +1,8 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import {
-  type DocumentNode,
-  type GraphQLSchema,
-  getOperationAST,
-  type OperationDefinitionNode,
-  parse,
-  print,
-} from 'graphql';
+import { type DocumentNode, type GraphQLSchema, getOperationAST, type OperationDefinitionNode, print } from 'graphql';
 import type { Variables } from './context';
 import { type CostLimits, refuseCost } from './cost';
-import { faultsOf } from './document-faults';
-import type { DocumentLimits } from './document-limits';
+import { type DocumentLimits, Documents, hashOf, type TrustedList } from './documents';
 import { Operation } from './operation';
 
 /** An operation in a manifest, as `@apollo/generate-persisted-query-manifest` writes it. */
@@ -30,10 +21,13 @@ interface Bounds {
 }
 
 /** The documents of an Apollo persisted query manifest, known before any client sends them. */
-export class TrustedDocuments {
-  readonly documents = new Map<string, DocumentNode>();
+export class TrustedDocuments implements TrustedList {
+  /** By the SHA-256 of their text. */
+  private readonly documents = new Map<string, DocumentNode>();
+  /** By their ids. */
   private readonly texts = new Map<string, string>();
   private readonly layouts = new Set<string>();
+  private readonly listed = new WeakMap<DocumentNode, boolean>();
 
   /**
    * Reads and validates a manifest.
@@ -54,22 +48,28 @@ export class TrustedDocuments {
       const document = checked(operation, bounds);
       if (this.texts.has(id)) throw new Error(`the id ${id} appears twice`);
       this.texts.set(id, body);
-      this.documents.set(body, document);
+      this.documents.set(hashOf(body), document);
       this.layouts.add(withoutLayout(document));
     }
     // Document identifiers of GraphQL over HTTP (draft).
-    for (const { body } of operations)
-      this.texts.set(`sha256:${createHash('sha256').update(body).digest('hex')}`, body);
+    for (const { body } of operations) this.texts.set(`sha256:${hashOf(body)}`, body);
   }
 
-  /** The text of a document by its id: the manifest's, or `sha256:` and the hash of the text. */
+  find(hash: string): DocumentNode | undefined {
+    return this.documents.get(hash);
+  }
+
   textOf(id: string): string | undefined {
     return this.texts.get(id);
   }
 
-  /** Whether a document is in the manifest, ignoring white space, comments and the order of definitions. */
   lists(document: DocumentNode): boolean {
-    return this.layouts.has(withoutLayout(document));
+    let isListed = this.listed.get(document);
+    if (isListed === undefined) {
+      isListed = this.layouts.has(withoutLayout(document));
+      this.listed.set(document, isListed);
+    }
+    return isListed;
   }
 }
 
@@ -89,14 +89,8 @@ function operationsOf(text: string): readonly Listed[] {
 
 function checked({ id, name, type, body }: Listed, { schema, limits, costs }: Bounds): DocumentNode {
   const refuse = (reason: string) => new Error(`${type} ${name} (${id}): ${reason}`);
-  let document: DocumentNode;
-  try {
-    document = parse(body, { maxTokens: limits.tokens });
-  } catch (error) {
-    throw refuse((error as Error).message);
-  }
-  const [fault] = faultsOf(schema, document, limits);
-  if (fault) throw refuse(fault.message);
+  const document = new Documents(schema, limits).read(body);
+  if (!('kind' in document)) throw refuse(String(document[0]?.message));
   const operation = getOperationAST(document);
   if (operation?.name?.value !== name || operation.operation !== type)
     throw refuse('its body is not a single operation of this type and name');

@@ -2,26 +2,26 @@ import { type ApolloServer, HeaderMap, type HTTPGraphQLRequest } from '@apollo/s
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
 import { ProblemError, type Told } from '../errors/errors';
+import type { Alike } from '../graphql/alike-documents';
 import type { OperationRequest } from '../graphql/context';
 import { withText } from '../graphql/document-ids';
-import type { Executor } from '../graphql/executor';
-import { headersOf, IDEMPOTENCY_KEY } from '../graphql/idempotency';
-import { serialize } from '../graphql/json-text';
-import type { KnownDocuments } from '../graphql/known-documents';
+import type { Documents } from '../graphql/documents';
+import { IDEMPOTENCY_KEY } from '../graphql/idempotency';
 import { GRAPHQL_PATH } from './error-handling';
 import { prefersPage, responseType, statusFor } from './graphql-media-types';
 import { acceptJsonBodies } from './json-body';
-import { knownRequest } from './known-request';
 import type { WebSockets } from './live/websockets';
 import { answerOtherMethods } from './other-methods';
 import type { Page } from './portal';
 
 const NOT_ACCEPTABLE = 'Responses are application/json or application/graphql-response+json.';
 
+/** The parameters of a GraphQL request: values of the body, or texts of the query string. */
+type Parameters = Readonly<Record<string, unknown>>;
+
 export interface GraphQLRouteOptions {
   readonly apollo: ApolloServer<OperationRequest>;
-  readonly executor: Executor;
-  readonly documents: KnownDocuments;
+  readonly documents: Documents;
   /** The page for browsers. */
   readonly sandbox: Page;
   readonly websockets: WebSockets;
@@ -29,49 +29,36 @@ export interface GraphQLRouteOptions {
 }
 
 /**
- * `POST /graphql`, and `GET /graphql` for queries, for browsers and for WebSocket upgrades. Whatever the form of a
- * request, if its document is known it goes straight to the executor. Everything else goes through Apollo, which reads,
- * refuses, registers and parses, and calls the same executor: its pipeline doubles what a small request costs
- * (bench/README.md, "The forms of a request").
+ * `POST /graphql`, and `GET /graphql` for queries, for browsers and for WebSocket upgrades. Apollo Server handles every
+ * operation.
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
-  const { apollo, executor, documents, websockets, sandbox, requestOf } = options;
+  const { apollo, documents, websockets, sandbox, requestOf } = options;
   acceptJsonBodies(app);
   // A form on any site can send this; Apollo refuses it (CSRF prevention).
   app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, text, done) => done(null, text));
 
   async function run(request: FastifyRequest, reply: FastifyReply) {
     const { accept } = request.headers;
-    const isPost = request.method === 'POST';
-    const given = isPost ? request.body : request.query;
-    const sent = isObject(given) ? withText(given, documents) : given;
     const type = responseType(accept);
     // Apollo would refuse it only after running the operation.
     if (!type) throw new ProblemError('NOT_ACCEPTABLE', NOT_ACCEPTABLE);
-    // The text of a document is part of what an idempotency key stands for.
-    const mayDiffer = request.headers[IDEMPOTENCY_KEY] === undefined;
-    const isReadable = isObject(sent) && (isPost || isSafeGet(request));
-    const known = isReadable ? knownRequest(sent, documents, !isPost, mayDiffer) : undefined;
-    if (!known || !(isPost || executor.kindOf(known.document, known.operationName) === 'query'))
-      return byApollo(request, reply, sent);
-    const { document, operationName, variables, relocate } = known;
-    const outcome = await executor.run(document, operationName, variables, requestOf(request));
-    reply.code(statusFor(accept, outcome.status, outcome.body)).header('content-type', type);
-    reply.headers(headersOf(outcome));
-    return serialize(relocate ? relocate(outcome.body) : outcome.body);
-  }
-
-  /** Runs the request through Apollo, which puts no request id on its own errors. */
-  async function byApollo(request: FastifyRequest, reply: FastifyReply, sent: unknown) {
+    const given = request.method === 'POST' ? request.body : request.query;
+    const named = isObject(given) ? withText(given, documents) : given;
+    const alike = isObject(named) ? findAlike(request, named, documents) : undefined;
     const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: asApolloReads(request, sent),
+      httpGraphQLRequest: asApolloReads(request, alike ? withAlike(request, named as Parameters, alike) : named),
       context: async () => requestOf(request),
     });
     // Only @defer and @stream, which the schema does not have, make an answer of several parts.
     if (body.kind === 'chunked') throw new Error('Apollo answers in parts');
     for (const [name, value] of headers) reply.header(name, value);
-    reply.code(statusFor(request.headers.accept, status ?? 200, body.string));
-    return request.observation?.operation ? body.string : asRefusal(body.string, request);
+    reply.header('content-type', type).code(statusFor(accept, status ?? 200, body.string));
+    const hasRun = request.observation?.operation !== undefined;
+    if ((hasRun && !alike) || !body.string.startsWith('{"errors"')) return body.string;
+    const answer = JSON.parse(body.string) as FormattedExecutionResult;
+    const relocated = alike ? alike.relocate(answer) : answer;
+    return JSON.stringify(hasRun ? relocated : asRefusal(relocated, request));
   }
 
   const config = { operation: 'graphql' };
@@ -84,20 +71,40 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
   answerOtherMethods(app, GRAPHQL_PATH, ['GET', 'HEAD', 'POST']);
 }
 
+/** What to run instead of the document that a request sends, if a document is known that differs only in values. */
+function findAlike({ headers }: FastifyRequest, sent: Parameters, documents: Documents): Alike | undefined {
+  const { query, extensions, variables } = sent;
+  // The text of a document is part of what an idempotency key stands for, and of what a hash is checked against.
+  const isReplaceable = headers[IDEMPOTENCY_KEY] === undefined && (extensions === undefined || extensions === null);
+  if (!isReplaceable || typeof query !== 'string' || !HAS_LITERAL.test(query)) return undefined;
+  const hasVariables = variables !== undefined && variables !== null;
+  return hasVariables && !isObject(variables) ? undefined : documents.findAlike(query);
+}
+
+const HAS_LITERAL = /["\d]/;
+
+/** The parameters with another document. */
+function withAlike({ method }: FastifyRequest, sent: Parameters, { query, variables }: Alike): Parameters {
+  const merged = { ...(sent.variables as Parameters | null | undefined), ...variables };
+  return { ...sent, query, variables: method === 'POST' ? merged : JSON.stringify(merged) };
+}
+
 /** The request with HEAD as GET, and with the text of a document that it names by id. @param sent its parameters. */
 function asApolloReads(request: FastifyRequest, sent: unknown): HTTPGraphQLRequest {
   const isPost = request.method === 'POST';
   const headers = new HeaderMap();
-  for (const [name, value] of Object.entries(request.headers)) if (value) headers.set(name, String(value));
+  for (const [name, value] of Object.entries(request.headers)) {
+    // Apollo Server would negotiate the media type once more for each request.
+    if (value && name !== 'accept') headers.set(name, String(value));
+  }
   if (!isPost && !mayBeForged(request)) headers.set('apollo-require-preflight', 'true');
-  const { search } = new URL(request.url, 'http://localhost');
-  const isAsSent = isPost || sent === request.query;
-  return {
-    method: isPost ? 'POST' : 'GET',
-    headers,
-    search: isAsSent ? search : `?${new URLSearchParams(sent as Record<string, string>)}`,
-    body: isPost ? sent : undefined,
-  };
+  return { method: isPost ? 'POST' : 'GET', headers, search: isPost ? '' : searchOf(request, sent), body: sent };
+}
+
+function searchOf(request: FastifyRequest, sent: unknown): string {
+  if (sent !== request.query) return `?${new URLSearchParams(sent as Record<string, string>)}`;
+  const start = request.url.indexOf('?');
+  return start === -1 ? '' : request.url.slice(start);
 }
 
 /**
@@ -109,25 +116,17 @@ function mayBeForged({ headers }: FastifyRequest): boolean {
   return Boolean(isFromBrowser) && !ALLOWED_BY.some((name) => headers[name]);
 }
 
-/** Whether a GET request can be neither forged nor of a media type that Apollo refuses. */
-function isSafeGet(request: FastifyRequest): boolean {
-  const type = request.headers['content-type'] ?? 'application/json';
-  return type.startsWith('application/json') && !mayBeForged(request);
-}
-
 /** Apollo's `requestHeaders` of CSRF prevention. */
 const ALLOWED_BY = ['x-apollo-operation-name', 'apollo-require-preflight'];
 
-/** Apollo's own errors, with the request id, which it does not know. @param answer the body as JSON text. */
-function asRefusal(answer: string, request: FastifyRequest): string {
-  if (!answer.startsWith('{"errors"')) return answer;
-  const body = JSON.parse(answer) as FormattedExecutionResult;
+/** An error of Apollo Server's, with the request id, which it does not know. */
+function asRefusal(body: FormattedExecutionResult, request: FastifyRequest): FormattedExecutionResult {
   const { id: requestId } = request;
   const errors = body.errors?.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
   request.refusal = body.errors?.[0]?.extensions as Told | undefined;
-  return JSON.stringify({ ...body, errors });
+  return { ...body, errors };
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObject(value: unknown): value is Parameters {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -5,9 +5,9 @@ import type { Database } from '../database/database';
 import type { Catalogue } from '../errors/codes';
 import { createApollo } from '../graphql/apollo';
 import { GRAPHQL_API, type OperationRequest } from '../graphql/context';
+import type { Documents } from '../graphql/documents';
 import type { Executor } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from '../graphql/idempotency';
-import type { KnownDocuments } from '../graphql/known-documents';
 import { RATE_LIMIT_HEADER_NAMES } from '../rate-limit/rate-limit-headers';
 import { methodsByPath, registerOperations } from '../rest/adapter';
 import type { PreparedOperation } from '../rest/prepared-operation';
@@ -35,7 +35,7 @@ import type { RequestsInProgress } from './requests-in-progress';
 export interface ServerOptions extends Recognition {
   readonly database: Database;
   readonly executor: Executor;
-  readonly documents: KnownDocuments;
+  readonly documents: Documents;
   /** The REST interface. */
   readonly operations: readonly PreparedOperation[];
   readonly portal: Portal;
@@ -135,7 +135,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const apollo = await createApollo(executor, documents);
   const { schema } = executor;
   const websockets = new WebSockets(app.server, { ...options, schema, requestOf });
-  await app.register(graphqlRoute, { apollo, executor, documents, websockets, requestOf, sandbox: portal.sandbox });
+  await app.register(graphqlRoute, { apollo, documents, websockets, requestOf, sandbox: portal.sandbox });
   await app.register(streamRoute, { live, requests, accessLog, requestOf });
   live.watch(app);
   await app.register(async (rest) => {

@@ -39,69 +39,35 @@ const INVALID = 'GRAPHQL_VALIDATION_FAILED';
 const UNPARSED = 'GRAPHQL_PARSE_FAILED';
 
 const PAGES = nested(7, 'category { pets { nodes { ', 'id', '} } }');
-const LONG_ALIASES = times(38, (i) => `${'x'.repeat(2400)}${i}: name`);
 const COUNTS = times(100, (i) => `a${i}: pets(filter: { name: "0" }) { totalCount }`);
 const ROWS = 'categories(first: 100) { nodes { pets(first: 100) { nodes { orders(first: 100) { nodes { id } } } } } }';
 const CYCLE = '__schema { types { fields { type { fields { type { fields { type { name } } } } } } } }';
 const COMPARED = `${ofPet(spreads(99))} ${fragments(99, () => 'category { id } '.repeat(8))}`;
 
-const REFUSED: [what: string, query: string, message: string | RegExp, code?: string | RegExp][] = [
+const REPEATED = 'The document repeats fields or fragments too often to be validated.';
+
+const REJECTED: [what: string, query: string, message: string | RegExp, code?: string | RegExp][] = [
   ['tokens', `{ ${'pet(id: 1) { id } '.repeat(1000)} }`, 'The document has more than 5000 tokens.', UNPARSED],
   ['open braces', '{'.repeat(90_000), 'Syntax Error', UNPARSED],
   ['nested selections', ofPet(PAGES), 'The operation is 23 levels deep; at most 20 are'],
   ['nested inline fragments', `{ ${nested(1200, '... { ', '__typename')} }`, 'is 1201 levels deep; at most 20 are'],
-  [
-    'nested objects',
-    `{ pets(filter: ${nested(1200, '{ ids: ', '1')}) { totalCount } }`,
-    'A value is 1200 levels deep;',
-  ],
-  ['nested lists', `{ pet(id: ${nested(2400, '[', '', ']')}) { id } }`, /too deep|levels deep/, /COMPLEX|PARSE/],
-  [
-    'nested types',
-    `query ($v: ${nested(2000, '[', 'Int', ']')}) { __typename }`,
-    'A type is 2000 levels deep; at most',
-  ],
+  ['nested objects', `{ pets(filter: ${nested(1200, '{ ids: ', '1')}) { totalCount } }`, 'ID', 'BAD_USER_INPUT'],
+  ['nested lists', `{ pet(id: ${nested(2400, '[', '', ']')}) { id } }`, /too deep|ID/, /BAD_USER_INPUT|PARSE/],
+  ['nested types', `query ($v: ${nested(2000, '[', 'Int', ']')}) { __typename }`, 'never used', INVALID],
   ['fields', ofPet('id '.repeat(4900)), 'The operation has 4901 fields; at most 2000 are allowed.'],
-  ['repetitions of a field', ofPet('id '.repeat(1900)), 'selects "id" 1900 times in one place; at most 50 are'],
-  [
-    'repetitions of nested fields',
-    ofPet('category { pets { nodes { id } } } '.repeat(350)),
-    'selects "category" 350 times in one place; at most 50 are',
-  ],
   ['root fields', `{ ${'__typename '.repeat(500)} }`, 'The operation has 500 root fields; at most 100 are allowed.'],
   [
     'root fields in fragments',
     `{ ${'...F '.repeat(51)} } fragment F on Query { __typename ... { __typename } }`,
     'has 102 root fields; at most 100 are',
   ],
-  ['aliases', ofPet(times(101, (i) => `a${i}: id`)), 'The operation has 101 aliases; at most 100 are allowed.'],
-  ['aliases, as many as fit', ofPet(times(1660, (i) => `a${i}: id`)), 'has 1660 aliases; at most 100 are'],
-  [
-    'aliases in fragments',
-    `{ ${times(5, (i) => `a${i}: pet(id: 1) { ...F0 }`)} } ${fragments(1, () => times(20, (i) => `b${i}: id`))}`,
-    'The operation has 105 aliases; at most 100 are',
-  ],
-  ['characters in an alias', ofPet(`${'x'.repeat(65)}: id`), 'An alias has 65 characters; at most 64 are allowed.'],
-  [
-    'characters in the aliases of introspection',
-    `{ ${times(48, (i) => `p${i}: __schema { types { ...F } }`)} } fragment F on __Type { ${LONG_ALIASES} }`,
-    'has 1872 aliases; at most 100 are',
-  ],
   ['counts', `{ category(id: 1) { ${COUNTS} } }`, 'estimated cost of 128001; at most 50000 is allowed'],
   ['rows', `{ ${ROWS} }`, 'estimated cost of 2212120; at most 50000 is allowed'],
-  ['directives', ofPet(times(51, () => 'id @include(if: true)')), 'The document has 51 directives; at most 50 are'],
-  [
-    'directives on one field',
-    `{ __typename ${'@skip(if: false) '.repeat(6)} }`,
-    'One place has 6 directives; at most 5',
-  ],
-  ['unknown directives', `{ __typename ${'@a'.repeat(2400)} }`, 'The document has 2400 directives; at most 50 are'],
-  ['fragments', `${ofPet(spreads(500))} ${fragments(500, () => 'id')}`, 'The document has 500 fragments; at most 100'],
+  ['unknown directives', `{ __typename ${'@a'.repeat(2400)} }`, 'Unknown directive "@a"', INVALID],
   ['fragments that multiply', doubling(12), 'The operation has 12287 fields; at most 2000 are allowed.'],
   ['fragments that multiply without end', doubling(150), 'levels deep'],
-  ['fragments in a cycle', circle(2, 1), 'Cannot spread fragment "F0" within itself.', INVALID],
+  ['fragments in a cycle', circle(2, 1), 'Cannot spread fragment "F0" within itself', INVALID],
   ['fragments in many cycles', circle(90, 20), 'Cannot spread fragment', INVALID],
-  ['fragments to compare with each other', COMPARED, 'selects "category" 792 times in one place; at most 50 are'],
   ['operations', `${times(700, (i) => `query q${i} { a }`)}`, 'Cannot query field "a"', INVALID],
   ['variables', `query (${times(1200, (i) => `$v${i}: Int`)}) { __typename }`, 'never used', INVALID],
   ['unknown fields', ofPet(times(1900, (i) => `x${i}`)), 'Cannot query field "x0"', INVALID],
@@ -110,26 +76,48 @@ const REFUSED: [what: string, query: string, message: string | RegExp, code?: st
   ['lines in a string', `{ pet(id: """${'\n'.repeat(50_000)}""") { id } }`, 'ID', 'BAD_USER_INPUT'],
   ['cycles in introspection', `{ ${CYCLE} }`, 'Maximum introspection depth exceeded', INVALID],
   ['introspections at once', introspections(12), 'The operation has 2640 fields; at most 2000 are allowed.'],
+  ['repetitions of a field', ofPet('id '.repeat(1900)), REPEATED, INVALID],
+  ['repetitions of nested fields', ofPet('category { pets { nodes { id } } } '.repeat(350)), REPEATED, INVALID],
+  ['fragments', `${ofPet(spreads(500))} ${fragments(500, () => 'id')}`, REPEATED, INVALID],
+  ['fragments to compare with each other', COMPARED, REPEATED, INVALID],
 ];
 
-test.each(REFUSED)(
-  'too many %s: the whole document is refused, within 50 ms of CPU',
+/** Valid documents that are costly to validate. */
+const ALLOWED: [what: string, query: string][] = [
+  ['aliases', ofPet(times(1660, (i) => `a${i}: id`))],
+  ['directives', ofPet(times(490, () => 'id @include(if: true)'))],
+];
+
+/** The CPU time of the gateway for a document, in milliseconds. Other work of the process counts too: the best of a few tries. */
+async function cpuOf(query: string, check: (answer: Awaited<ReturnType<Gateway['graphql']>>) => void): Promise<number> {
+  let best = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < 10 && best >= MAX_CPU; i++) {
+    const started = process.cpuUsage();
+    const answer = await gateway.graphql(query);
+    const { user, system } = process.cpuUsage(started);
+    best = Math.min(best, (user + system) / 1000);
+    check(answer);
+  }
+  return best;
+}
+const MAX_CPU = 150;
+
+test.each(REJECTED)(
+  'too many %s: the whole document is rejected, within 150 ms of CPU',
   async (_what, query, message, code = COMPLEX) => {
-    // Other work of the process counts too: the best of a few tries shows what the refusal costs.
-    let best = Number.POSITIVE_INFINITY;
-    for (let i = 0; i < 10 && best >= 50; i++) {
-      const started = process.cpuUsage();
-      const { status, errors, data } = await gateway.graphql(query);
-      const { user, system } = process.cpuUsage(started);
-      best = Math.min(best, (user + system) / 1000);
+    const cpu = await cpuOf(query, ({ status, errors, data }) => {
       expect([status, data]).toEqual([400, undefined]);
-      expect(errors[0]?.extensions?.code).toMatch(code);
-      expect(errors[0]?.message).toMatch(message);
+      expect(errors.map(({ extensions }) => extensions?.code)).toContainEqual(expect.stringMatching(code));
+      expect(errors.map((error) => error.message)).toContainEqual(expect.stringMatching(message));
       expect(errors.length).toBeLessThan(22);
-    }
-    expect(best).toBeLessThan(50);
+    });
+    expect(cpu).toBeLessThan(MAX_CPU);
   },
 );
+
+test.each(ALLOWED)('many %s take at most 150 ms of CPU', async (_what, query) => {
+  expect(await cpuOf(query, ({ status, errors }) => expect([status, errors]).toEqual([200, []]))).toBeLessThan(MAX_CPU);
+});
 
 test('the introspection query of tools is within the limits', async () => {
   const query = getIntrospectionQuery({
@@ -160,14 +148,7 @@ test('a refused document is refused again, however it is sent', async () => {
 describe('the limits are configurable:', () => {
   let strict: Gateway;
   beforeAll(async () => {
-    const names = ['FIELDS', 'TOKENS', 'DEPTH', 'ROOT_FIELDS', 'ALIASES', 'FRAGMENTS', 'REPEATS', 'DIRECTIVES'];
-    const values = ['10', '100', '5', '2', '1', '0', '3', '2'];
-    strict = await gateway.another({
-      ...Object.fromEntries(names.map((name, i) => [`GRAPHQL_MAX_${name}`, values[i] ?? ''])),
-      GRAPHQL_MAX_DIRECTIVES_AT_ONCE: '1',
-      GRAPHQL_MAX_ERRORS: '2',
-      GRAPHQL_MAX_COST: '100',
-    });
+    strict = await gateway.another({ GRAPHQL_MAX_TOKENS: '100', GRAPHQL_MAX_DEPTH: '5', GRAPHQL_MAX_COST: '100' });
   });
   afterAll(() => strict.close());
 
@@ -178,30 +159,17 @@ describe('the limits are configurable:', () => {
       '{ pets { nodes { category { pets { nodes { id } } } } } }',
       'The operation is 6 levels deep; at most 5 are allowed.',
     ],
-    [`{ pet(id: 1) { ${'id '.repeat(10)} } }`, 'The operation has 11 fields; at most 10 are allowed.'],
-    ['{ __typename __typename __typename }', 'The operation has 3 root fields; at most 2 are allowed.'],
-    ['{ a: __typename b: __typename }', 'The operation has 2 aliases; at most 1 are allowed.'],
-    ['{ ...F } fragment F on Query { __typename }', 'The document has 1 fragments; at most 0 are allowed.'],
-    [
-      '{ pet(id: 1) { id id ... { id id } } }',
-      'The operation selects "id" 4 times in one place; at most 3 are allowed.',
-    ],
-    ['{ __typename @skip(if: false) @include(if: true) }', 'One place has 2 directives; at most 1 are allowed.'],
-    [
-      '{ ... @skip(if: false) { ... @skip(if: false) { __typename @skip(if: false) } } }',
-      'The document has 3 directives; at most 2 are allowed.',
-    ],
     [
       '{ pets { nodes { id name status categoryId } } }',
       expect.stringContaining('an estimated cost of 120; at most 100 is allowed'),
     ],
-    [
-      '{ pet(id: 1) { a b c } }',
-      'Cannot query field "a" on type "Pet".',
-      'Cannot query field "b" on type "Pet".',
-      'Too many validation errors, error limit reached. Validation aborted.',
-    ],
   ])('%s', async (query, ...messages) => {
     expect((await strict.graphql(query)).errors.map(({ message }) => message)).toEqual(messages);
   });
+});
+
+test('at most 20 errors of a document are reported', async () => {
+  const { errors } = await gateway.graphql(ofPet(times(30, (i) => `x${i}`)));
+  expect(errors).toHaveLength(21);
+  expect(errors[20]?.message).toBe('Too many validation errors, error limit reached. Validation aborted.');
 });

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { ProblemError } from '../../errors/errors';
 import type { OperationRequest } from '../../graphql/context';
+import type { Documents } from '../../graphql/documents';
 import type { Executor } from '../../graphql/executor';
-import type { KnownDocuments } from '../../graphql/known-documents';
 import { type Outcome, refusal, refuseDocument } from '../../graphql/outcome';
 import { RunningSubscription } from '../../graphql/running-subscription';
 import type { Keys } from '../caller';
@@ -11,7 +11,7 @@ import { PerCaller } from './per-caller';
 
 export interface LiveOptions {
   readonly executor: Executor;
-  readonly documents: KnownDocuments;
+  readonly documents: Documents;
   readonly keys: Keys;
   /** Maximum number of running operations, and of connections, per caller over the subscription transports. */
   readonly maxPerCaller: number;
@@ -61,8 +61,10 @@ export class LiveOperations {
     if (!release) return refusal(tooMany(this.operations.most), { request });
     let result: RunningSubscription | Outcome | undefined;
     try {
-      const document = documents.read(query, request.caller);
+      const document = documents.read(query);
       if (!('kind' in document)) return refuseDocument(document, request);
+      const refused = documents.refuse(document, request.caller);
+      if (refused) return refuseDocument([refused], request);
       const kind = executor.kindOf(document, operationName);
       if (kind === 'mutation' && isSafe) return refusal(NOT_BY_GET, { request });
       if (kind !== 'subscription') return await executor.run(document, operationName, variables ?? {}, request);

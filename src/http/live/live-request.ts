@@ -1,10 +1,10 @@
 import { ProblemError } from '../../errors/errors';
 import type { Variables } from '../../graphql/context';
 import { withText } from '../../graphql/document-ids';
-import type { KnownDocuments } from '../../graphql/known-documents';
+import type { Documents } from '../../graphql/documents';
 
 /** Reads the parameters of an operation: of a message, a body or a query string. @throws ProblemError if they are malformed. */
-export function readLiveRequest(sent: unknown, documents: KnownDocuments) {
+export function readLiveRequest(sent: unknown, documents: Documents) {
   if (Array.isArray(sent)) throw malformed('batches are refused');
   const given = typeof sent === 'object' && sent !== null ? { ...sent } : {};
   const { query, operationName, variables } = withText(given, documents);

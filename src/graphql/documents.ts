@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto';
+import {
+  type ASTNode,
+  BREAK,
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  parse,
+  specifiedRules,
+  type ValidationRule,
+  validate,
+  visit,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { argumentPath } from '../errors/inputs';
+import { AlikeDocuments } from './alike-documents';
+import type { Caller } from './caller';
+import { documentLimitsRule, fieldsOf } from './document-limits';
+import { isFreeOfQuota } from './free-of-quota';
+import { mostVariants } from './operation';
+
+/** Limits on documents; the estimated cost of their operations has a limit of its own. */
+export interface DocumentLimits {
+  /** Maximum number of tokens; the parser stops beyond it. */
+  readonly tokens: number;
+  /** Maximum number of nesting levels of fields and inline fragments. */
+  readonly depth: number;
+}
+
+/** Maximum number of errors reported for one document, not counting the one that says there are more. */
+const MAX_ERRORS = 20;
+/** What a parsed document takes in memory for each character, and each field of a variant, as measured. */
+const CHARACTER_BYTES = 120;
+const FIELD_BYTES = 1000;
+/** Maximum bytes of documents and their variants. */
+const MAX_BYTES = 64_000_000;
+/** A larger document is parsed again each time, so that one does not displace all others. */
+const MAX_BYTES_OF_ONE = 8_000_000;
+/** Maximum number of characters of automatic persisted queries. */
+const MAX_PERSISTED = 1024 * 1024;
+
+const NOT_IN_SAFELIST = new GraphQLError('Only trusted documents may run here; this one is not in the list.', {
+  extensions: { code: 'QUERY_NOT_IN_SAFELIST' },
+});
+
+/** Documents that may run even where no others may. */
+export interface TrustedList {
+  /** @param hash the SHA-256 of its text. */
+  find(hash: string): DocumentNode | undefined;
+  /** @param id the id in the manifest, or `sha256:` and the hash of the text. */
+  textOf(id: string): string | undefined;
+  /** Whether a document is one of them, ignoring white space, comments and the order of definitions. */
+  lists(document: DocumentNode): boolean;
+}
+
+/** A cache as Apollo Server uses one. */
+interface Cache<Value> {
+  get(key: string): Promise<Value | undefined>;
+  set(key: string, value: Value): Promise<void>;
+  delete(key: string): Promise<void>;
+}
+
+/**
+ * Parsed and validated documents by the SHA-256 of their text: Apollo Server's document store, which the subscription
+ * transports share. Trusted documents are in it from the start and are never evicted.
+ */
+export class Documents {
+  readonly parseOptions: { readonly maxTokens: number };
+  readonly validationOptions = { maxErrors: MAX_ERRORS };
+  /** Rules beside those of the GraphQL specification. */
+  readonly rules: ValidationRule[];
+  /** Apollo Server's document store. Its keys end with the hash. */
+  readonly store: Cache<DocumentNode> = {
+    get: async (key) => this.find(key.slice(-HASH_LENGTH)),
+    set: async (key, document) => this.add(key.slice(-HASH_LENGTH), document),
+    delete: async () => undefined,
+  };
+  /** The texts of automatic persisted queries. */
+  readonly persisted: Cache<string>;
+  private readonly alike: AlikeDocuments;
+  private readonly known = new LRUCache<string, DocumentNode>({
+    maxSize: MAX_BYTES,
+    maxEntrySize: MAX_BYTES_OF_ONE,
+    sizeCalculation: bytesOf,
+  });
+
+  /** @param onlyTrusted whether only trusted documents may run. */
+  constructor(
+    readonly schema: GraphQLSchema,
+    limits: DocumentLimits,
+    readonly trusted?: TrustedList,
+    readonly onlyTrusted = false,
+  ) {
+    this.parseOptions = { maxTokens: limits.tokens };
+    this.rules = [documentLimitsRule(limits.depth)];
+    this.alike = new AlikeDocuments(schema);
+    const texts = new LRUCache<string, string>({
+      maxSize: MAX_PERSISTED,
+      sizeCalculation: (text, key) => text.length + key.length,
+    });
+    this.persisted = {
+      get: async (key) => texts.get(key),
+      set: async (key, text) => void texts.set(key, text),
+      delete: async (key) => void texts.delete(key),
+    };
+  }
+
+  /**
+   * Parses and validates a document that does not come through Apollo Server.
+   * @returns the document, or its errors.
+   */
+  read(text: string): DocumentNode | readonly GraphQLError[] {
+    const hash = hashOf(text);
+    const known = this.find(hash);
+    if (known) return known;
+    let document: DocumentNode;
+    try {
+      document = parse(text, this.parseOptions);
+    } catch (error) {
+      const message = reworded(error instanceof Error ? error.message : String(error));
+      return [new GraphQLError(message, { extensions: { code: 'GRAPHQL_PARSE_FAILED' } })];
+    }
+    const errors = validate(this.schema, document, [...specifiedRules, ...this.rules], this.validationOptions);
+    addArgumentPaths(errors, document);
+    if (errors.length) return errors.map(withCode);
+    this.add(hash, document);
+    return document;
+  }
+
+  /**
+   * Why a valid document may not run for this caller; `undefined` if it may. If only trusted documents may run, admins may
+   * still send others, and everyone those that use no quota.
+   */
+  refuse(document: DocumentNode, { scopes }: Caller): GraphQLError | undefined {
+    if (!this.onlyTrusted || scopes.has('ADMIN') || this.trusted?.lists(document)) return undefined;
+    return isFreeOfQuota(this.schema, document) ? undefined : NOT_IN_SAFELIST;
+  }
+
+  /**
+   * A known document that differs from this text only in the values of literals, as programs write them that put values
+   * into the text. An unknown document costs ten times as much as a known one.
+   */
+  findAlike(text: string): ReturnType<AlikeDocuments['find']> {
+    // A document that is like a trusted one need not be trusted.
+    if (this.onlyTrusted || this.find(hashOf(text))) return undefined;
+    return this.alike.find(text);
+  }
+
+  private find(hash: string): DocumentNode | undefined {
+    return this.trusted?.find(hash) ?? this.known.get(hash);
+  }
+
+  private add(hash: string, document: DocumentNode): void {
+    this.known.set(hash, document);
+    this.alike.add(document);
+  }
+}
+
+const HASH_LENGTH = 64;
+
+export function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** What a document takes in memory when every operation in it has run under all of its conditions. */
+function bytesOf(document: DocumentNode): number {
+  const characters = document.loc?.end ?? 0;
+  return CHARACTER_BYTES * (characters + 1) + FIELD_BYTES * fieldsOf(document) * mostVariants(document);
+}
+
+/** Adds the path of the argument to errors about literals that a scalar rejects, as errors about variables have it. */
+export function addArgumentPaths(errors: readonly GraphQLError[], document: DocumentNode): void {
+  for (const { extensions, message, nodes } of errors) {
+    if (extensions.code !== 'BAD_USER_INPUT') continue;
+    const path = pathTo(nodes?.[0], document);
+    if (path) extensions.details = [{ path, message }];
+  }
+}
+
+/** A validation error with its code, as Apollo Server adds it. */
+function withCode({ message, nodes, extensions }: GraphQLError): GraphQLError {
+  const code = extensions.code ?? 'GRAPHQL_VALIDATION_FAILED';
+  return new GraphQLError(reworded(message), { nodes, extensions: { ...extensions, code } });
+}
+
+/** @see argumentPath */
+function pathTo(literal: ASTNode | undefined, document: DocumentNode): string {
+  let path = '';
+  visit(document, {
+    enter(node, key, parent, _path, ancestors) {
+      if (node !== literal || !parent) return undefined;
+      path = argumentPath(key, [...ancestors, parent]);
+      return BREAK;
+    },
+  });
+  return path;
+}
+
+/** Rewords messages of graphql-js about documents that are too large for it. */
+export function reworded(message: string): string {
+  return message
+    .replace(/^Syntax Error: Document contains more that (\d+) tokens.*/, 'The document has more than $1 tokens.')
+    .replace(/^Maximum call stack size exceeded.*/, 'The document is nested too deeply to be parsed.')
+    .replace(/^Validation aborted\.$/, 'The document repeats fields or fragments too often to be validated.');
+}

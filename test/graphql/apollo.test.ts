@@ -1,0 +1,77 @@
+import 'reflect-metadata';
+import { createHash } from 'node:crypto';
+import type { ApolloServerPlugin } from '@apollo/server';
+import * as apollo from '../../src/graphql/apollo';
+import type { OperationRequest } from '../../src/graphql/context';
+import { fillShop } from '../helper/database';
+import { type Gateway, startGateway } from '../helper/gateway';
+
+const seen: string[] = [];
+/** A plugin as users of Apollo Server write them. */
+const recorder: ApolloServerPlugin<OperationRequest> = {
+  requestDidStart: async () => ({
+    parsingDidStart: async () => void seen.push('parse'),
+    validationDidStart: async () => void seen.push('validate'),
+    didResolveOperation: async ({ operationName }) => void seen.push(`run ${operationName}`),
+    willSendResponse: async ({ response }) => void seen.push(`respond ${response.http.status}`),
+  }),
+};
+
+let gateway: Gateway;
+beforeAll(async () => {
+  const { createApollo } = apollo;
+  jest
+    .spyOn(apollo as { createApollo: unknown }, 'createApollo', 'get')
+    .mockReturnValue((...[executor, documents]: Parameters<typeof createApollo>) =>
+      createApollo(executor, documents, [recorder]),
+    );
+  gateway = await startGateway({});
+  await fillShop(gateway.database);
+});
+beforeEach(() => {
+  seen.length = 0;
+});
+afterAll(() => gateway.close());
+
+const query = 'query Pet($id: ID!) { pet(id: $id) { id } }';
+const variables = { id: '1' };
+const sha256Hash = createHash('sha256').update(query).digest('hex');
+const extensions = { persistedQuery: { version: 1, sha256Hash } };
+
+const post = (payload: object) => gateway.app.inject({ method: 'POST', url: '/graphql', payload });
+const get = (parameters: Record<string, object | string>) => {
+  const texts = Object.entries(parameters).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  return gateway.app.inject({ url: `/graphql?${new URLSearchParams(Object.fromEntries(texts))}` });
+};
+
+test('a plugin sees every operation, in whatever form it comes; a stored document is neither parsed nor validated', async () => {
+  await post({ query, variables });
+  expect(seen).toEqual(['parse', 'validate', 'run Pet', 'respond 200']);
+  seen.length = 0;
+  const responses = [
+    await post({ query, variables }),
+    await post({ query, variables, extensions }),
+    await post({ variables, extensions }),
+    await get({ query, variables }),
+    await get({ variables, extensions }),
+  ];
+  expect(responses.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 200]);
+  expect(seen).toEqual(responses.flatMap(() => ['run Pet', 'respond 200']));
+});
+
+test('of documents that differ only in values, the third is neither parsed nor validated', async () => {
+  for (const id of [1, 2]) await post({ query: `query Literal { pet(id: ${id}) { id name } }` });
+  seen.length = 0;
+  const response = await post({ query: 'query Literal { pet(id: 3) { id name } }' });
+  expect(response.json().data.pet).toMatchObject({ id: '3' });
+  expect(seen).toEqual(['run Literal', 'respond 200']);
+});
+
+test('a plugin sees documents that are rejected', async () => {
+  await post({ query: '{ pet(id: 1) { nothing } }' });
+  await post({ query: '{ pet(' });
+  expect(seen).toEqual(['parse', 'validate', 'respond 400', 'parse', 'respond 400']);
+});

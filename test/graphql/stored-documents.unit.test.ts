@@ -1,0 +1,43 @@
+import { documentLimits } from '../../src/app/app';
+import { readConfig } from '../../src/app/config';
+import { contractSchema } from '../../src/app/contract';
+import { Documents, hashOf } from '../../src/graphql/documents';
+
+let documents: Documents;
+beforeEach(() => {
+  documents = new Documents(contractSchema(), documentLimits(readConfig({})));
+});
+
+/** Reads all of these; returns how many are in the store afterwards. */
+async function stored(texts: readonly string[]): Promise<number> {
+  for (const text of texts) expect(documents.read(text)).toHaveProperty('definitions');
+  const found = await Promise.all(texts.map((text) => documents.store.get(`prefix:${hashOf(text)}`)));
+  return found.filter(Boolean).length;
+}
+
+const many = <T>(count: number, one: (index: number) => T) => Array.from({ length: count }, (_, i) => one(i));
+const fields = (count: number) => many(count, (i) => `a${i}: name`).join(' ');
+
+test('hundreds of ordinary documents stay in the store', async () => {
+  expect(await stored(many(500, (i) => `query Q${i} { pets { nodes { id name category { name } } } }`))).toBe(500);
+});
+
+test('fewer do of those that are long, or compiled in many ways', async () => {
+  const plain = (i: number) => `query Q${i} { pet(id: 1) { ${fields(80)} } }`;
+  const conditional = (i: number) =>
+    `query Q${i}($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) { pet(id: 1) {
+      ${fields(80)} id @skip(if: $a) id @skip(if: $b) id @skip(if: $c) id @skip(if: $d) } }`;
+  const long = (i: number) => `query Q${i} { pets(filter: { name: "${'x'.repeat(80_000)}" }) { nodes { id } } }`;
+  expect(await stored(many(100, plain))).toBe(100);
+  expect(await stored(many(100, conditional))).toBeLessThan(60);
+  expect(await stored(many(20, long))).toBeLessThan(10);
+});
+
+test('one whose operations share large fragments is read again each time, and displaces no other', async () => {
+  const ordinary = '{ pets { nodes { id } } }';
+  const fragment = `fragment F on Pet { ${many(40, () => 'id name status categoryId').join(' ')} }`;
+  const shared = `${many(60, (i) => `query Q${i} { pet(id: 1) { ...F } }`).join(' ')} ${fragment}`;
+  expect(await stored([ordinary])).toBe(1);
+  expect(await stored([shared, shared])).toBe(0);
+  expect(await stored([ordinary])).toBe(1);
+});
