@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { DocumentNode } from 'graphql';
 import { ProblemError } from '../../errors/errors';
 import type { OperationRequest } from '../../graphql/context';
 import type { Documents } from '../../graphql/documents';
@@ -8,6 +9,15 @@ import { RunningSubscription } from '../../graphql/running-subscription';
 import type { Keys } from '../caller';
 import { readLiveRequest } from './live-request';
 import { PerCaller } from './per-caller';
+
+/** The response that rejects an operation, or the result of one whose document is valid. */
+export type LiveResult =
+  | { readonly result: Outcome; readonly document?: undefined; readonly operationName?: undefined }
+  | {
+      readonly result: RunningSubscription | Outcome;
+      readonly document: DocumentNode;
+      readonly operationName: string | null | undefined;
+    };
 
 export interface LiveOptions {
   readonly executor: Executor;
@@ -48,32 +58,30 @@ export class LiveOperations {
    * @param isSafe whether it came by a safe method (GET), which must not change anything.
    * @throws ProblemError if the parameters are malformed.
    */
-  async run(
-    sent: unknown,
-    request: OperationRequest,
-    key: string | undefined,
-    isSafe = false,
-  ): Promise<RunningSubscription | Outcome> {
+  async run(sent: unknown, request: OperationRequest, key: string | undefined, isSafe = false): Promise<LiveResult> {
     const { executor, documents } = this.options;
     const { query, operationName, variables } = readLiveRequest(sent, documents);
-    if (this.isClosing) return refusal(aboutToEnd(), { request });
+    if (this.isClosing) return { result: refusal(aboutToEnd(), { request }) };
     const release = this.operations.take(request.caller.id);
-    if (!release) return refusal(tooMany(this.operations.most), { request });
+    if (!release) return { result: refusal(tooMany(this.operations.most), { request }) };
     let result: RunningSubscription | Outcome | undefined;
     try {
       const document = documents.read(query);
-      if (!('kind' in document)) return refuseDocument(document, request);
+      if (!('kind' in document)) return { result: refuseDocument(document, request) };
       const refused = documents.refuse(document, request.caller);
-      if (refused) return refuseDocument([refused], request);
+      if (refused) return { result: refuseDocument([refused], request) };
       const kind = executor.kindOf(document, operationName);
-      if (kind === 'mutation' && isSafe) return refusal(NOT_BY_GET, { request });
-      if (kind !== 'subscription') return await executor.run(document, operationName, variables ?? {}, request);
-      result = await executor.subscribe(document, operationName, variables ?? {}, request, (ended) => {
-        this.running.delete(ended);
-        release();
-      });
-      if (result instanceof RunningSubscription) this.running.set(result, key);
-      return result;
+      if (kind === 'mutation' && isSafe) return { result: refusal(NOT_BY_GET, { request }) };
+      if (kind === 'subscription') {
+        result = await executor.subscribe(document, operationName, variables ?? {}, request, (ended) => {
+          this.running.delete(ended);
+          release();
+        });
+        if (result instanceof RunningSubscription) this.running.set(result, key);
+      } else {
+        result = await executor.run(document, operationName, variables ?? {}, request);
+      }
+      return { result, document, operationName };
     } finally {
       if (!(result instanceof RunningSubscription)) release();
     }

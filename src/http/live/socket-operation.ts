@@ -7,7 +7,7 @@ import { Deadline } from '../../database/deadline';
 import { ProblemError } from '../../errors/errors';
 import type { Caller } from '../../graphql/caller';
 import type { OperationRequest } from '../../graphql/context';
-import { type Outcome, refusal } from '../../graphql/outcome';
+import { refusal } from '../../graphql/outcome';
 import { RunningSubscription } from '../../graphql/running-subscription';
 import { refusalOf } from '../../rate-limit/limit-problem';
 import type { Subject } from '../../rate-limit/limit-status';
@@ -18,7 +18,7 @@ import type { Keys } from '../caller';
 import type { Overload } from '../overload';
 import type { Incoming } from '../request-observation';
 import type { RequestsInProgress } from '../requests-in-progress';
-import type { LiveOperations } from './live-operations';
+import type { LiveOperations, LiveResult } from './live-operations';
 
 /** One connection. Its caller is identified by the upgrade request, or else by the first message. */
 export interface Client {
@@ -54,8 +54,8 @@ export async function runSocketOperation(
   client: Client,
   payload: unknown,
   options: SocketOptions,
-): Promise<RunningSubscription | Outcome> {
-  const { keys, limits, live, overload, accessLog, requestOf } = options;
+): Promise<LiveResult> {
+  const { keys, limits, overload, accessLog, requestOf } = options;
   const started = performance.now();
   const requestId = randomUUID();
   const deadline = new Deadline(options.requests.limitMs);
@@ -68,30 +68,31 @@ export async function runSocketOperation(
   const shed = overload.refusalFor(client.caller.id);
   let asked = incoming(client.caller);
   let request = requestOf(asked);
-  let result: RunningSubscription | Outcome;
+  let live: LiveResult;
   client.running.add(deadline);
   try {
     if (shed) throw shed;
     asked = incoming(await callerOf(client, keys));
     request = requestOf(asked);
-    result = await live.run(payload, request, client.key);
+    live = await options.live.run(payload, request, client.key);
   } catch (error) {
-    result = refusal(error, { request });
+    live = { result: refusal(error, { request }) };
   } finally {
     client.running.delete(deadline);
     deadline.end();
   }
-  if (!shed && !(result instanceof RunningSubscription) && result.status < 500) {
+  if (!shed && !(live.result instanceof RunningSubscription) && live.result.status < 500) {
     const refused = refusalOf(await request.meter.take(1));
-    if (refused && result.status !== 429) result = refusal(refused, { request });
+    if (refused && live.result.status !== 429) live = { result: refusal(refused, { request }) };
   }
+  const { result } = live;
   const { operation = 'graphql', name: operationName, worst } = asked.observation ?? {};
   const status = result instanceof RunningSubscription ? 200 : result.status;
   const ms = performance.now() - started;
   const caller = request.caller.id;
   const entry = { requestId, method: 'WEBSOCKET', caller, operation, operationName, status, code: worst?.code, ms };
   accessLog.record(entry, isTurnedAway(status, request.meter), worst && { ...worst, interface: 'graphql' });
-  return result;
+  return live;
 }
 
 /** @throws ProblemError if the key is no longer accepted; the connection is then closed. */

@@ -1,6 +1,7 @@
-import { type ExecutionArgs, type ExecutionResult, GraphQLError, type GraphQLFormattedError, parse } from 'graphql';
+import { type ExecutionArgs, type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { CloseCode, makeServer, type OperationResult, type Server } from 'graphql-ws';
 import type { Caller } from '../../graphql/caller';
+import type { Outcome } from '../../graphql/outcome';
 import { RunningSubscription } from '../../graphql/running-subscription';
 import { presentedKey } from '../caller';
 import { tooMany } from './live-operations';
@@ -12,36 +13,39 @@ type Params = Record<string, unknown>;
 const INIT_MS = 3_000;
 const TRY_AGAIN_LATER = 1013;
 
-/** What graphql-ws takes for the arguments of an execution that {@link runSocketOperation} has already started. */
+/** An operation that has started: only then is it known whether it is rejected as a whole, which is another message. */
 interface Started extends ExecutionArgs {
   readonly result: OperationResult;
 }
 
-/** graphql-ws requires a document. */
-const ANY_DOCUMENT = parse('{ __typename }');
+const resultOf = (args: ExecutionArgs) => (args as Started).result;
 
 /**
  * The protocol graphql-transport-ws over WebSocket: authenticates clients, and runs their subscriptions, queries and
  * mutations.
  */
 export function socketProtocol(options: SocketOptions): Server<Client> {
+  const started = { schema: options.schema };
   return makeServer<Params, Client>({
     connectionInitWaitTimeout: INIT_MS,
     onConnect: ({ connectionParams, extra }) => authenticate(extra, connectionParams, options),
     onSubscribe: async ({ extra }, _id, payload): Promise<Started | GraphQLError[]> => {
-      const outcome = await options.requests.during(extra, () => runSocketOperation(extra, payload, options));
-      const isRunning = outcome instanceof RunningSubscription;
-      if (!isRunning && outcome.status !== 200)
-        return (outcome.body.errors ?? []).map((error) => new FormattedError(error));
-      return {
-        schema: options.schema,
-        document: ANY_DOCUMENT,
-        result: isRunning
-          ? (outcome as AsyncIterable<ExecutionResult> as OperationResult)
-          : (outcome.body as ExecutionResult),
-      };
+      const { result, document, operationName } = await options.requests.during(extra, () =>
+        runSocketOperation(extra, payload, options),
+      );
+      if (!document) return errorsOf(result);
+      if (result instanceof RunningSubscription)
+        return {
+          ...started,
+          document,
+          operationName,
+          result: result as AsyncIterable<ExecutionResult> as OperationResult,
+        };
+      if (result.status !== 200) return errorsOf(result);
+      return { ...started, document, operationName, result: result.body as ExecutionResult };
     },
-    execute: (args) => (args as Started).result,
+    execute: resultOf,
+    subscribe: resultOf,
     onNext: (_connection, _id, _payload, _args, result) => result,
   });
 }
@@ -86,6 +90,10 @@ function keyIn(params: Params): string | undefined {
     if (value !== null && value !== undefined) headers[name.toLowerCase()] = typeof value === 'string' ? value : '';
   }
   return headers.apikey ?? presentedKey({ headers });
+}
+
+function errorsOf({ body }: Outcome): GraphQLError[] {
+  return (body.errors ?? []).map((error) => new FormattedError(error));
 }
 
 class FormattedError extends GraphQLError {

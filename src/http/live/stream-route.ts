@@ -49,7 +49,7 @@ export async function streamRoute(
       throw new ProblemError('NOT_ACCEPTABLE', `Responses are ${EVENT_STREAM}; Accept must allow it.`);
     const isSafe = request.method === 'GET';
     const sent = isSafe ? withParsedVariables(request.query as Record<string, unknown>) : request.body;
-    const result = await live.run(sent, requestOf(request), presentedKey(request), isSafe);
+    const { result } = await live.run(sent, requestOf(request), presentedKey(request), isSafe);
     reply.headers(headersOf(result));
     if (!(result instanceof RunningSubscription) && result.status !== 200) {
       // The limit on concurrent operations has no window whose end could be given.
