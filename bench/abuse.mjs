@@ -1,4 +1,5 @@
 // Measures what other callers notice of work that a request should not be able to cause. See README.md.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ABUSES } from './lib/abuses.mjs';
 import { load } from './lib/load.mjs';
 import { readOptions } from './lib/options.mjs';
@@ -8,12 +9,27 @@ import { onStage } from './lib/stage.mjs';
 /** How much slower the median of others may get, unless it stays below {@link SMALL_MS}. */
 const MOST = 2;
 const SMALL_MS = 2;
+/** The longest that `/livez` may take, in milliseconds. */
+const LIVEZ_MS = 100;
 /** The other caller's connections: few, so that it waits for the abuse and not for itself. */
 const FEW = 2;
 
 const options = readOptions({ seconds: '4' });
 const server = servers.find(({ name }) => name === 'gateway');
 const bytes = (lines) => Buffer.from([...lines, '', ''].join('\r\n'));
+
+/** The longest that `/livez` takes until then, in milliseconds. */
+async function slowestLivez(url, until) {
+  let slowest = 0;
+  while (performance.now() < until) {
+    const started = performance.now();
+    await (await fetch(`${url}/livez`)).arrayBuffer();
+    slowest = Math.max(slowest, performance.now() - started);
+    await sleep(20);
+  }
+  return slowest;
+}
+
 const median = (latencies) => latencies[Math.floor(latencies.length / 2)];
 
 await onStage(
@@ -34,13 +50,18 @@ await onStage(
       if (options.only && !options.only.includes(name)) continue;
       const quiet = await other();
       const until = performance.now() + options.seconds * 1000;
-      const [answer, meanwhile] = await Promise.all([abuse({ url, port, until, database, key: API_KEY }), other()]);
+      const [answer, meanwhile, livez] = await Promise.all([
+        abuse({ url, port, until, database, key: API_KEY }),
+        other(),
+        slowestLivez(url, until),
+      ]);
       const [before, during] = [median(quiet.latencies), median(meanwhile.latencies)];
       const refused = [...meanwhile.failures.values()].reduce((sum, count) => sum + count, 0);
       console.log(
-        `${name}: ${answer}; others' median ${before.toFixed(1)} → ${during.toFixed(1)} ms${refused ? `, ${refused} refused` : ''}`,
+        `${name}: ${answer}; others' median ${before.toFixed(1)} → ${during.toFixed(1)} ms${refused ? `, ${refused} refused` : ''}; /livez at most ${livez.toFixed(0)} ms`,
       );
-      if (refused || (during > SMALL_MS && during > MOST * before)) process.exitCode = 1;
+      const isSlow = during > Math.max(SMALL_MS, MOST * before, before + (abuse.allowedMs ?? 0));
+      if (refused || isSlow || livez > LIVEZ_MS) process.exitCode = 1;
     }
   },
 );

@@ -139,8 +139,77 @@ async function newKey(url, adminKey) {
   return (await response.json()).data.createApiKey.secret;
 }
 
+/** Twelve counts by name, which cost more than most operations. @param n makes its values unique. @param shape the same. */
+const searches = (n, shape = '') =>
+  `{ ${repeat(12, (i) => `c${shape}_${i}: pets(filter: { name: "${n} ${i}" }) { totalCount }`)} }`;
+
+/** How many milliseconds other callers may wait longer for these, since they fill the database. */
+const SEARCHES_MS = 40;
+
+/** Keeps 200 searches in flight, from one caller. */
+const searchesInFlight = (isUniqueShape) =>
+  Object.assign(
+    documents((n) => searches(n, isUniqueShape ? n : ''), 200),
+    { allowedMs: SEARCHES_MS },
+  );
+
+/** Keeps 200 searches in flight over one WebSocket. */
+const searchesOverWebSocket = Object.assign(
+  async ({ port, until }) => {
+    const socket = await open(port);
+    const answers = new Map();
+    let sent = 0;
+    const send = () =>
+      socket.send(JSON.stringify({ id: `${sent}`, type: 'subscribe', payload: { query: searches(sent++) } }));
+    socket.on('message', (data) => {
+      const { type, payload } = JSON.parse(String(data));
+      const answer = payload?.[0]?.extensions?.code ?? type;
+      answers.set(answer, (answers.get(answer) ?? 0) + 1);
+      if (type === 'next' && performance.now() < until) send();
+    });
+    for (let i = 0; i < 200; i++) send();
+    await sleep(until - performance.now());
+    socket.terminate();
+    return [...answers].map(([answer, count]) => `${answer} × ${count}`).join(', ');
+  },
+  { allowedMs: SEARCHES_MS },
+);
+
+/** Keeps 100 writes in flight that wait for the lock of one category. */
+const lockedCategory = Object.assign(
+  async ({ url, until, database, key: adminKey }) => {
+    const key = await newKey(url, adminKey);
+    const locker = new pg.Client(database);
+    await locker.connect();
+    await locker.query('begin; select * from categories where id = 1 for update');
+    const answers = new Map();
+    const client = async () => {
+      while (performance.now() < until) {
+        const response = await fetch(`${url}/pets`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'x-api-key': key },
+          body: '{"name":"Rex","categoryId":1}',
+        });
+        answers.set(response.status, (answers.get(response.status) ?? 0) + 1);
+        await response.arrayBuffer();
+      }
+    };
+    const clients = Array.from({ length: 100 }, client);
+    await sleep(until - performance.now());
+    await locker.query('rollback');
+    await locker.end();
+    await Promise.all(clients);
+    return [...answers].map(([answer, count]) => `${answer} × ${count}`).join(', ');
+  },
+  { allowedMs: SEARCHES_MS },
+);
+
 /** What abusers send, by what it is. */
 export const ABUSES = {
+  'searches in flight': searchesInFlight(false),
+  'searches of different shapes in flight': searchesInFlight(true),
+  'searches in flight over WebSocket': searchesOverWebSocket,
+  'writes onto a locked category': lockedCategory,
   'introspection with long aliases': documents(
     () => `{ ${repeat(30, (i) => `p${i}: __schema { types { ${repeat(38, (j) => `${long(j, 58)}: name`)} } }`)} }`,
   ),

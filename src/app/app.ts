@@ -17,6 +17,7 @@ import { costLimits } from '../graphql/cost';
 import { type DocumentLimits, Documents } from '../graphql/documents';
 import { Executor } from '../graphql/executor';
 import { deleteExpiredResponses } from '../graphql/idempotency';
+import { OperationQueue } from '../graphql/operation-queue';
 import { buildSchema } from '../graphql/schema';
 import { TrustedDocuments } from '../graphql/trusted-documents';
 import { AccessLog } from '../http/access-log';
@@ -93,8 +94,10 @@ async function compose(config: Config, database: Database, now: () => number, op
   const schema = config.SUBGRAPH
     ? (await import('../petstore/federation.js')).buildSubgraph(parts, finderOfRows(petstore))
     : buildSchema(parts);
-  const documents = createDocuments(config, schema);
+  const queue = new OperationQueue();
+  const documents = createDocuments(config, schema, queue);
   const executor = new Executor(schema, {
+    queue,
     now,
     costs: costLimits(config.GRAPHQL_MAX_COST),
     tables: new Map(TABLES.map((table) => [table.type, table])),
@@ -176,10 +179,10 @@ function connectionLimits(config: Config): ConnectionLimits {
 }
 
 /** The known documents, initially the trusted ones. @throws Error if the manifest cannot be used. */
-function createDocuments(config: Config, schema: GraphQLSchema): Documents {
+function createDocuments(config: Config, schema: GraphQLSchema, queue: OperationQueue): Documents {
   const { TRUSTED_DOCUMENTS: path, TRUSTED_DOCUMENTS_ONLY: only } = config;
   const bounds = { schema, limits: documentLimits(config), costs: costLimits(config.GRAPHQL_MAX_COST) };
-  return new Documents(schema, bounds.limits, path ? TrustedDocuments.read(path, bounds) : undefined, only);
+  return new Documents(schema, bounds.limits, queue, path ? TrustedDocuments.read(path, bounds) : undefined, only);
 }
 
 /** What callers use: counted here, and told over the API. */

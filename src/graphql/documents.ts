@@ -12,12 +12,14 @@ import {
   visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import type { Work } from '../database/deadline';
 import { argumentPath } from '../errors/inputs';
-import { AlikeDocuments } from './alike-documents';
+import { type Alike, AlikeDocuments } from './alike-documents';
 import type { Caller } from './caller';
 import { documentLimitsRule, fieldsOf } from './document-limits';
 import { isFreeOfQuota } from './free-of-quota';
 import { mostVariants } from './operation';
+import { OperationQueue } from './operation-queue';
 
 /** Limits on documents; the estimated cost of their operations has a limit of its own. */
 export interface DocumentLimits {
@@ -88,6 +90,7 @@ export class Documents {
   constructor(
     readonly schema: GraphQLSchema,
     limits: DocumentLimits,
+    private readonly queue = new OperationQueue(),
     readonly trusted?: TrustedList,
     readonly onlyTrusted = false,
   ) {
@@ -136,14 +139,24 @@ export class Documents {
     return isFreeOfQuota(this.schema, document) ? undefined : NOT_IN_SAFELIST;
   }
 
+  /** Whether a document need not be parsed and validated. */
+  has(text: string): boolean {
+    return this.find(hashOf(text)) !== undefined;
+  }
+
   /**
-   * A known document that differs from this text only in the values of literals, as programs write them that put values
-   * into the text. An unknown document costs ten times as much as a known one.
+   * A known document that differs from this one only in the values of literals, as programs write them that put values into
+   * the text. Reading an unknown document costs ten times as much as running a known one.
    */
-  findAlike(text: string): ReturnType<AlikeDocuments['find']> {
+  findAlike(text: string): Alike | undefined {
     // A document that is like a trusted one need not be trusted.
-    if (this.onlyTrusted || this.find(hashOf(text))) return undefined;
-    return this.alike.find(text);
+    return this.onlyTrusted ? undefined : this.alike.find(text);
+  }
+
+  /** Waits until an unknown document may be read. @throws Ended if the deadline ends first. */
+  async waitToRead(work: Work): Promise<void> {
+    const leave = await this.queue.enterToRead(work);
+    leave();
   }
 
   private find(hash: string): DocumentNode | undefined {

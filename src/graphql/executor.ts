@@ -15,10 +15,11 @@ import { type Admitted, admit } from './admission';
 import { Uses } from './annotations';
 import { Charge } from './charge';
 import { Context, type OperationRequest, type Variables } from './context';
-import type { CostLimits } from './cost';
+import { type CostLimits, estimateAt } from './cost';
 import { IdempotentMutations } from './idempotency';
 import { nestedPages, type Rewritten, schemaWithLeaves, type Tables } from './leaves';
 import { type Operation, Operations } from './operation';
+import type { Leave, OperationQueue } from './operation-queue';
 import { answer, bounded, eventOf, type Outcome, refusal } from './outcome';
 import { RunningSubscription } from './running-subscription';
 import { SharedResults } from './shared-results';
@@ -27,6 +28,7 @@ export interface ExecutorOptions {
   /** Milliseconds of the Unix epoch. */
   now(): number;
   readonly costs: CostLimits;
+  readonly queue: OperationQueue;
   /** The tables whose rows can be read as JSON, by the type of the schema. */
   readonly tables: Tables;
   /** Maximum size of a response, and of an event of a subscription. */
@@ -116,7 +118,21 @@ export class Executor {
     const admitted = this.admit(operation, sent, request);
     if ('status' in admitted) return isIdempotent ? { ...admitted, replayed: false } : admitted;
     if (kind === 'subscription') return refusal(needsStream(), admitted);
-    return await (isIdempotent ? this.executeIdempotently(admitted, sent) : this.execute(admitted, sent));
+    let leave: Leave;
+    try {
+      const entered = this.options.queue.enter(
+        request.session.work,
+        estimateAt(admitted.variant.estimate, admitted.variables),
+      );
+      leave = entered instanceof Promise ? await entered : entered;
+    } catch (problem) {
+      return refusal(problem, admitted);
+    }
+    try {
+      return await (isIdempotent ? this.executeIdempotently(admitted, sent) : this.execute(admitted, sent));
+    } finally {
+      leave();
+    }
   }
 
   private async execute(admitted: Admitted, sent: Variables): Promise<Outcome> {

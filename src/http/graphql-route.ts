@@ -45,7 +45,9 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     if (!type) throw new ProblemError('NOT_ACCEPTABLE', NOT_ACCEPTABLE);
     const given = request.method === 'POST' ? request.body : request.query;
     const named = isObject(given) ? withText(given, documents) : given;
-    const alike = isObject(named) ? findAlike(request, named, documents) : undefined;
+    const isUnknown = isObject(named) && typeof named.query === 'string' && !documents.has(named.query);
+    const alike = isUnknown && isReplaceable(request, named) ? documents.findAlike(String(named.query)) : undefined;
+    if (isUnknown && !alike) await documents.waitToRead({ caller: request.caller.id, deadline: request.deadline });
     const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: asApolloReads(request, alike ? withAlike(request, named as Parameters, alike) : named),
       context: async () => requestOf(request),
@@ -71,17 +73,12 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
   answerOtherMethods(app, GRAPHQL_PATH, ['GET', 'HEAD', 'POST']);
 }
 
-/** What to run instead of the document that a request sends, if a document is known that differs only in values. */
-function findAlike({ headers }: FastifyRequest, sent: Parameters, documents: Documents): Alike | undefined {
-  const { query, extensions, variables } = sent;
+/** Whether another document may run in place of the one that a request sends. */
+function isReplaceable({ headers }: FastifyRequest, { extensions, variables }: Parameters): boolean {
   // The text of a document is part of what an idempotency key stands for, and of what a hash is checked against.
-  const isReplaceable = headers[IDEMPOTENCY_KEY] === undefined && (extensions === undefined || extensions === null);
-  if (!isReplaceable || typeof query !== 'string' || !HAS_LITERAL.test(query)) return undefined;
-  const hasVariables = variables !== undefined && variables !== null;
-  return hasVariables && !isObject(variables) ? undefined : documents.findAlike(query);
+  if (headers[IDEMPOTENCY_KEY] !== undefined || (extensions !== undefined && extensions !== null)) return false;
+  return variables === undefined || variables === null || isObject(variables);
 }
-
-const HAS_LITERAL = /["\d]/;
 
 /** The parameters with another document. */
 function withAlike({ method }: FastifyRequest, sent: Parameters, { query, variables }: Alike): Parameters {

@@ -18,6 +18,7 @@ import { KEY_ID } from '../../src/access/types';
 import { Deadline } from '../../src/database/deadline';
 import { GRAPHQL_API, type OperationRequest } from '../../src/graphql/context';
 import { Executor } from '../../src/graphql/executor';
+import { OperationQueue } from '../../src/graphql/operation-queue';
 import { declareIdForms, Id, refuseOtherIds } from '../../src/graphql/scalars';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { Meter } from '../../src/rate-limit/meter';
@@ -66,6 +67,7 @@ const schema = buildSchemaSync({
 const most = Number.MAX_SAFE_INTEGER;
 const executor = new Executor(schema, {
   now: Date.now,
+  queue: new OperationQueue(),
   costs: { query: most, mutation: most, subscription: most, free: most },
   tables: new Map(),
   maxResponseBytes: most,

@@ -66,6 +66,7 @@ export class LiveOperations {
     if (!release) return { result: refusal(tooMany(this.operations.most), { request }) };
     let result: RunningSubscription | Outcome | undefined;
     try {
+      if (!documents.has(query)) await documents.waitToRead(request.session.work);
       const document = documents.read(query);
       if (!('kind' in document)) return { result: refuseDocument(document, request) };
       const refused = documents.refuse(document, request.caller);

@@ -1,0 +1,110 @@
+import type { Deadline, Work } from '../database/deadline';
+
+/** An operation of at most this estimated cost never waits. */
+const CHEAP = 2_000;
+/** The estimated cost of one caller's expensive operations that may run at once. An operation that costs more runs alone. */
+const MAX_RUNNING = 30_000;
+
+/** Says that an operation is done. */
+export type Leave = () => void;
+
+interface Waiting {
+  readonly cost: number;
+  start(): void;
+}
+
+/** What one caller runs, and what waits. */
+interface CallerQueue {
+  running: number;
+  readonly waiting: Waiting[];
+}
+
+/**
+ * Keeps one caller's expensive operations from holding the event loop: each caller has a FIFO queue, from which operations
+ * start while the estimated cost of those that run allows it. In each iteration of the event loop at most one of all
+ * callers' operations starts, round-robin, so that other requests are served between them.
+ */
+export class OperationQueue {
+  /** Callers that run or wait, the next one first. */
+  private readonly callers = new Map<string, CallerQueue>();
+  /** Whether an operation has started in this iteration of the event loop. */
+  private hasStarted = false;
+
+  /**
+   * Waits until an operation may start.
+   * @param cost its estimated cost.
+   * @returns at once if it need not wait.
+   * @throws Ended if the deadline ends first.
+   */
+  enter(work: Work, cost: number): Leave | Promise<Leave> {
+    return cost <= CHEAP ? NOTHING_TO_LEAVE : this.enterQueue(work, cost);
+  }
+
+  /** Waits until a document may be parsed and validated, which holds the event loop. @throws Ended if the deadline ends first. */
+  enterToRead(work: Work): Leave | Promise<Leave> {
+    return this.enterQueue(work, 0);
+  }
+
+  private enterQueue({ caller, deadline }: Work, cost: number): Leave | Promise<Leave> {
+    const queue = this.callers.get(caller) ?? { running: 0, waiting: [] };
+    this.callers.set(caller, queue);
+    if (!this.hasStarted && !queue.waiting.length && fits(queue, cost)) return this.start(caller, queue, cost);
+    return this.wait(deadline, caller, queue, cost);
+  }
+
+  private wait(deadline: Deadline, caller: string, queue: CallerQueue, cost: number): Promise<Leave> {
+    return new Promise((resolve, reject) => {
+      const waiting = {
+        cost,
+        start: () => {
+          forgetDeadline();
+          resolve(this.start(caller, queue, cost));
+        },
+      };
+      queue.waiting.push(waiting);
+      const forgetDeadline = deadline.onEnd(() => {
+        const index = queue.waiting.indexOf(waiting);
+        if (index >= 0) queue.waiting.splice(index, 1);
+        this.forget(caller, queue);
+        reject(deadline.reason);
+      });
+    });
+  }
+
+  private start(caller: string, queue: CallerQueue, cost: number): Leave {
+    queue.running += cost;
+    this.hasStarted = true;
+    setImmediate(() => {
+      this.hasStarted = false;
+      this.startNext();
+    });
+    return () => {
+      queue.running -= cost;
+      this.forget(caller, queue);
+      if (!this.hasStarted) this.startNext();
+    };
+  }
+
+  private startNext(): void {
+    for (const [caller, queue] of this.callers) {
+      const [next] = queue.waiting;
+      if (!next || !fits(queue, next.cost)) continue;
+      queue.waiting.shift();
+      // Moves the caller to the end of the round-robin.
+      this.callers.delete(caller);
+      this.callers.set(caller, queue);
+      next.start();
+      return;
+    }
+  }
+
+  private forget(caller: string, queue: CallerQueue): void {
+    if (!queue.running && !queue.waiting.length) this.callers.delete(caller);
+  }
+}
+
+function fits({ running }: CallerQueue, cost: number): boolean {
+  return running === 0 || running + cost <= MAX_RUNNING;
+}
+
+const NOTHING_TO_LEAVE: Leave = () => undefined;
