@@ -1,17 +1,11 @@
-import type {
-  FastifyContextConfig,
-  FastifyInstance,
-  FastifyReply,
-  FastifyRequest,
-  onRequestHookHandler,
-} from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import Negotiator from 'negotiator';
 import { emptyBody, ProblemError } from '../errors/errors';
 import { refuseScope } from '../graphql/admission';
 import type { Api, OperationRequest } from '../graphql/context';
 import type { Executor } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency';
-import { annotationHeadersOf } from './annotation-headers';
+import { annotationOf } from './annotation-headers';
 import { preconditionOf } from './if-match';
 import type { PreparedOperation } from './prepared-operation';
 import { JSON_TYPE } from './representation';
@@ -37,7 +31,7 @@ export function registerOperations(app: FastifyInstance, { executor, operations,
         operation: operation.id,
         annotate: annotationOf(operation),
       },
-      onRequest: welcome(operation, executor.uses),
+      onRequest: rejectBeforeBody(operation, executor.uses),
       handler: (request, reply) => run(executor, operation, request as RestRequest, reply, requestOf(request)),
     });
   }
@@ -65,21 +59,13 @@ function routerPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1([\\s\\S]+)');
 }
 
-/** Sets the operation's annotations on a response; `undefined` if it has none. */
-function annotationOf(operation: PreparedOperation): FastifyContextConfig['annotate'] {
-  const annotate = annotationHeadersOf(operation);
-  if (!annotate) return undefined;
-  return (request, reply) => {
-    const headers = annotate(request as RestRequest);
-    if (headers) reply.headers(headers);
-  };
-}
-
-/** Counts the use of a deprecated operation, and refuses callers without the scope and clients that do not accept JSON. */
-function welcome({ deprecation, on, scope }: PreparedOperation, uses: Executor['uses']): onRequestHookHandler {
+/**
+ * Counts the use of a deprecated operation, and rejects callers without the scope and clients that do not accept JSON, before
+ * the body is read.
+ */
+function rejectBeforeBody({ deprecation, on, scope }: PreparedOperation, uses: Executor['uses']): onRequestHookHandler {
   return (request, _reply, done) => {
     if (deprecation) uses.count(on, 'deprecated', 'rest');
-    // Before the body is read.
     done(refuseScope(request.caller, scope) ?? refuseAccept(request.headers.accept));
   };
 }

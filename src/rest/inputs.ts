@@ -62,6 +62,8 @@ export interface Inputs {
   readonly path: ReadonlyMap<string, Input>;
   readonly query: ReadonlyMap<string, Input>;
   readonly body: Body | undefined;
+  /** The variables that have a value where their input is absent, with it. */
+  readonly fallbacks: readonly (readonly [variable: string, value: unknown])[];
 }
 
 /** A variable of a document. */
@@ -92,7 +94,11 @@ export function inputsOf(source: Source, operation: RestOperation): Inputs {
   const required = inQuery.find((input) => input.required);
   if (required) throw new Error(`$${required.name} must be optional, as query parameters are`);
   if (inQuery[0] && method !== 'GET') throw new Error(`$${inQuery[0].name} is in neither the path nor the body`);
-  return { path: byName(inPath), query: byName(inQuery), body };
+  const optional = [...inQuery, ...(body?.inputs.values() ?? [])];
+  const fallbacks = optional.flatMap(({ variable, fallback }) =>
+    fallback === undefined ? [] : [[variable, fallback] as const],
+  );
+  return { path: byName(inPath), query: byName(inQuery), body, fallbacks };
 }
 
 function byName(inputs: readonly Input[]): ReadonlyMap<string, Input> {

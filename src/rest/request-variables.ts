@@ -21,14 +21,13 @@ const MAX_DETAILS = 100;
  * @throws ProblemError `BAD_USER_INPUT` that names everything that does not fit.
  */
 export function variablesOf({ inputs, identity }: PreparedOperation, request: RestRequest): Variables {
-  const { path, query, body } = inputs;
+  const { path, query, body, fallbacks } = inputs;
   const reading = new Reading();
+  for (const [variable, value] of fallbacks) reading.variables[variable] = value;
   for (const [name, input] of path) reading.take(input, request.params[name]);
-  for (const [, input] of query) reading.fallBack(input);
   readQuery(reading, query, request.query);
   if (body) {
     if (body.variable !== undefined) reading.variables[body.variable] = {};
-    for (const [, input] of body.inputs) reading.fallBack(input);
     if (isObject(request.body)) readBody(reading, body, request.body, identity, request.params);
     else reading.refuse('body', 'must be a JSON object');
   }
@@ -40,10 +39,6 @@ export function variablesOf({ inputs, identity }: PreparedOperation, request: Re
 class Reading {
   readonly variables: Record<string, unknown> = {};
   readonly details: ErrorDetail[] = [];
-
-  fallBack({ variable, fallback }: Input): void {
-    if (fallback !== undefined) this.variables[variable] = fallback;
-  }
 
   take({ name, type, rule, variable, field, read, mustBe }: Input, raw: unknown): void {
     const given = read(raw);

@@ -4,11 +4,10 @@ import type { Catalogue } from '../../errors/codes';
 import type { PreparedOperation } from '../prepared-operation';
 import type { RestApi } from '../rest-operation';
 import { commonCodes, sharedResponses } from './error-responses';
-import { errorSchemas } from './error-schemas';
 import { sharedParameters } from './parameters';
 import { pathsOf } from './paths';
 import { HEADERS } from './response-headers';
-import { schemasOf } from './schemas';
+import { errorSchemas, schemasOf } from './schemas';
 
 /** An OpenAPI document that says who its servers are for. */
 export type OpenApiDocument = OpenAPIV3.Document & { servers: { 'x-internal': boolean }[] };

@@ -2,19 +2,22 @@ import {
   type GraphQLNamedType,
   type GraphQLObjectType,
   getNamedType,
+  getNullableType,
   isEnumType,
+  isListType,
   isNonNullType,
   isObjectType,
   isRequiredInputField,
 } from 'graphql';
+import type { Catalogue } from '../../errors/codes';
 import { type Element, ruleOf } from '../../errors/inputs';
 import type { SelectedField } from '../../graphql/cost';
 import { keywordsOfField, keywordsOfType } from '../../graphql/json-schema';
 import type { Body } from '../inputs';
 import type { Payload } from '../payload';
 import type { PreparedOperation } from '../prepared-operation';
-import { exampleOf, objectExample } from './schema-examples';
-import { arrayOf, type Ref, type Schema, schemaOf } from './values';
+import { INT32, SCALARS } from '../scalar-formats';
+import { arrayOf, MAX_TEXT, REQUEST_EXAMPLE, REQUEST_ID, type Ref, type Schema, schemaOf } from './values';
 
 type Schemas = Record<string, Schema>;
 
@@ -107,3 +110,77 @@ function propertyOf(field: Element, example: unknown, nullable = false): Schema 
     ...(field.name === 'id' && { readOnly: true }),
   };
 }
+
+/** The example of a field: its own, or one of its type; `undefined` if there is none. */
+function exampleOf(field: Element, members: readonly SelectedField[] = []): unknown {
+  const { example } = keywordsOfField(field);
+  if (example !== undefined) return example;
+  const type = getNamedType(field.type);
+  const one = members.length ? objectExample(type as GraphQLObjectType, members) : leafExample(type);
+  return isListType(getNullableType(field.type)) ? [one] : one;
+}
+
+function leafExample(type: GraphQLNamedType): unknown {
+  return isEnumType(type) ? type.getValues()[0]?.name : SCALARS[type.name]?.example;
+}
+
+/** The example of an object: its type's, or those of the fields. */
+function objectExample(type: GraphQLObjectType, members: readonly SelectedField[]): Readonly<Record<string, unknown>> {
+  const examples = members.map(({ key, field, selection }) => [key, exampleOf(field, selection?.fields)]);
+  return keywordsOfType(type).example ?? Object.fromEntries(examples);
+}
+
+/** The `Error` object of the specification (section 7), with what the contract adds. */
+export const errorSchemas = (catalogue: Catalogue): Readonly<Record<'Error' | 'ErrorDetail', Schema>> => ({
+  Error: {
+    type: 'object',
+    description: 'Why a request was refused, or what failed.',
+    required: ['code', 'message', 'status'],
+    properties: {
+      code: {
+        type: 'string',
+        enum: [...catalogue.keys()],
+        description: 'A machine-readable error code',
+        example: 'BAD_USER_INPUT',
+      },
+      message: {
+        type: 'string',
+        maxLength: MAX_TEXT,
+        description: 'A human-readable description of the error',
+        example: 'name: must not be empty',
+      },
+      status: {
+        ...INT32,
+        minimum: 400,
+        maximum: 599,
+        description: 'The HTTP status code',
+        example: 400,
+      },
+      details: { ...arrayOf('ErrorDetail'), description: 'Each problem with the input' },
+      requestId: {
+        ...REQUEST_ID,
+        description: 'The id of the request, as in `X-Request-Id`; in a replayed response, that of the first request',
+        example: REQUEST_EXAMPLE,
+      },
+    },
+  },
+  ErrorDetail: {
+    type: 'object',
+    description: 'One problem with the input.',
+    required: ['path', 'message'],
+    properties: {
+      path: {
+        type: 'string',
+        maxLength: MAX_TEXT,
+        description: 'The parameter or the field of the body',
+        example: 'name',
+      },
+      message: {
+        type: 'string',
+        maxLength: MAX_TEXT,
+        description: 'The rule that the value breaks',
+        example: 'must not be empty',
+      },
+    },
+  },
+});
