@@ -1,10 +1,9 @@
-// biome-ignore-all assist/source/organizeImports: type-graphql orders the fields of the root types by the imports of their resolvers.
-import { ViewerResolver } from './viewer-resolver';
-import { ApiKeyResolver } from './api-key-resolver';
 import type { Limiter } from '../rate-limit/limiter';
 import type { RestOperation, Tag } from '../rest/rest-operation';
+import { ApiKeyResolver } from './api-key-resolver';
 import type { ApiKeyService } from './keys';
 import type { UsageService } from './usage-service';
+import { ViewerResolver } from './viewer-resolver';
 
 /** The services behind API keys, quotas and usage. */
 export interface AccessServices {

@@ -1,16 +1,21 @@
-// biome-ignore-all assist/source/organizeImports: type-graphql orders the fields of the root types by the imports of their resolvers.
 import 'reflect-metadata';
-import { PETSTORE_ROUTES, PETSTORE_TAGS, type PetstoreServices, petstoreResolvers } from '../petstore/petstore';
-import { REST_DESCRIPTION, SCHEMA_DESCRIPTION } from '../petstore/petstore';
+import type { GraphQLSchema } from 'graphql';
 import { ACCESS_ROUTES, ACCESS_TAGS, type AccessServices, accessResolvers } from '../access/access';
 import { KEY_ID } from '../access/types';
-import type { GraphQLSchema } from 'graphql';
 import { catalogueOf } from '../errors/codes';
 import type { Hub } from '../events/hub';
 import { printed } from '../graphql/printed-schema';
 import { buildSchema, type SchemaParts } from '../graphql/schema';
 import { PETSTORE_ERRORS } from '../petstore/errors';
 import { NODE_ID } from '../petstore/nodes';
+import {
+  PETSTORE_ROUTES,
+  PETSTORE_TAGS,
+  type PetstoreServices,
+  petstoreResolvers,
+  REST_DESCRIPTION,
+  SCHEMA_DESCRIPTION,
+} from '../petstore/petstore';
 import { asYaml, type OpenApiDocument, openApiDocument } from '../rest/openapi/openapi-document';
 import { prepareAll } from '../rest/prepared-operation';
 import type { RestApi } from '../rest/rest-operation';

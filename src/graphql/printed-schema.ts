@@ -1,5 +1,5 @@
 import { getDocumentNodeFromSchema } from '@graphql-tools/utils';
-import { type DefinitionNode, GraphQLSchema, Kind, print } from 'graphql';
+import { type DefinitionNode, type GraphQLSchema, Kind, print } from 'graphql';
 
 /**
  * A schema as text, with directives; for a subgraph, what supergraphs are composed from. It begins with what can be asked
@@ -8,8 +8,7 @@ import { type DefinitionNode, GraphQLSchema, Kind, print } from 'graphql';
 export function printed(schema: GraphQLSchema): string {
   if (typeof schema.extensions.sdl === 'string') return schema.extensions.sdl;
   const roots = ['Query', 'Mutation', 'Subscription'];
-  // Without a list of types graphql-js finds them by following the fields.
-  const found = Object.keys(new GraphQLSchema({ ...schema.toConfig(), types: [] }).getTypeMap());
+  const found = Object.keys(schema.getTypeMap());
   const order = [...roots, ...found.filter((name) => !roots.includes(name))];
   const place = (node: DefinitionNode) => {
     if (node.kind === Kind.SCHEMA_DEFINITION) return -1;

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
-import { type GraphQLArgument, type GraphQLSchema, isObjectType } from 'graphql';
+import { MapperKind, mapSchema } from '@graphql-tools/utils';
+import { GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
 import type { Catalogue } from '../errors/codes';
 import type { ChangeEvent } from '../events/hub';
@@ -30,22 +31,45 @@ type Constructor = new (...services: never[]) => object;
 export function buildSchema({ description, resolvers, idForms, errors, subscribe }: SchemaParts): GraphQLSchema {
   declareIdForms(idForms);
   const instances = new Map(resolvers.map((resolver) => [resolver.constructor as Constructor, resolver]));
-  const built = buildSchemaSync({
-    resolvers: [...instances.keys()] as NonEmptyArray<Constructor>,
-    container: instances,
-    // Checked in all arguments, unless an argument has a check of its own.
-    validateFn: refuseOtherIds,
-    pubSub: {
-      subscribe: (topic, passes) => subscribe(topic, passes as Passes),
-      publish: () => undefined,
+  const build = (classes: NonEmptyArray<Constructor>, skipCheck = false) =>
+    buildSchemaSync({
+      resolvers: classes,
+      container: instances,
+      // Checked in all arguments, unless an argument has a check of its own.
+      validateFn: refuseOtherIds,
+      pubSub: {
+        subscribe: (topic, passes) => subscribe(topic, passes as Passes),
+        publish: () => undefined,
+      },
+      skipCheck,
+    });
+  const classes = [...instances.keys()] as NonEmptyArray<Constructor>;
+  // The root fields of a single resolver are in the order of its methods, those of several in the order of imports.
+  const order = classes.flatMap((each) =>
+    rootTypesOf(build([each], true)).flatMap((type) => Object.keys(type.getFields())),
+  );
+  const schema = inOrder(build(classes), order);
+  return enforceRateLimits(describeSchema(defineDirectives(schema, errors), description));
+}
+
+function rootTypesOf(schema: GraphQLSchema): GraphQLObjectType[] {
+  return [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter((type) => type != null);
+}
+
+/** @param order the names of the root fields. Types follow in the order in which fields lead to them. */
+function inOrder(schema: GraphQLSchema, order: readonly string[]): GraphQLSchema {
+  const ordered = mapSchema(schema, {
+    [MapperKind.ROOT_OBJECT]: (type) => {
+      const { fields, ...config } = type.toConfig();
+      const sorted = Object.entries(fields).sort(([a], [b]) => order.indexOf(a) - order.indexOf(b));
+      return new GraphQLObjectType({ ...config, fields: Object.fromEntries(sorted) });
     },
+    // Decorators of parameters run last to first, but readers expect `updateThing(id, input)`.
+    [MapperKind.MUTATION_ROOT_FIELD]: ({ args = {}, ...field }) => ({
+      ...field,
+      args: Object.fromEntries(Object.entries(args).reverse()),
+    }),
   });
-  // Rows are plain objects, instances of no class; what interfaces return says its type.
-  for (const type of Object.values(built.getTypeMap())) if (isObjectType(type)) type.isTypeOf = undefined;
-  const schema = enforceRateLimits(describeSchema(defineDirectives(built, errors), description));
-  // Parameter decorators are evaluated last to first, but readers expect `updateThing(id, input)`.
-  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
-    (field.args as GraphQLArgument[]).reverse();
-  }
-  return schema;
+  // Without a list of types graphql-js finds them by following the fields.
+  return new GraphQLSchema({ ...ordered.toConfig(), types: [] });
 }

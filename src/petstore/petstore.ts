@@ -1,19 +1,18 @@
-// biome-ignore-all assist/source/organizeImports: type-graphql orders the fields of the root types by the imports of their resolvers.
-import { PetResolver } from './pets/pet-resolver';
-import { CategoryResolver } from './categories/category-resolver';
-import { OrderResolver } from './orders/order-resolver';
-import { InventoryResolver } from './inventory/inventory-resolver';
-import { NodeResolver, TypedRows } from './nodes';
-import { ChangeResolver } from './changes';
 import type { Session } from '../database/database';
 import type { Readers } from '../events/hub';
 import type { RestOperation, Tag } from '../rest/rest-operation';
+import { CategoryResolver } from './categories/category-resolver';
 import { CATEGORY_ROUTES } from './categories/category-routes';
 import { CategoryService } from './categories/category-service';
+import { ChangeResolver } from './changes';
+import { InventoryResolver } from './inventory/inventory-resolver';
 import { INVENTORY_ROUTES } from './inventory/inventory-routes';
 import { InventoryService } from './inventory/inventory-service';
+import { NodeResolver, TypedRows } from './nodes';
+import { OrderResolver } from './orders/order-resolver';
 import { ORDER_ROUTES } from './orders/order-routes';
 import { OrderService } from './orders/order-service';
+import { PetResolver } from './pets/pet-resolver';
 import { PET_ROUTES } from './pets/pet-routes';
 import { PetService } from './pets/pet-service';
 

@@ -13,8 +13,9 @@ import {
   parse,
   visit,
 } from 'graphql';
-import { contractSchema, printedOpenApi, printedSchema } from '../../src/app/contract';
+import { contractSchema, printedOpenApi, printedSchema, type Services, schemaParts } from '../../src/app/contract';
 import { ruleOf } from '../../src/errors/inputs';
+import { buildSchema as buildFromResolvers, type SchemaParts } from '../../src/graphql/schema';
 
 const PROJECT = join(__dirname, '..', '..');
 const COMMITTED = readFileSync(join(PROJECT, 'schema.graphql'), 'utf8');
@@ -35,6 +36,23 @@ test('schema.graphql begins with what clients can ask for, and ends with the dir
   expect(names.slice(0, 5)).toEqual(['SchemaDefinition', 'Query', 'Mutation', 'Subscription', 'Pet']);
   const isDirective = DOCUMENT.definitions.map(({ kind }) => kind === Kind.DIRECTIVE_DEFINITION);
   expect(isDirective.lastIndexOf(false)).toBe(isDirective.indexOf(true) - 1);
+});
+
+test('root fields stand in the order of the resolvers and their methods, arguments in that of the parameters', () => {
+  const parts = schemaParts({} as Services);
+  const rootFields = (resolvers: SchemaParts['resolvers']) =>
+    Object.keys(
+      buildFromResolvers({ ...parts, resolvers })
+        .getQueryType()
+        ?.getFields() ?? {},
+    );
+  const inOrder = rootFields(parts.resolvers);
+  expect(inOrder.slice(0, 4)).toEqual(['pet', 'pets', 'category', 'categories']);
+  const reversed = rootFields(parts.resolvers.toReversed());
+  expect(reversed.slice(-4)).toEqual(['category', 'categories', 'pet', 'pets']);
+  expect(reversed.toSorted()).toEqual(inOrder.toSorted());
+  const update = contractSchema().getMutationType()?.getFields().updatePet;
+  expect(update?.args.map(({ name }) => name)).toEqual(['id', 'input']);
 });
 
 test('every type, field, argument, enum value and directive has a description', () => {
