@@ -1,7 +1,9 @@
 import type { Limiter } from '../rate-limit/limiter';
+import type { Domain } from '../rest/domain';
 import type { RestOperation, Tag } from '../rest/rest-operation';
 import { ApiKeyResolver } from './api-key-resolver';
 import type { ApiKeyService } from './keys';
+import { KEY_ID } from './types';
 import type { UsageService } from './usage-service';
 import { ViewerResolver } from './viewer-resolver';
 
@@ -12,13 +14,22 @@ export interface AccessServices {
   readonly usage: UsageService;
 }
 
-/** The resolvers of the schema. */
-export function accessResolvers({ apiKeys, limits, usage }: AccessServices): object[] {
-  return [new ViewerResolver(usage), new ApiKeyResolver(apiKeys, limits, usage)];
+/** API keys, plans and usage, as the other modules are given them. */
+export function createAccess({ apiKeys, limits, usage }: AccessServices): Domain {
+  return {
+    name: 'access',
+    resolvers: [new ViewerResolver(usage), new ApiKeyResolver(apiKeys, limits, usage)],
+    operations: OPERATIONS,
+    tags: { rate_limit: LIMITS, usage: LIMITS },
+    errors: {},
+    idForms: [KEY_ID],
+    tables: [],
+    readersOf: () => ({}),
+  };
 }
 
 /** The REST operations on a caller's quota. */
-export const ACCESS_ROUTES: readonly RestOperation[] = [
+const OPERATIONS: readonly RestOperation[] = [
   {
     on: 'GET /rate_limit',
     ok: 200,
@@ -39,6 +50,3 @@ export const ACCESS_ROUTES: readonly RestOperation[] = [
 ];
 
 const LIMITS: Tag = { name: 'Limits', description: 'What a plan allows, how much of it is left, and what was used.' };
-
-/** The tags of the REST operations, by the first part of their paths. */
-export const ACCESS_TAGS: Readonly<Record<string, Tag>> = { rate_limit: LIMITS, usage: LIMITS };

@@ -18,7 +18,7 @@ import { type DocumentLimits, Documents } from '../graphql/documents';
 import { Executor } from '../graphql/executor';
 import { deleteExpiredResponses } from '../graphql/idempotency';
 import { OperationQueue } from '../graphql/operation-queue';
-import { buildSchema } from '../graphql/schema';
+import { buildSchema, type SchemaParts } from '../graphql/schema';
 import { TrustedDocuments } from '../graphql/trusted-documents';
 import { AccessLog } from '../http/access-log';
 import { Drain } from '../http/drain';
@@ -30,8 +30,7 @@ import { OF_WORKERS } from '../http/metrics-route';
 import { Overload } from '../http/overload';
 import { RequestsInProgress } from '../http/requests-in-progress';
 import { type ConnectionLimits, createServer } from '../http/server';
-import { TABLES } from '../petstore/model';
-import { createPetstore, finderOfRows, readersOf } from '../petstore/petstore';
+import { createPetstore, createServices, finderOfRows } from '../petstore/petstore';
 import { createPortal } from '../portal/routes';
 import { Limiter, type OnUsage } from '../rate-limit/limiter';
 import { RedisStore } from '../rate-limit/redis-store';
@@ -42,7 +41,7 @@ import { refusalIn } from '../redis/refusals';
 import { openApiDocument } from '../rest/openapi/openapi-document';
 import { prepareAll } from '../rest/prepared-operation';
 import type { Config } from './config';
-import { CATALOGUE, REST, schemaParts } from './contract';
+import { gatewayDomains } from './contract';
 import { metricsOf } from './metric-table';
 
 /** The application, not listening yet. Closing the server closes everything except the database. */
@@ -86,13 +85,15 @@ async function compose(config: Config, database: Database, now: () => number, op
   opened.push(() => usage.recorder.stop());
   const limits = await createLimiter(config, redis, logger, now, usage.recorder.count);
   opened.push(() => limits.close());
-  const petstore = createPetstore();
-  const columns = TABLES.flatMap((table) => Object.entries(table.columns));
-  const events = await createEvents(config, database, { readers: readersOf(petstore, database), columns }, logger);
+  const services = createServices();
+  const domains = gatewayDomains({ apiKeys, limits, usage: usage.service }, createPetstore(services));
+  const { tables, errors, rest } = domains;
+  const columns = tables.flatMap((table) => Object.entries(table.columns));
+  const events = await createEvents(config, database, { readers: domains.readersOf(database), columns }, logger);
   opened.push(() => events.close());
-  const parts = schemaParts({ ...petstore, apiKeys, limits, usage: usage.service, events: events.hub });
+  const parts: SchemaParts = { ...domains, subscribe: (topic, passes) => events.hub.subscribe(topic, passes) };
   const schema = config.SUBGRAPH
-    ? (await import('../petstore/federation.js')).buildSubgraph(parts, finderOfRows(petstore))
+    ? (await import('../petstore/federation.js')).buildSubgraph(parts, finderOfRows(services))
     : buildSchema(parts);
   const queue = new OperationQueue();
   const documents = createDocuments(config, schema, queue);
@@ -100,7 +101,7 @@ async function compose(config: Config, database: Database, now: () => number, op
     queue,
     now,
     costs: costLimits(config.GRAPHQL_MAX_COST),
-    tables: new Map(TABLES.map((table) => [table.type, table])),
+    tables: new Map(tables.map((table) => [table.type, table])),
     maxResponseBytes: config.MAX_RESPONSE_BYTES,
   });
   const { ADMIN_API_KEY: given } = config;
@@ -117,8 +118,8 @@ async function compose(config: Config, database: Database, now: () => number, op
   );
   const anonymousAccess = config.ANONYMOUS_ACCESS ?? defaultAccess(config);
   const accessOf = accessRule(config, anonymousAccess);
-  const operations = prepareAll(schema, REST);
-  const document = openApiDocument(operations, REST, CATALOGUE);
+  const operations = prepareAll(schema, rest);
+  const document = openApiDocument(operations, rest, errors);
   const server = await createServer({
     database,
     executor,
@@ -133,8 +134,8 @@ async function compose(config: Config, database: Database, now: () => number, op
     exposition: config.METRICS_PORT === undefined ? (config.WEB_CONCURRENCY > 1 ? OF_WORKERS : metrics) : undefined,
     anonymousCaller: (address, headers) => anonymousCaller(address, accessOf(headers)),
     operations,
-    portal: createPortal({ document, schema, errors: CATALOGUE }),
-    errors: CATALOGUE,
+    portal: createPortal({ document, schema, errors }),
+    errors,
     logger,
     connections: connectionLimits(config),
     // Rows have ids and keys besides what is selected.

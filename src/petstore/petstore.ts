@@ -1,14 +1,15 @@
-import type { Session } from '../database/database';
-import type { Readers } from '../events/hub';
-import type { RestOperation, Tag } from '../rest/rest-operation';
+import type { Domain } from '../rest/domain';
+import type { Tag } from '../rest/rest-operation';
 import { CategoryResolver } from './categories/category-resolver';
 import { CATEGORY_ROUTES } from './categories/category-routes';
 import { CategoryService } from './categories/category-service';
 import { ChangeResolver } from './changes';
+import { PETSTORE_ERRORS } from './errors';
 import { InventoryResolver } from './inventory/inventory-resolver';
 import { INVENTORY_ROUTES } from './inventory/inventory-routes';
 import { InventoryService } from './inventory/inventory-service';
-import { NodeResolver, TypedRows } from './nodes';
+import { TABLES } from './model';
+import { NODE_ID, NodeResolver, TypedRows } from './nodes';
 import { OrderResolver } from './orders/order-resolver';
 import { ORDER_ROUTES } from './orders/order-routes';
 import { OrderService } from './orders/order-service';
@@ -17,9 +18,9 @@ import { PET_ROUTES } from './pets/pet-routes';
 import { PetService } from './pets/pet-service';
 
 /** The services of the petstore, one per resource. */
-export type PetstoreServices = ReturnType<typeof createPetstore>;
+export type PetstoreServices = ReturnType<typeof createServices>;
 
-export function createPetstore() {
+export function createServices() {
   return {
     categories: new CategoryService(),
     pets: new PetService(),
@@ -28,17 +29,31 @@ export function createPetstore() {
   };
 }
 
-/** The resolvers of the schema. */
-export function petstoreResolvers(services: PetstoreServices): object[] {
+/** The petstore, as the other modules are given it. */
+export function createPetstore(services = createServices()): Domain {
   const { pets, categories, orders, inventory } = services;
-  return [
-    new PetResolver(pets, categories, orders, inventory),
-    new CategoryResolver(categories, pets),
-    new OrderResolver(orders, pets),
-    new InventoryResolver(inventory, pets),
-    new NodeResolver(finderOfRows(services)),
-    new ChangeResolver(),
-  ];
+  return {
+    name: 'petstore',
+    resolvers: [
+      new PetResolver(pets, categories, orders, inventory),
+      new CategoryResolver(categories, pets),
+      new OrderResolver(orders, pets),
+      new InventoryResolver(inventory, pets),
+      new NodeResolver(finderOfRows(services)),
+      new ChangeResolver(),
+    ],
+    operations: [...PET_ROUTES, ...CATEGORY_ROUTES, ...ORDER_ROUTES, ...INVENTORY_ROUTES],
+    tags: TAGS,
+    errors: PETSTORE_ERRORS,
+    idForms: [NODE_ID],
+    tables: TABLES,
+    readersOf: (session) => ({
+      pet: (ids) => pets.find(session, ids),
+      order: (ids) => orders.find(session, ids),
+      inventory: (ids) => inventory.find(session, ids),
+    }),
+    descriptions: { title: 'Petstore Gateway', schema: SCHEMA_DESCRIPTION, rest: REST_DESCRIPTION },
+  };
 }
 
 /** Finds rows of all types by their references. */
@@ -46,25 +61,8 @@ export function finderOfRows({ pets, categories, orders, inventory }: PetstoreSe
   return new TypedRows({ Pet: pets, Category: categories, Order: orders, InventoryItem: inventory });
 }
 
-/** Reads the current rows of each topic, for the events of subscriptions. */
-export function readersOf({ pets, orders, inventory }: PetstoreServices, session: Session): Readers {
-  return {
-    pet: (ids) => pets.find(session, ids),
-    order: (ids) => orders.find(session, ids),
-    inventory: (ids) => inventory.find(session, ids),
-  };
-}
-
-/** The REST operations, in the order of the specification. */
-export const PETSTORE_ROUTES: readonly RestOperation[] = [
-  ...PET_ROUTES,
-  ...CATEGORY_ROUTES,
-  ...ORDER_ROUTES,
-  ...INVENTORY_ROUTES,
-];
-
 /** The tags of the REST operations, by the first part of their paths. */
-export const PETSTORE_TAGS: Readonly<Record<string, Tag>> = {
+const TAGS: Readonly<Record<string, Tag>> = {
   pets: { name: 'Pets', description: 'Pets, each with a name, a category and a status.' },
   categories: {
     name: 'Categories',
@@ -78,7 +76,7 @@ export const PETSTORE_TAGS: Readonly<Record<string, Tag>> = {
 };
 
 /** The description of the GraphQL schema. */
-export const SCHEMA_DESCRIPTION = `A pet store: pets in categories, orders for them, and their stock.
+const SCHEMA_DESCRIPTION = `A pet store: pets in categories, orders for them, and their stock.
 
 An \`id\` is a positive 64-bit integer, written as a string; API keys have key ids. Fields with \`@rateLimit\` count as one request
 each, those with \`@requiresScope\` need an API key with that scope, and \`@errors\` names the errors that are a field's own; the
@@ -86,7 +84,7 @@ descriptions repeat all three. An error has its \`ErrorCode\` in \`extensions.co
 \`extensions.details\` what is wrong where. Lists are connections (Relay): pages between opaque cursors. \`/docs\` has guides.`;
 
 /** The description of the REST interface, in Markdown. */
-export const REST_DESCRIPTION = `Pets, the categories they belong to, orders for them, and their stock.
+const REST_DESCRIPTION = `Pets, the categories they belong to, orders for them, and their stock.
 
 - **Lists** are bare arrays. The next page is in the \`Link\` header with \`rel="next"\`.
 - **Values** that are absent are left out of an object, and never null.

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LightMyRequestResponse as Response } from 'fastify';
 import { execute, type GraphQLSchema, parse } from 'graphql';
-import { CATALOGUE } from '../../src/app/contract';
+import { gatewayDomains } from '../../src/app/contract';
 import type { FuzzedRequest } from './callers';
+
+const CATALOGUE = gatewayDomains().errors;
 
 /** What no response may reveal about the database, the code or the machine. Nothing that the fuzzer sends matches by itself. */
 const INTERNALS =

@@ -1,7 +1,9 @@
 import { getIntrospectionQuery, isEnumType } from 'graphql';
-import { CATALOGUE, contractSchema } from '../../src/app/contract';
+import { contractSchema, gatewayDomains } from '../../src/app/contract';
 import { errorsOf } from '../../src/graphql/errors-directive';
 import { type Gateway, startGateway } from '../helper/gateway';
+
+const CATALOGUE = gatewayDomains().errors;
 
 let gateway: Gateway;
 beforeAll(async () => {

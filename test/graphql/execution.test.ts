@@ -1,11 +1,11 @@
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import fc from 'fast-check';
 import { execute, GraphQLList, type GraphQLOutputType, isListType, isNonNullType, parse, validate } from 'graphql';
+import type { AccessServices } from '../../src/access/access';
 import { anonymousCaller } from '../../src/access/caller';
-import { contractSchema, type Services } from '../../src/app/contract';
+import { contractSchema, gatewayDomains } from '../../src/app/contract';
 import { Charge } from '../../src/graphql/charge';
 import { Context } from '../../src/graphql/context';
-import { createPetstore } from '../../src/petstore/petstore';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { Meter } from '../../src/rate-limit/meter';
 import { fillShop } from '../helper/database';
@@ -17,7 +17,7 @@ import { valuesIn } from './values-in';
 
 const bans = { banAfter: 20, banSeconds: 60, banMaxSeconds: 3600 };
 const limits = new MemoryStore({ bans, now: Date.now });
-const schema = contractSchema({ ...createPetstore(), limits } as unknown as Services);
+const schema = contractSchema(gatewayDomains({ limits } as unknown as AccessServices));
 /** The same schema, in which every error stays where it occurs. */
 const lenient = mapSchema(schema, {
   [MapperKind.OBJECT_FIELD]: (field) => ({ ...field, type: nullable(field.type) }),

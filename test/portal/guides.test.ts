@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CATALOGUE } from '../../src/app/contract';
+import { gatewayDomains } from '../../src/app/contract';
 import { errorsAsMarkdown } from '../../src/portal/reference/error-reference';
 import { ALSO_CALLED, FOUND_LAST } from '../../src/portal/search-words';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { send } from '../rest/client';
+
+const CATALOGUE = gatewayDomains().errors;
 
 const DOCS = join(__dirname, '..', '..', 'docs');
 const REFERENCES = ['/docs/rest', '/docs/graphql', '/docs/errors'];

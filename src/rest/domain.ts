@@ -1,0 +1,99 @@
+import type { Session } from '../database/database';
+import type { Table } from '../database/reading/table';
+import { catalogueOf, type ErrorEntry, isErrorCode } from '../errors/codes';
+import type { Readers } from '../events/hub';
+import type { IdForm } from '../graphql/scalars';
+import { type RestOperation, routeOf, type Tag } from './rest-operation';
+
+/**
+ * Everything that the other modules are given of a domain: what it reads and writes, and how both interfaces show it.
+ * `petstore/` and `access/` are the two domains.
+ */
+export interface Domain {
+  /** For error messages. */
+  readonly name: string;
+  /** Instances of classes with type-graphql's decorators. */
+  readonly resolvers: readonly object[];
+  /** The REST operations, in the order of the documentation. */
+  readonly operations: readonly RestOperation[];
+  /** The tags of REST operations, by the first part of their paths. */
+  readonly tags: Readonly<Record<string, Tag>>;
+  /** The error codes of its rules. */
+  readonly errors: Readonly<Record<string, ErrorEntry>>;
+  /** Forms of identifiers beside integers. */
+  readonly idForms: readonly IdForm[];
+  /** The tables whose rows PostgreSQL can write as JSON. */
+  readonly tables: readonly Table<object>[];
+  /** Reads the current rows of each topic that subscriptions are about. */
+  readersOf(session: Session): Readers;
+  /** The texts about the whole service, which one of the domains has. */
+  readonly descriptions?: Descriptions;
+}
+
+/** Texts about the whole service. */
+export interface Descriptions {
+  readonly title: string;
+  /** Of the GraphQL schema. */
+  readonly schema: string;
+  /** Of the REST interface, in Markdown. */
+  readonly rest: string;
+}
+
+/** All domains of a service. */
+export type Domains = ReturnType<typeof combineDomains>;
+
+/**
+ * Combines the domains of a service.
+ * @throws Error that names everything that is missing or contradictory.
+ */
+export function combineDomains(domains: readonly Domain[]) {
+  const faults = faultsOf(domains);
+  const [texts] = domains.flatMap(({ descriptions }) => descriptions ?? []);
+  if (faults.length || !texts) throw new Error(faults.join('; '));
+  const all = <T>(part: (domain: Domain) => readonly T[]) => domains.flatMap(part);
+  return {
+    description: texts.schema,
+    resolvers: all(({ resolvers }) => resolvers),
+    idForms: all(({ idForms }) => idForms),
+    tables: all(({ tables }) => tables),
+    errors: catalogueOf(Object.assign({}, ...domains.map(({ errors }) => errors))),
+    rest: {
+      title: texts.title,
+      description: texts.rest,
+      tags: Object.assign({}, ...domains.map(({ tags }) => tags)) as Readonly<Record<string, Tag>>,
+      operations: all(({ operations }) => operations),
+    },
+    readersOf: (session: Session): Readers => Object.assign({}, ...domains.map((domain) => domain.readersOf(session))),
+  };
+}
+
+function faultsOf(domains: readonly Domain[]): string[] {
+  const described = domains.filter(({ descriptions }) => descriptions).map(({ name }) => name);
+  const faults = described.length
+    ? described.slice(1).map((name) => `the domains ${described[0]} and ${name} both have descriptions`)
+    : ['no domain has descriptions'];
+  const unique = (what: string, namesOf: (domain: Domain) => readonly string[]) => {
+    const owners = new Map<string, string>();
+    for (const domain of domains) {
+      for (const name of namesOf(domain)) {
+        const owner = owners.get(name);
+        if (owner !== undefined) faults.push(`the domains ${owner} and ${domain.name} both have the ${what} ${name}`);
+        owners.set(name, domain.name);
+      }
+    }
+  };
+  unique('tag', ({ tags }) => Object.keys(tags));
+  unique('error code', ({ errors }) => Object.keys(errors));
+  unique('table', ({ tables }) => tables.map(({ type }) => type));
+  unique('operation', ({ operations }) => operations.map(({ on }) => on));
+  for (const { name, resolvers, operations, tags, errors } of domains) {
+    if (!resolvers.length) faults.push(`the domain ${name} has no resolvers`);
+    for (const code of Object.keys(errors))
+      if (isErrorCode(code)) faults.push(`the domain ${name} has the error code ${code}, which is the gateway's`);
+    for (const operation of operations) {
+      const [, part = ''] = routeOf(operation).path.split('/');
+      if (!tags[part]) faults.push(`the domain ${name} has no tag for the paths /${part} (${operation.on})`);
+    }
+  }
+  return faults;
+}
