@@ -64,7 +64,7 @@ function parseId(value: unknown): AnyId {
       const id = form.parse(text);
       if (id) return id;
     }
-    return refuse([INT64, ...forms.map(({ rule }) => rule)].join(', '));
+    return refuse([INT64, ...forms.map(({ rule }) => rule)].join(', or '));
   }
   return refuse(INT64);
 }

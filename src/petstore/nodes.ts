@@ -50,7 +50,7 @@ class NodeId extends OtherId {
 /** The form of node ids among identifiers. */
 export const NODE_ID: IdForm = {
   description: 'a `nodeId` is opaque',
-  rule: 'or a nodeId where one is taken',
+  rule: 'a nodeId where one is taken',
   parse: NodeId.parse,
 };
 
