@@ -7,6 +7,7 @@ import {
   GraphQLError,
   type GraphQLSchema,
   type OperationTypeNode,
+  print,
 } from 'graphql';
 import type { Session } from '../database/database';
 import type { Nested } from '../database/reading/selection';
@@ -92,7 +93,7 @@ export class Executor {
       contextValue: context,
     });
     if (!(Symbol.asyncIterator in source)) return refusal(source.errors?.[0], admitted);
-    const work = this.workOf(admitted, sent);
+    const work = workOf(admitted, sent);
     const answerTo = (event: object) => {
       const session = request.session.renewed();
       const own = new Context(request, context.charge, session, undefined, event);
@@ -197,12 +198,6 @@ export class Executor {
     return bounded(result, this.options.maxResponseBytes, false);
   }
 
-  /** A key of the answer to an event: subscribers with the same key get the same answer. */
-  private workOf({ variant, request }: Admitted, sent: Variables): string {
-    const variables = createHash('sha256').update(JSON.stringify(sent)).digest('base64');
-    return `${this.answers.numberOf(variant)} ${variables} ${[...request.caller.scopes]}`;
-  }
-
   private admit(operation: Operation, sent: Variables, request: OperationRequest): Outcome | Admitted {
     request.observer.onOperation(operation.label, operation.name);
     const admitted = admit(operation, sent, request, this.options.costs);
@@ -216,6 +211,13 @@ export class Executor {
       : 'The document has more than one operation: operationName must say which to run.';
     return refusal(new ProblemError('GRAPHQL_VALIDATION_FAILED', message), { request });
   }
+}
+
+/** Names the answer to an event: subscribers with the same document, variables and scopes get the same answer. */
+function workOf({ operation, request }: Admitted, sent: Variables): string {
+  const { document, name } = operation;
+  const parts = [document.loc?.source.body ?? print(document), name, sent, [...request.caller.scopes]];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
 }
 
 /** `undefined` if arguments are wrong, or pages cannot be read for each of many rows. */
