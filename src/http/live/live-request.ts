@@ -1,7 +1,7 @@
 import { ProblemError } from '../../errors/errors';
 import type { Variables } from '../../graphql/context';
-import { withText } from '../../graphql/document-ids';
 import type { Documents } from '../../graphql/documents';
+import { withText } from '../../graphql/trusted-documents';
 
 /** Reads the parameters of an operation: of a message, a body or a query string. @throws ProblemError if they are malformed. */
 export function readLiveRequest(sent: unknown, documents: Documents) {
