@@ -3,7 +3,7 @@ import { variableErrors } from '../errors/inputs';
 import { isTooExpensive } from '../rate-limit/rules';
 import type { Caller, Scope } from './caller';
 import type { OperationRequest, Variables } from './context';
-import { type CostLimits, refuseCost } from './cost';
+import { type CostLimits, estimateAt, refuseCost } from './cost';
 import type { Operation, Variant } from './operation';
 import { type Answering, type Outcome, refusal } from './outcome';
 
@@ -13,6 +13,8 @@ export interface Admitted extends Answering {
   readonly variant: Variant;
   /** Coerced. */
   readonly variables: Variables;
+  /** The estimate for these variables. */
+  readonly cost: number;
 }
 
 /** What the caller may run, or the response that refuses it. Its access is checked before its variables. */
@@ -25,9 +27,11 @@ export function admit(
   const { notice } = operation;
   const variables = request.api.coerces ? sent : operation.coerce(sent);
   const variant = operation.variant(variables);
-  const denied = variant && (deny(variant, request) ?? (variables && refuseCost(operation, variant, variables, costs)));
+  const cost = variant && variables ? estimateAt(variant.estimate, variables) : 0;
+  const denied =
+    variant && (deny(variant, request) ?? (variables && refuseCost(operation, variant, variables, costs, cost)));
   if (denied) return refusal(denied, { request, notice });
-  if (variables && variant) return { request, notice, operation, variant, variables };
+  if (variables && variant) return { request, notice, operation, variant, variables, cost };
   const details = variableErrors(operation, sent);
   return refusal(badInput(...details), { request, notice });
 }

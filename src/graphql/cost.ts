@@ -96,14 +96,16 @@ interface Estimated {
 const NAMED = 3;
 
 /**
- * Why an operation is too expensive to run; `undefined` if it is not. Nothing is computed if no variables could make it so.
+ * Why an operation is too expensive to run; `undefined` if it is not.
  * @param variables coerced.
+ * @param estimated the estimate for these variables.
  */
 export function refuseCost(
   { schema, kind }: { readonly schema: GraphQLSchema; readonly kind: `${OperationTypeNode}` },
   { root, estimate, requests }: Estimated,
   variables: Variables,
   limits: CostLimits,
+  estimated = estimateAt(estimate, variables),
 ): ProblemError | undefined {
   const isEvent = kind === 'subscription';
   const pages = isEvent ? pagesIn(root) : [];
@@ -112,7 +114,7 @@ export function refuseCost(
     return new ProblemError('OPERATION_TOO_COMPLEX', message);
   }
   const most = requests === 0 ? limits.free : limits[kind];
-  const cost = estimate.most > most ? Math.round(estimateAt(estimate, variables)) : 0;
+  const cost = Math.round(estimated);
   if (cost <= most) return undefined;
   const what = isEvent ? 'An event of the subscription' : 'The operation';
   const dearest = dearestOf(new FieldCosts(schema).shares(root, variables));

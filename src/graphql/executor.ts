@@ -16,7 +16,7 @@ import { type Admitted, admit } from './admission';
 import { Uses } from './annotations';
 import { Charge } from './charge';
 import { Context, type OperationRequest, type Variables } from './context';
-import { type CostLimits, estimateAt } from './cost';
+import type { CostLimits } from './cost';
 import { IdempotentMutations } from './idempotency';
 import { nestedPages, type Rewritten, schemaWithLeaves, type Tables } from './leaves';
 import { type Operation, Operations } from './operation';
@@ -121,10 +121,7 @@ export class Executor {
     if (kind === 'subscription') return refusal(needsStream(), admitted);
     let leave: Leave;
     try {
-      const entered = this.options.queue.enter(
-        request.session.work,
-        estimateAt(admitted.variant.estimate, admitted.variables),
-      );
+      const entered = this.options.queue.enter(request.session.work, admitted.cost);
       leave = entered instanceof Promise ? await entered : entered;
     } catch (problem) {
       return refusal(problem, admitted);

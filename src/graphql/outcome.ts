@@ -3,8 +3,7 @@ import { TooManyBytes } from '../database/reading/bounded-rows';
 import { type Problem, ProblemError, problemOf } from '../errors/errors';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import type { Notice } from './annotations';
-import type { OperationRequest, Variables } from './context';
-import { type Estimate, estimateAt } from './cost';
+import type { OperationRequest } from './context';
 import { sizeOf } from './json-text';
 
 /** The response to one operation. `status` is the HTTP status: 200 if it was executed, else that of the first error. */
@@ -27,15 +26,17 @@ type Body = { -readonly [member in keyof FormattedExecutionResult]: FormattedExe
 
 /** What an operation costs: how many requests it counts as, and the estimate of the values that it takes. */
 interface Costs {
-  readonly variant: { readonly requests: number; readonly estimate: Estimate };
-  readonly variables: Variables;
+  readonly variant: { readonly requests: number };
+  readonly cost: number;
 }
 
 /** The response to an executed operation. */
 export function answer(result: ExecutionResult, answering: Answering & Costs): Outcome {
   const body = eventOf(result, answering);
   const { status: limitStatus } = answering.request.meter;
-  if (limitStatus) body.extensions = { cost: costOf(answering, limitStatus), ...body.extensions };
+  // REST has the limits in headers.
+  if (limitStatus && answering.request.api.name === 'graphql')
+    body.extensions = { cost: costOf(answering, limitStatus), ...body.extensions };
   return { status: 200, body, notice: answering.notice };
 }
 
@@ -97,9 +98,12 @@ export function extensionsOf({ code, status, details }: Problem, requestId?: str
 }
 
 /** What the operation cost, and what remains in each window. */
-function costOf({ variant, variables }: Costs, { windows: [minute, day] }: LimitStatus) {
-  const estimated = Math.round(estimateAt(variant.estimate, variables));
-  return { operation: variant.requests, estimated, remaining: { minute: minute.remaining, day: day.remaining } };
+function costOf({ variant, cost }: Costs, { windows: [minute, day] }: LimitStatus) {
+  return {
+    operation: variant.requests,
+    estimated: Math.round(cost),
+    remaining: { minute: minute.remaining, day: day.remaining },
+  };
 }
 
 function present(error: GraphQLError, request: OperationRequest): GraphQLFormattedError {
