@@ -1,11 +1,11 @@
 import cluster from 'node:cluster';
-import { misspellings, readConfig, SETTING_NAMES } from './app/config';
+import { readConfig, SETTING_NAMES } from './app/config';
 import { environment, namesInFile } from './app/environment';
 import { fail } from './app/shutdown';
 
 /** Decides what kind of process this is; each kind loads only what it needs. */
 async function main(): Promise<void> {
-  if (cluster.isPrimary) warnOfMisspellings();
+  if (cluster.isPrimary) reportUnknownNames();
   const config = readConfig(environment());
   if (cluster.isPrimary && config.WEB_CONCURRENCY > 1) return (await import('./app/primary.js')).startPrimary(config);
   if (cluster.worker) return (await import('./app/worker.js')).startWorker(config, cluster.worker);
@@ -15,9 +15,11 @@ async function main(): Promise<void> {
 /** Settings of the commands alone. */
 const OF_COMMANDS = ['PETSTORE_URL', 'PETSTORE_API_KEY'];
 
-function warnOfMisspellings(): void {
-  for (const [name, meant] of misspellings(namesInFile(), [...SETTING_NAMES, ...OF_COMMANDS]))
-    process.stderr.write(`petstore-gateway: .env sets ${name}, which is not a setting. Did you mean ${meant}?\n`);
+/** A misspelt name would silently leave its setting at the default. */
+function reportUnknownNames(): void {
+  const known = [...SETTING_NAMES, ...OF_COMMANDS];
+  for (const name of namesInFile().filter((each) => !known.includes(each)))
+    process.stderr.write(`petstore-gateway: .env sets ${name}, which is not a setting (docs/configuration.md).\n`);
 }
 
 main().catch(fail);

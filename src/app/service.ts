@@ -35,7 +35,6 @@ export async function openService(config: Config): Promise<Service> {
     url: config.DATABASE_URL,
     directory: config.DATA_DIR,
     poolSize: config.DATABASE_POOL_SIZE,
-    queue: config.DATABASE_QUEUE,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
   });
   const { server, anonymousAccess, limits, firstAdminKey, metrics, drain } = await createApp(config, database);

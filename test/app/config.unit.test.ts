@@ -8,7 +8,6 @@ test('the defaults are those documented', () => {
     WEB_CONCURRENCY: 1,
     DATABASE_URL: undefined,
     DATABASE_POOL_SIZE: 10,
-    DATABASE_QUEUE: 1000,
     GRAPHQL_MAX_TOKENS: 5000,
     GRAPHQL_MAX_DEPTH: 20,
     GRAPHQL_MAX_COST: 50_000,

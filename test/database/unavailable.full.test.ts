@@ -18,11 +18,8 @@ onPostgres('without PostgreSQL', () => {
     proxy = await TcpProxy.start(home.url ?? '');
     direct = new Client({ connectionString: home.url }).on('error', () => undefined);
     await direct.connect();
-    gateway = await startGatewayOn(proxy.url, {
-      REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
-      DATABASE_POOL_SIZE: '2',
-      DATABASE_QUEUE: '3',
-    });
+    const settings = { REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS), DATABASE_POOL_SIZE: '2' };
+    gateway = await startGatewayOn(proxy.url, settings, 3);
     await ask('/categories', { method: 'POST', payload: { name: 'Dogs' } });
   });
   afterEach(async () => {

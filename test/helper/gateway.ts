@@ -134,14 +134,21 @@ export async function startGateway(
   return new Gateway(server, database, drop);
 }
 
-/** Starts the application on the PostgreSQL database at `url`, which stays when the gateway closes. */
-export async function startGatewayOn(url: string, environment: Record<string, string> = {}): Promise<Gateway> {
+/**
+ * Starts the application on the PostgreSQL database at `url`, which stays when the gateway closes.
+ * @param queue maximum number of statements waiting for a connection.
+ */
+export async function startGatewayOn(
+  url: string,
+  environment: Record<string, string> = {},
+  queue = 1000,
+): Promise<Gateway> {
   const config = readConfig(environment);
   const database = await openDatabase({
     url,
     directory: '',
     poolSize: config.DATABASE_POOL_SIZE,
-    queue: config.DATABASE_QUEUE,
+    queue,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
   });
   return startGateway(environment, Date.now, { database, drop: () => database.close() });
