@@ -34,10 +34,8 @@ import { createPetstore, createServices, finderOfRows } from '../petstore/petsto
 import { createPortal } from '../portal/routes';
 import { Limiter, type OnUsage } from '../rate-limit/limiter';
 import { RedisStore } from '../rate-limit/redis-store';
-import { connectToPublish } from '../redis/publishing-client';
 import { parseRedisAddress, placeOfRedis } from '../redis/redis-address';
-import { connectRedis, faultOf, type RedisClient } from '../redis/redis-client';
-import { refusalIn } from '../redis/refusals';
+import { connectRedis, connectToPublish, faultOf } from '../redis/redis-client';
 import { openApiDocument } from '../rest/openapi/openapi-document';
 import { prepareAll } from '../rest/prepared-operation';
 import type { Config } from './config';
@@ -80,17 +78,18 @@ async function compose(config: Config, database: Database, now: () => number, op
   const keys = new KeyCache(database, now);
   const apiKeys = new ApiKeyService(keys, now);
   const logger = createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY);
-  const redis = config.REDIS_URL ? await openRedis(config.REDIS_URL) : undefined;
   const usage = createUsage(database, logger, now);
   opened.push(() => usage.recorder.stop());
-  const limits = await createLimiter(config, redis, logger, now, usage.recorder.count);
+  const limits = await createLimiter(config, logger, now, usage.recorder.count);
   opened.push(() => limits.close());
+  await limits.start();
   const services = createServices();
   const domains = gatewayDomains({ apiKeys, limits, usage: usage.service }, createPetstore(services));
   const { tables, errors, rest } = domains;
   const columns = tables.flatMap((table) => Object.entries(table.columns));
   const events = await createEvents(config, database, { readers: domains.readersOf(database), columns }, logger);
   opened.push(() => events.close());
+  await events.relay?.start();
   const parts: SchemaParts = { ...domains, subscribe: (topic, passes) => events.hub.subscribe(topic, passes) };
   const schema = config.SUBGRAPH
     ? (await import('../petstore/federation.js')).buildSubgraph(parts, finderOfRows(services))
@@ -198,60 +197,36 @@ function createUsage(database: Database, logger: FastifyBaseLogger, now: () => n
   return { recorder, service: new UsageService(recorder, now) };
 }
 
-/**
- * Connects to Redis. One that cannot be reached does not stop the start: limits are then counted in memory.
- * @throws Error if Redis rejects this client.
- */
-export async function openRedis(url: string): Promise<RedisClient> {
-  const redis = await connectRedis(url);
-  const fault = faultOf(redis);
-  if (refusalIn(fault) === undefined) return redis;
-  redis.disconnect();
-  return refuse(fault);
-}
-
-/** Names the setting that is to blame for what Redis does not allow. */
-function refuse(error: unknown): never {
-  const refusal = refusalIn(error);
-  throw refusal === undefined ? error : new Error(`REDIS_URL: ${refusal}`);
-}
-
 /** The share of each quota that an instance, with all its workers, grants while Redis is unreachable. */
 const FALLBACK_SHARE = 0.5;
 
 /**
- * Counts in memory, or in Redis with memory as the fallback.
- * @throws Error if Redis does not let this user count.
+ * Counts in memory, or in Redis with memory as the fallback. A Redis that cannot be reached does not stop the start.
+ * @throws Error if Redis rejects this client.
  */
 async function createLimiter(
   config: Config,
-  redis: RedisClient | undefined,
   logger: FastifyBaseLogger,
   now: () => number,
   onUsage: OnUsage,
 ): Promise<Limiter> {
+  const { REDIS_URL: url, WEB_CONCURRENCY } = config;
   const bans = { banAfter: config.BAN_AFTER, banSeconds: config.BAN_SECONDS, banMaxSeconds: config.BAN_MAX_SECONDS };
-  if (!redis) return new Limiter({ bans, now, onUsage });
-  const place = config.REDIS_URL && placeOfRedis(parseRedisAddress(config.REDIS_URL));
-  const limiter = new Limiter({
+  if (!url) return new Limiter({ bans, now, onUsage });
+  const redis = await connectRedis(url);
+  const place = placeOfRedis(parseRedisAddress(url));
+  return new Limiter({
     bans,
     now,
     onUsage,
     redis: new RedisStore(redis, { bans, now }),
-    share: FALLBACK_SHARE / config.WEB_CONCURRENCY,
+    share: FALLBACK_SHARE / WEB_CONCURRENCY,
     onState: (state, error) =>
       logger.warn(
         { limits: state, redis: place, reason: error && reasonOf(faultOf(redis) ?? error) },
         'rate-limit store changed',
       ),
   });
-  await limiter
-    .start((error) => refusalIn(error) !== undefined)
-    .catch((error) => {
-      redis.disconnect();
-      return refuse(error);
-    });
-  return limiter;
 }
 
 interface Events {
@@ -298,15 +273,10 @@ async function createRelay(
   logger: FastifyBaseLogger,
 ): Promise<RedisRelay> {
   const [publisher, subscriber] = await Promise.all([connectToPublish(url), connectToPublish(url)]);
-  const relay = new RedisRelay(publisher, subscriber, {
+  return new RedisRelay(publisher, subscriber, {
     columns,
     notify: hub.notify,
     isHeard: () => hub.subscribers > 0,
     onState: (state) => logger.warn({ events: state }, 'event relay state changed'),
   });
-  await relay.start().catch((error) => {
-    relay.close();
-    return refuse(error);
-  });
-  return relay;
 }

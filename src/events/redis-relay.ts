@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Change, ChangeListener } from '../database/changes';
 import type { Column } from '../database/reading/table';
 import { heartbeat } from '../redis/heartbeat';
-import { refusalIn } from '../redis/refusals';
+import { assertAccepted } from '../redis/refusals';
 
 export interface RedisRelayOptions {
   /** The columns of the rows that change, by the field that each is: JSON has no integers of 64 bits and no times. */
@@ -99,7 +99,7 @@ export class RedisRelay {
   }
 
   private refused(error: unknown): void {
-    if (!this.isStarted && refusalIn(error)) throw error;
+    if (!this.isStarted) assertAccepted(error);
   }
 
   private send(): void {

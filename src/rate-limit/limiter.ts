@@ -1,3 +1,4 @@
+import { assertAccepted } from '../redis/refusals';
 import type { LimitStatus, Subject } from './limit-status';
 import { MemoryStore, type MemoryStoreOptions } from './memory-store';
 import type { Quota } from './plans';
@@ -51,11 +52,11 @@ export class Limiter {
 
   /**
    * Tries Redis for the first time, so that what is wrong with it is known before the first request.
-   * @param isFatal whether an error is thrown, because it is there to stay.
+   * @throws Error if Redis does not let this client count.
    */
-  async start(isFatal: (error: unknown) => boolean): Promise<void> {
+  async start(): Promise<void> {
     await this.options.redis?.probe('').catch((error) => {
-      if (isFatal(error)) throw error;
+      assertAccepted(error);
       this.leaveRedis('', error);
     });
   }

@@ -5,8 +5,16 @@ const REFUSALS =
 const CERTIFICATES =
   /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w+|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_\w+|ERR_OSSL_\w+|EPROTO)$/;
 
-/** Why Redis, or TLS, rejects this client, without passwords; `undefined` for any other error. */
-export function refusalIn(error: unknown): string | undefined {
+/**
+ * Stops a start for an error that does not pass by itself.
+ * @throws Error that names the setting to blame, without passwords, if Redis or TLS rejects this client.
+ */
+export function assertAccepted(error: unknown): void {
+  const refusal = refusalIn(error);
+  if (refusal !== undefined) throw new Error(`REDIS_URL: ${refusal}`);
+}
+
+function refusalIn(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { message, code } = error as NodeJS.ErrnoException;
   const refusal = code !== undefined && CERTIFICATES.test(code) ? `TLS fails: ${message}` : REFUSALS.exec(message)?.[0];

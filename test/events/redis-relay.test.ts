@@ -1,7 +1,7 @@
 import type { Change } from '../../src/database/changes';
 import { RedisRelay, type RelayState } from '../../src/events/redis-relay';
 import { TABLES } from '../../src/petstore/model';
-import { connectToPublish } from '../../src/redis/publishing-client';
+import { connectToPublish } from '../../src/redis/redis-client';
 import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
 import { TcpProxy } from '../helper/tcp-proxy';
 import { until } from '../helper/until';

@@ -1,4 +1,4 @@
-import { openRedis } from '../../src/app/app';
+import { connectRedis } from '../../src/redis/redis-client';
 import { freePort } from '../helper/free-port';
 import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
 import { until } from '../helper/until';
@@ -32,7 +32,7 @@ canRun('over TLS with certificates of an authority of its own', () => {
   }
 
   async function refusal(url: string): Promise<string> {
-    const redis = await openRedis(url).catch((error: Error) => error.message);
+    const redis = await connectRedis(url).catch((error: Error) => error.message);
     if (typeof redis === 'string') return redis;
     redis.disconnect();
     return redis.status === 'ready' ? 'none' : 'not connected';
