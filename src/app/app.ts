@@ -27,7 +27,6 @@ import { type AccessRule, writesFromHere } from '../http/local-access';
 import { createLogger } from '../http/logger';
 import { Metrics } from '../http/metrics';
 import { OF_WORKERS } from '../http/metrics-route';
-import { Overload } from '../http/overload';
 import { RequestsInProgress } from '../http/requests-in-progress';
 import { type ConnectionLimits, createServer } from '../http/server';
 import { createPetstore, createServices, finderOfRows } from '../petstore/petstore';
@@ -106,15 +105,9 @@ async function compose(config: Config, database: Database, now: () => number, op
   const { ADMIN_API_KEY: given } = config;
   if (given !== undefined) await ensureAdminKey(database, given, now());
   const live = new LiveOperations({ executor, documents, keys, maxPerCaller: config.MAX_SUBSCRIPTIONS_PER_CALLER });
-  const requests = new RequestsInProgress(config.REQUEST_TIMEOUT_MS, config.MAX_REQUESTS_PER_CONNECTION);
-  const overload = new Overload(requests, {
-    inProgress: config.MAX_REQUESTS_IN_PROGRESS,
-    lagMs: config.MAX_EVENT_LOOP_LAG_MS,
-  });
+  const requests = new RequestsInProgress(config.REQUEST_TIMEOUT_MS, config.MAX_REQUESTS_IN_PROGRESS);
   const { uses } = executor;
-  const metrics = new Metrics(
-    metricsOf({ database, limits, requests, overload, uses, live, usage: usage.recorder, ...events }),
-  );
+  const metrics = new Metrics(metricsOf({ database, limits, requests, uses, live, usage: usage.recorder, ...events }));
   const anonymousAccess = config.ANONYMOUS_ACCESS ?? defaultAccess(config);
   const accessOf = accessRule(config, anonymousAccess);
   const operations = prepareAll(schema, rest);
@@ -128,7 +121,6 @@ async function compose(config: Config, database: Database, now: () => number, op
     limits,
     now,
     requests,
-    overload,
     accessLog: new AccessLog(logger, metrics),
     exposition: config.METRICS_PORT === undefined ? (config.WEB_CONCURRENCY > 1 ? OF_WORKERS : metrics) : undefined,
     anonymousCaller: (address, headers) => anonymousCaller(address, accessOf(headers)),

@@ -67,12 +67,8 @@ const SETTINGS = {
   KEEP_ALIVE_TIMEOUT_MS: setting(integer(100, 600_000), 72_000),
   /** Maximum number of open connections; any more are closed at once. */
   MAX_CONNECTIONS: setting(integer(1, 1_000_000), 10_000),
-  /** Maximum number of requests per connection, which is closed with the last response. */
-  MAX_REQUESTS_PER_CONNECTION: setting(integer(1, 100_000_000), 10_000),
-  /** Maximum number of requests in progress; any more are refused at once. A quarter of it is one caller's share. */
+  /** Maximum number of requests in progress; any more are rejected at once. A caller may have a quarter of it, or 16. */
   MAX_REQUESTS_IN_PROGRESS: setting(integer(1, 1_000_000), 1000),
-  /** Event loop lag from which on requests are refused. */
-  MAX_EVENT_LOOP_LAG_MS: setting(integer(10, 60_000), 500),
   /** How long to keep serving after SIGTERM with readiness off, so that load balancers notice before connections are refused. */
   SHUTDOWN_DELAY_MS: setting(integer(0, 600_000), 500),
   /** Separate port for /metrics, open to anyone who reaches it; without it /metrics is on PORT and needs an admin key. */

@@ -5,7 +5,6 @@ import type { RedisRelay } from '../events/redis-relay';
 import type { Uses } from '../graphql/annotations';
 import type { LiveOperations } from '../http/live/live-operations';
 import { counter, gauge, type Metric } from '../http/metric';
-import type { Overload } from '../http/overload';
 import type { RequestsInProgress } from '../http/requests-in-progress';
 import type { Limiter } from '../rate-limit/limiter';
 
@@ -13,7 +12,6 @@ export interface Observed {
   readonly database: Database;
   readonly limits: Limiter;
   readonly requests: RequestsInProgress;
-  readonly overload: Overload;
   readonly uses: Uses;
   readonly live: LiveOperations;
   readonly hub: Hub;
@@ -22,21 +20,15 @@ export interface Observed {
 }
 
 /** The metrics that are read on collection. */
-export function metricsOf({
-  database,
-  limits,
-  requests,
-  overload,
-  uses,
-  live,
-  hub,
-  relay,
-  usage,
-}: Observed): readonly Metric[] {
+export function metricsOf({ database, limits, requests, uses, live, hub, relay, usage }: Observed): readonly Metric[] {
   return [
     gauge('requests_in_progress', 'Requests in progress.', () => requests.count),
-    counter('requests_shed_total', 'Requests refused because of overload.', () => overload.refused),
-    gauge('event_loop_lag_seconds', 'Event loop lag.', () => overload.lag.ms / 1000, { aggregator: 'max' }),
+    counter(
+      'requests_shed_total',
+      'Requests rejected because of overload, or because their caller had too many in progress.',
+      () => requests.rejected,
+    ),
+    gauge('event_loop_lag_seconds', 'Event loop lag.', () => requests.lag.ms / 1000, { aggregator: 'max' }),
     counter(
       'limiter_decisions_total',
       'Rate-limit decisions: allowed, limited, banned, too-expensive.',

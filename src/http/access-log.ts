@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -5,9 +6,67 @@ import {
   type FastifyRequest,
   LogController,
 } from 'fastify';
+import type { Deadline } from '../database/deadline';
+import type { Told } from '../errors/errors';
+import type { Caller } from '../graphql/caller';
+import type { Observer } from '../graphql/context';
 import type { Meter } from '../rate-limit/meter';
-import type { Metrics, ObservedError } from './metrics';
-import { errorOf, interfaceOf, operationOf } from './request-observation';
+import type { Interface, Metrics, ObservedError } from './metrics';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What its operation reported; `undefined` if none has run. */
+    observation: Observation | undefined;
+    /** The error that it is refused with as a whole, whatever the HTTP status. */
+    refusal: Told | undefined;
+  }
+  interface FastifyContextConfig {
+    /** The name of the route in logs and metrics: the `operationId`, `graphql`, `docs`. */
+    operation?: string;
+  }
+}
+
+/** A request, or an operation that came over WebSocket, with its caller. */
+export interface Incoming {
+  readonly id: string;
+  readonly caller: Caller;
+  readonly meter: Meter;
+  /** When its work has to end. */
+  readonly deadline: Deadline;
+  readonly headers?: IncomingHttpHeaders;
+  observation?: Observation;
+}
+
+/** Maximum length of an operation's name, which the client chooses. */
+const MAX_NAME = 100;
+
+/** What the operation of one request reports, for logs and metrics. */
+export class Observation implements Observer {
+  /** `query pets` */
+  operation: string | undefined;
+  name: string | undefined;
+  /** The error of the highest status that the caller is told, whatever the HTTP status. */
+  worst: Told | undefined;
+
+  /** @param logger receives errors whose details are hidden from the caller. */
+  constructor(
+    private readonly logger: { error(entry: { err: unknown; requestId: string }): void },
+    private readonly requestId: string,
+  ) {}
+
+  onOperation(operation: string, name: string | undefined): void {
+    this.operation = operation;
+    this.name = name?.slice(0, MAX_NAME);
+  }
+
+  onInternalError(err: unknown): void {
+    this.logger.error({ err, requestId: this.requestId });
+  }
+
+  onProblem(problem: Told): void {
+    if (!this.worst || problem.status > this.worst.status) this.worst = problem;
+  }
+}
 
 /** The log entry of an answered request, or of an operation over WebSocket. */
 export interface AccessEntry {
@@ -54,10 +113,13 @@ export class AccessLog extends LogController {
     private readonly logger: FastifyBaseLogger,
     private readonly metrics: Pick<Metrics, 'observe' | 'observeError'>,
   ) {
-    super({ requestIdLogLabel: 'requestId' });
+    super();
   }
 
+  // Fastify's own lines about requests are left out.
   override incomingRequest(): void {}
+
+  override requestCompleted(): void {}
 
   override routeNotFound(): void {}
 
@@ -65,17 +127,18 @@ export class AccessLog extends LogController {
 
   /** A client that disconnects from a stream completes it: this is how subscription streams end. */
   override streamError(error: NodeJS.ErrnoException, request: FastifyRequest, reply: FastifyReply): void {
-    if (error.code === 'ERR_STREAM_PREMATURE_CLOSE') this.requestCompleted(null, request, reply);
+    if (error.code === 'ERR_STREAM_PREMATURE_CLOSE') this.logResponse(request, reply);
     else super.streamError(error, request, reply);
   }
 
-  override requestCompleted(_error: Error | null, request: FastifyRequest, reply: FastifyReply): void {
+  /** Logs and records a response that is sent. */
+  logResponse(request: FastifyRequest, reply: FastifyReply): void {
     const { id: requestId, method, url, caller, meter, observation } = request;
     const operation = operationOf(request);
     const operationName = observation?.name === operation ? undefined : observation?.name;
     const { statusCode: status, elapsedTime: ms } = reply;
     const path = url.split('?', 1)[0];
-    const error = errorOf(request);
+    const error = request.refusal ?? observation?.worst;
     const code = error?.code;
     const entry = { requestId, method, path, caller: caller?.id, operation, operationName, status, code, ms };
     // How long a client listened is not the duration of a request; the stream was observed when it began.
@@ -128,4 +191,14 @@ export class AccessLog extends LogController {
       else this.logger.info(entry, 'request');
     }
   }
+}
+
+function interfaceOf({ route: { operation, metering } }: FastifyRequest): Interface {
+  if (operation === undefined || metering) return 'other';
+  return operation === 'graphql' ? 'graphql' : 'rest';
+}
+
+/** The operation of a request, never named by the client: `getPet`, `query pets`, `graphql`, `docs`, `other`. */
+function operationOf({ observation, route: { operation = 'other' } }: FastifyRequest): string {
+  return operation === 'graphql' ? (observation?.operation ?? operation) : operation;
 }

@@ -9,7 +9,7 @@ import type { Limiter } from '../rate-limit/limiter';
 import { Meter } from '../rate-limit/meter';
 import { PLANS } from '../rate-limit/plans';
 import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';
-import { PROTECTIVE_HEADERS, VARY } from './common-headers';
+import { CONSTANT_HEADERS } from './common-headers';
 import type { RequestsInProgress } from './requests-in-progress';
 
 const CODES: Readonly<Record<string, [ErrorCode, string]>> = {
@@ -45,8 +45,7 @@ function write(socket: Socket, problem: ProblemError, headers: Record<string, st
     'Content-Length': Buffer.byteLength(body),
     'X-Request-Id': requestId,
     Link: helpLink(problem.code),
-    ...Object.fromEntries(PROTECTIVE_HEADERS),
-    Vary: VARY,
+    ...CONSTANT_HEADERS,
     ...headers,
     Connection: 'close',
   };

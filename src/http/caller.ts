@@ -1,21 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { ProblemError } from '../errors/errors';
 import type { Caller } from '../graphql/caller';
 import { subjectOfAddress } from '../rate-limit/client-address';
 import type { Limiter } from '../rate-limit/limiter';
 import { Meter } from '../rate-limit/meter';
 import { PLANS } from '../rate-limit/plans';
-import type { Overload } from './overload';
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** The `config` of its route. Fastify makes `routeOptions` anew each time they are read. */
+    route: FastifyContextConfig;
     caller: Caller;
     meter: Meter;
     /** Why its key was rejected or could not be checked; `undefined` if it was accepted or there is none. */
     keyProblem: unknown;
-    /** Whether it is refused because the process is overloaded: its key is not looked up, and it counts towards no quota and no ban. */
-    isShed: boolean;
   }
   interface FastifyContextConfig {
     /**
@@ -39,7 +38,7 @@ export interface Keys {
   refusalOf(key: string): string;
 }
 
-export interface Recognition {
+export interface Identification {
   readonly keys: Keys;
   readonly limits: Limiter;
   /**
@@ -47,48 +46,56 @@ export interface Recognition {
    * @param address the client's address as a rate-limit subject: an IPv4 address, an IPv6 /64.
    */
   anonymousCaller(address: string, headers: IncomingHttpHeaders): Caller;
-  readonly overload: Overload;
 }
 
 /** A caller whose key is not checked: nothing is counted, and no status is told but that of an unknown caller. */
 const UNIDENTIFIED = { id: 'unidentified', quota: PLANS.FREE };
 
-/** Sets the caller and the meter of every request. */
-export function recogniseCallers(app: FastifyInstance, { keys, limits, anonymousCaller, overload }: Recognition): void {
-  // Set by the hook below, before any route.
-  for (const name of ['caller', 'meter', 'keyProblem', 'isShed']) app.decorateRequest(name);
+/** Sets the caller and the meter of a request. */
+export function identifyCallers({ keys, limits, anonymousCaller }: Identification): onRequestHookHandler {
   const peek = () => limits.peek(UNIDENTIFIED);
   const nothing = { take: peek, peek };
+  // A wrong key is counted against its client's address, so that guessing uses up the guesser's own quota.
+  const anonymous = ({ ip, headers }: FastifyRequest) => anonymousCaller(subjectOfAddress(ip), headers);
+  const identify = (request: FastifyRequest, caller: Caller) => {
+    request.caller = caller;
+    request.meter = new Meter(limits, caller);
+  };
+  const settle = (request: FastifyRequest, key: string, caller: Caller | undefined) => {
+    if (!caller) request.keyProblem = new ProblemError('UNAUTHENTICATED', keys.refusalOf(key));
+    identify(request, caller ?? anonymous(request));
+  };
 
-  app.addHook('onRequest', (request, _reply, done) => {
-    request.isShed = overload.isTooMuch;
-    const identify = (caller: Caller) => {
-      request.caller = caller;
-      request.meter = new Meter(limits, caller);
-      done();
-    };
-    const address = subjectOfAddress(request.ip);
-    // Also with a key: a wrong one is counted against its client's address, so that guessing uses up the guesser's own quota.
-    request.caller = anonymousCaller(address, request.headers);
-    const presented = presentedKey(request);
-    if (presented === undefined) return identify(request.caller);
+  return (request, _reply, done) => {
+    const key = presentedKey(request);
+    if (key === undefined) {
+      identify(request, anonymous(request));
+      return done();
+    }
+    const { metering, isForAnybody } = request.route;
+    // Metrics are served during overload too, and need a key.
+    const isChecked = !isForAnybody && (!request.isShed || metering === 'unmetered');
+    const caller = isChecked ? keys.recognise(key, request.raw.socket) : undefined;
+    if (isChecked && !(caller instanceof Promise)) {
+      settle(request, key, caller);
+      return done();
+    }
     // The request may be answered without a look-up or before it completes. Its caller must not be told the quota and the
     // ban of others that share its address.
+    request.caller = anonymous(request);
     request.meter = new Meter(nothing, UNIDENTIFIED);
-    const { metering, isForAnybody } = request.routeOptions.config;
-    // Metrics are served during overload too, and need a key.
-    if (isForAnybody || (request.isShed && metering !== 'unmetered')) return done();
-    const settle = (caller: Caller | undefined) => {
-      if (!caller) request.keyProblem = new ProblemError('UNAUTHENTICATED', keys.refusalOf(presented));
-      identify(caller ?? request.caller);
-    };
-    const caller = keys.recognise(presented, request.raw.socket);
-    if (!(caller instanceof Promise)) return settle(caller);
-    caller.then(settle, (error) => {
-      request.keyProblem = error;
-      done();
-    });
-  });
+    if (!(caller instanceof Promise)) return done();
+    caller.then(
+      (found) => {
+        settle(request, key, found);
+        done();
+      },
+      (error) => {
+        request.keyProblem = error;
+        done();
+      },
+    );
+  };
 }
 
 /** `X-API-Key`, or the credentials of `Authorization: Bearer` (RFC 6750, section 2.1). */

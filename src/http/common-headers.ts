@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import type { Catalogue } from '../errors/codes';
 import { helpLink } from '../errors/errors';
 import { problemOfStatus } from '../rate-limit/limit-problem';
@@ -8,26 +8,30 @@ import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';
 import { errorAnswer } from './error-handling';
 import type { RequestsInProgress } from './requests-in-progress';
 
+/** Request headers that a response depends on besides its URL. */
+export const VARY = 'Accept, Authorization, Origin, X-API-Key';
+
 /**
  * Keep browsers from treating a response as anything but data, and caches from storing it for another caller (OWASP REST
  * Security Cheat Sheet, "Security Headers"). A header that a route sets itself takes precedence.
  */
-export const PROTECTIVE_HEADERS: readonly (readonly [name: string, value: string])[] = [
-  ['x-content-type-options', 'nosniff'],
-  ['x-frame-options', 'DENY'],
-  ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
-  ['referrer-policy', 'no-referrer'],
-  ['cache-control', 'no-store'],
-];
-/** Request headers that a response depends on besides its URL. */
-export const VARY = 'Accept, Authorization, Origin, X-API-Key';
+export const CONSTANT_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  vary: VARY,
+} as const;
+
 /** `Retry-After` in seconds for a 503, and for a GraphQL response that contains one. */
 const RETRY_AFTER = '5';
 /** RFC 6750, section 3: the error only where a token was presented. */
 const CHALLENGE = 'Bearer realm="petstore"';
 const INVALID_TOKEN = `${CHALLENGE}, error="invalid_token"`;
-/** Headers that describe the original content; removed when a refusal replaces it. */
-const CONTENT_HEADERS = ['content-length', 'content-encoding', 'etag', 'last-modified', 'cache-control'];
+/** Headers that describe the original content; removed when a rejection replaces it. */
+const CONTENT_HEADERS = ['content-length', 'content-encoding', 'etag', 'last-modified'];
+const { 'x-frame-options': FRAME_OPTIONS, 'cache-control': CACHE_CONTROL } = CONSTANT_HEADERS;
 /** The codes in a body. A quotation mark within a text is escaped, so what callers sent cannot look like one. */
 const CODES = /"code":"(\w+)"/g;
 
@@ -40,54 +44,59 @@ export interface Completion {
   readonly errors: Catalogue;
 }
 
+/** Sets the headers that are the same for all responses. Routes overwrite them. */
+export function setConstantHeaders({ id }: FastifyRequest, reply: FastifyReply): void {
+  reply.headers(CONSTANT_HEADERS).header('x-request-id', id);
+}
+
 /**
- * Adds to every response the headers that all of them carry: request id, rate limits, protective headers. `onSend` is the
- * one hook that every response passes, including errors, preflights and pages. Requests not counted by then are counted
- * here, except server errors; a caller with no quota left gets its 429 in place of the response.
+ * Completes the headers of a response: rate limits, `Retry-After`, links. `onSend` is the one hook that every response
+ * passes, including errors, preflights and pages. Requests not counted by then are counted here, except server errors; a
+ * caller with no quota left gets its 429 in place of the response.
  */
-export function completeResponses(app: FastifyInstance, { now, requests, errors }: Completion): void {
-  app.addHook('onSend', (request, reply, payload, done) => {
-    reply.header('x-request-id', request.id);
+export function completeResponses({ now, requests, errors }: Completion): onSendHookHandler<unknown> {
+  return (request, reply, payload, done) => {
     if (requests.isClosing) reply.header('connection', 'close');
     const known = request.meter.status;
     if (known) return done(null, complete(reply, payload, known));
     const counted = count(request, reply);
-    if (!(counted instanceof Promise)) return done(null, refuseOr(request, reply, payload, counted));
+    if (!(counted instanceof Promise)) return done(null, rejectOr(request, reply, payload, counted));
     counted.then((limitStatus) => {
       // If the request timed out and was answered meanwhile, that response stands.
       if (reply.raw.headersSent) discard(payload);
-      else done(null, refuseOr(request, reply, payload, limitStatus));
+      else done(null, rejectOr(request, reply, payload, limitStatus));
     }, done);
-  });
+  };
 
-  function refuseOr(request: FastifyRequest, reply: FastifyReply, payload: unknown, limitStatus: LimitStatus): unknown {
-    const refusal = problemOfStatus(limitStatus);
-    if (!refusal || request.routeOptions.config.metering === 'unmetered') {
-      return complete(reply, payload, limitStatus);
-    }
+  function rejectOr(request: FastifyRequest, reply: FastifyReply, payload: unknown, limitStatus: LimitStatus): unknown {
+    const rejection = problemOfStatus(limitStatus);
+    if (!rejection || request.route.metering === 'unmetered') return complete(reply, payload, limitStatus);
     discard(payload);
     for (const name of CONTENT_HEADERS) reply.removeHeader(name);
-    const { status, type, body } = errorAnswer(request, refusal);
+    const { status, type, body } = errorAnswer(request, rejection);
     reply.code(status).type(type);
+    reply.header('cache-control', CACHE_CONTROL).header('x-frame-options', FRAME_OPTIONS);
+    // Publicly cacheable content names fewer headers.
+    if (!String(reply.getHeader('vary')).startsWith(VARY)) reply.header('vary', VARY);
     return complete(reply, JSON.stringify(body), limitStatus);
   }
 
   function complete(reply: FastifyReply, payload: unknown, limitStatus: LimitStatus): unknown {
     reply.headers(rateLimitHeaders(limitStatus, now()));
+    const { statusCode, request } = reply;
     // Probes are answered, and so are pages and preflights during a ban.
-    if (limitStatus.verdict !== 'allowed' && reply.statusCode < 400) reply.removeHeader('retry-after');
-    protect(reply);
-    const isUnavailable = reply.statusCode === 503 || reply.request.observation?.worst?.status === 503;
+    if (limitStatus.verdict !== 'allowed' && statusCode < 400) reply.removeHeader('retry-after');
+    const isUnavailable = statusCode === 503 || request.observation?.worst?.status === 503;
     if (isUnavailable && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);
-    if (reply.statusCode >= 400) linkToHelp(reply, payload, errors);
-    if (reply.statusCode === 401) reply.header('www-authenticate', challengeOf(reply.request));
+    if (statusCode >= 400) linkToHelp(reply, payload, errors);
+    if (statusCode === 401) reply.header('www-authenticate', challengeOf(request));
     return payload;
   }
 }
 
 function count(request: FastifyRequest, reply: FastifyReply): LimitStatus | Promise<LimitStatus> {
-  const { meter, method, routeOptions } = request;
-  const { metering } = routeOptions.config;
+  const { meter, method, route } = request;
+  const { metering } = route;
   if (metering === 'unmetered' || reply.statusCode >= 500 || request.isShed) return meter.peek();
   const isFree = metering === 'free' || method === 'OPTIONS' || isPage(reply);
   return isFree ? meter.take(0, 'page') : meter.take(1);
@@ -106,21 +115,8 @@ function isPage(reply: FastifyReply): boolean {
   return reply.statusCode === 200 && String(reply.getHeader('content-type')).startsWith('text/html');
 }
 
-function protect(reply: FastifyReply): void {
-  // Pages have policies of their own.
-  if (!String(reply.getHeader('content-type')).startsWith('text/html')) {
-    for (const [name, value] of PROTECTIVE_HEADERS) if (!reply.hasHeader(name)) reply.header(name, value);
-  }
-  // A publicly cacheable response is the same for every caller.
-  if (!String(reply.getHeader('cache-control')).startsWith('public')) {
-    // CORS has put `Origin` first.
-    const more = String(reply.getHeader('vary') ?? '').replace(/^Origin(, )?/, '');
-    reply.header('vary', more ? `${VARY}, ${more}` : VARY);
-  }
-}
-
 /**
- * Links a refusal to the description of its code, beside other links that the response has: of `Error` objects, and of
+ * Links an error to the description of its code, beside other links that the response has: of `Error` objects, and of
  * GraphQL where all errors have the same code.
  */
 function linkToHelp(reply: FastifyReply, payload: unknown, errors: Catalogue): void {

@@ -48,10 +48,10 @@ export function routableUrl({ url = '/' }: { url?: string }): string {
  * Answers every error and every unknown path with the contract's error, in the format of the interface called.
  * @param missing what browsers get for an unknown page of the documentation
  */
-export function reportProblems(app: FastifyInstance, missing: Page): void {
+export function answerErrors(app: FastifyInstance, missing: Page): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { internal, ...problem } = problemOf(fromFastify(error, request));
-    if (internal) request.log.error(error);
+    if (internal) request.log.error({ err: error, requestId: request.id });
     // RFC 5789, section 2.2.
     if (problem.status === 415 && isPatch(request)) reply.header('accept-patch', PATCH_TYPES.join(', '));
     return sendProblem(request, reply, problem);
@@ -63,6 +63,8 @@ export function reportProblems(app: FastifyInstance, missing: Page): void {
     throw new ProblemError('URI_TOO_LONG', `The URL must not be longer than ${MAX_URL_LENGTH} bytes.`);
   });
   app.setNotFoundHandler((request, reply) => {
+    // A route may find that it does not exist.
+    request.route = request.routeOptions.config;
     const path = pathOf(request);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (isRead && path.startsWith('/docs/') && prefersPage(request.headers.accept)) return missing.send(reply);

@@ -8,8 +8,7 @@ import { readRoute } from './other-methods';
 /** `/metrics` on the main port: needs a key with the scope ADMIN. */
 export async function metricsRoute(app: FastifyInstance, { metrics }: { metrics: Exposition }): Promise<void> {
   readRoute(app, METRICS_PATH, {
-    config: { metering: 'unmetered', operation: 'metrics' },
-    onRequest: (request, _reply, done) => done(accessProblem(request)),
+    config: { metering: 'unmetered', operation: 'metrics', reject: accessProblem },
     handler: async (_request, reply) =>
       reply
         .header('content-type', Registry.PROMETHEUS_CONTENT_TYPE)

@@ -2,12 +2,14 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client
 import { ERRORS } from '../errors/codes';
 import type { Told } from '../errors/errors';
 import { type Metric, register } from './metric';
-import type { Interface } from './request-observation';
 
 /** Metrics for Prometheus: of this process, or of all processes that serve together. */
 export interface Exposition {
   text(): Promise<string>;
 }
+
+/** By which interface a request came; `other` for health, metrics, pages, and paths that do not exist. */
+export type Interface = 'graphql' | 'rest' | 'other';
 
 /** The worst error that a request was answered with. */
 export interface ObservedError extends Told {

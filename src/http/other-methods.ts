@@ -15,8 +15,7 @@ export function answerOtherMethods(app: FastifyInstance, url: string, methods: r
   app.route({
     method: 'OPTIONS',
     url,
-    // The CORS plugin passes preflights on to here after setting its headers, and does not refuse a plain OPTIONS.
-    config: { metering: 'free', cors: { preflightContinue: true, strictPreflight: false } },
+    config: { metering: 'free' },
     handler: (_request, reply) =>
       reply
         .code(204)
@@ -26,10 +25,11 @@ export function answerOtherMethods(app: FastifyInstance, url: string, methods: r
   app.route({
     method: app.supportedMethods.filter((method) => !allowed.includes(method)),
     url,
-    // Before the body is read: its type and size do not matter.
-    onRequest: (request, reply) => {
-      reply.header('allow', allow);
-      throw new ProblemError('METHOD_NOT_ALLOWED', `${request.method} is not allowed here. Allowed: ${allow}.`);
+    config: {
+      reject: (request, reply) => {
+        reply.header('allow', allow);
+        return new ProblemError('METHOD_NOT_ALLOWED', `${request.method} is not allowed here. Allowed: ${allow}.`);
+      },
     },
     handler: () => undefined,
   });
@@ -47,4 +47,9 @@ export function readRoute(app: FastifyInstance, url: string, options: Omit<Route
 export function routeEveryMethod(app: FastifyInstance): void {
   const known = new Set<string>(app.supportedMethods);
   for (const method of METHODS) if (!known.has(method) && method !== 'CONNECT') app.addHttpMethod(method);
+}
+
+/** Answers preflights, and any other OPTIONS, at paths that do not exist. */
+export function answerPreflights(app: FastifyInstance): void {
+  app.options('*', { config: { metering: 'free' } }, (_request, reply) => reply.code(204).send());
 }

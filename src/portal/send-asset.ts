@@ -19,8 +19,10 @@ export async function sendAsset(
     'cross-origin-resource-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
   });
-  const vary = reply.getHeader('vary');
-  reply.header('vary', vary ? `${vary}, accept-encoding` : 'accept-encoding');
+  // A publicly cacheable response is the same for every caller, unless it names the origin that may read it.
+  const isForAnyOrigin = reply.getHeader('access-control-allow-origin') === '*';
+  const vary = cacheControl.startsWith('public') ? (isForAnyOrigin ? '' : 'Origin, ') : `${reply.getHeader('vary')}, `;
+  reply.header('vary', `${vary}accept-encoding`);
   const takesGzip = new Negotiator(raw).encoding(['gzip', 'identity']) === 'gzip';
   if (asset.etag) {
     // A strong tag is that of one encoding (RFC 9110, section 8.8.3.3).
@@ -29,5 +31,7 @@ export async function sendAsset(
     if (isKnown(etag, headers['if-none-match'])) return reply.code(304).send();
   }
   if (takesGzip) reply.header('content-encoding', 'gzip');
+  // The policy of a page says who may frame it.
+  if (asset.type.startsWith('text/html')) reply.removeHeader('x-frame-options');
   return reply.type(asset.type).send(takesGzip ? await asset.gzipped() : asset.body);
 }

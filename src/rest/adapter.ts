@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import { emptyBody, ProblemError } from '../errors/errors';
 import { refuseScope } from '../graphql/admission';
@@ -30,8 +30,8 @@ export function registerOperations(app: FastifyInstance, { executor, operations,
       config: {
         operation: operation.id,
         annotate: annotationOf(operation),
+        reject: rejectionOf(operation, executor.uses),
       },
-      onRequest: rejectBeforeBody(operation, executor.uses),
       handler: (request, reply) => run(executor, operation, request as RestRequest, reply, requestOf(request)),
     });
   }
@@ -59,14 +59,14 @@ function routerPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1([\\s\\S]+)');
 }
 
-/**
- * Counts the use of a deprecated operation, and rejects callers without the scope and clients that do not accept JSON, before
- * the body is read.
- */
-function rejectBeforeBody({ deprecation, on, scope }: PreparedOperation, uses: Executor['uses']): onRequestHookHandler {
-  return (request, _reply, done) => {
+/** Counts the use of a deprecated operation, and rejects callers without the scope and clients that do not accept JSON. */
+function rejectionOf(
+  { deprecation, on, scope }: PreparedOperation,
+  uses: Executor['uses'],
+): FastifyContextConfig['reject'] {
+  return ({ caller, headers }) => {
     if (deprecation) uses.count(on, 'deprecated', 'rest');
-    done(refuseScope(request.caller, scope) ?? refuseAccept(request.headers.accept));
+    return refuseScope(caller, scope) ?? refuseAccept(headers.accept);
   };
 }
 

@@ -9,7 +9,7 @@ import { createProduction, TEST_DATABASE_URL, TEST_REDIS_URL } from '../helper/p
 import { HEADERS, isServed, madeCategories, mixed } from '../helper/traffic';
 import { until } from '../helper/until';
 
-const environment = { ADMIN_API_KEY: ADMIN_KEY, METRICS_PORT: '0', MAX_EVENT_LOOP_LAG_MS: '60000' };
+const environment = { ADMIN_API_KEY: ADMIN_KEY, METRICS_PORT: '0' };
 const installation = new Installation(environment);
 afterAll(() => installation.remove());
 

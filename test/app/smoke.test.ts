@@ -6,7 +6,6 @@ import { HEADERS } from '../helper/traffic';
 const installation = new Installation({
   ADMIN_API_KEY: ADMIN_KEY,
   LOG_LEVEL: 'silent',
-  MAX_EVENT_LOOP_LAG_MS: '60000',
 });
 afterAll(() => installation.remove());
 

@@ -127,7 +127,7 @@ test.each([
 });
 
 describe('the log', () => {
-  const other = new Installation({ ADMIN_API_KEY: ADMIN_KEY, METRICS_PORT: '0', MAX_EVENT_LOOP_LAG_MS: '60000' });
+  const other = new Installation({ ADMIN_API_KEY: ADMIN_KEY, METRICS_PORT: '0' });
   afterAll(() => other.remove());
 
   test('names the caller and operation of each request, and no secret', async () => {

@@ -101,7 +101,6 @@ onOwnServers(
       const installation = new Installation({
         ADMIN_API_KEY: ADMIN_KEY,
         REDIS_URL: redis.url,
-        MAX_EVENT_LOOP_LAG_MS: '60000',
         LOG_LEVEL: 'warn',
       });
       const gateway = await installation.running();

@@ -13,10 +13,10 @@ test('a second response is dropped while the first is being counted: a client ge
   const standing = new MemoryStore({ bans: BANS, now: Date.now }).take({ id: 'a', quota: PLANS.FREE }, 1, 'counted');
   const take = () => new Promise((resolve) => setTimeout(resolve, 10, standing));
   app.addHook('onRequest', (request, _reply, done) => {
-    Object.assign(request, { meter: { take } });
+    Object.assign(request, { meter: { take }, route: {} });
     done();
   });
-  completeResponses(app, { now: Date.now, requests: { isClosing: false }, errors: new Map() });
+  app.addHook('onSend', completeResponses({ now: Date.now, requests: { isClosing: false }, errors: new Map() }));
   app.get('/', (_request, reply) => {
     reply.send('first');
     reply.send('second');

@@ -14,7 +14,6 @@ beforeAll(async () => {
     KEEP_ALIVE_TIMEOUT_MS: '300',
     REQUEST_TIMEOUT_MS: '600',
     MAX_CONNECTIONS: '20',
-    MAX_REQUESTS_PER_CONNECTION: '3',
   });
   url = new URL(await instance.listen());
 });
@@ -89,14 +88,6 @@ describe('a connection is closed', () => {
     await until(async () => (await connections()) === 0);
     socket.destroy();
     await closed;
-  });
-
-  test('with the response to the last request that it may carry', async () => {
-    const { socket, closed } = open();
-    socket.write(GET.repeat(5));
-    const received = await closed;
-    expect(statusesOf(received)).toEqual([200, 200, 200]);
-    expect(received.match(/^connection: close/gim)).toHaveLength(1);
   });
 
   test('at once if more than 32 of its requests wait for their response', async () => {

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
 import { until } from '../helper/until';
 import { exchange } from '../helper/wire';
@@ -382,18 +383,18 @@ describe('the ban of an address is not told to a key that is used there', () => 
   });
 
   test('under overload, when none is looked up', async () => {
-    const busy = await gateway.another({ MAX_EVENT_LOOP_LAG_MS: '10', BAN_AFTER: '2' });
+    const busy = await gateway.another({ BAN_AFTER: '2' });
     await Promise.all(Array.from({ length: 63 }, () => ask(busy, 'GET /pets', { headers: ANONYMOUS, from })));
-    let last: Answer | undefined;
-    await until(async () => {
-      const end = performance.now() + 120;
+    for (let i = 0; i < 6; i++) {
+      const end = performance.now() + 1200;
       while (performance.now() < end);
-      await new Promise(setImmediate);
-      last = await ask(busy, 'GET /pets', { headers: key.headers, from });
-      return last.status === 503;
-    }, 5);
-    expect(last?.told.retryAfter).toBe(5);
+      await sleep(1);
+    }
+    const answer = await ask(busy, 'GET /pets', { headers: key.headers, from });
+    expect([answer.status, answer.told.retryAfter]).toEqual([503, 5]);
     await busy.close();
+    // The lag was that of the whole process.
+    await until(async () => (await gateway.app.inject({ url: '/rate_limit' })).statusCode !== 503);
   });
 });
 

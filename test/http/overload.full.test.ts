@@ -15,11 +15,11 @@ function block(ms: number): void {
 }
 
 test('a lagging process refuses further work, still reports its state, and recovers by itself', async () => {
-  const small = await gateway.another({ MAX_EVENT_LOOP_LAG_MS: '100' });
+  const small = await gateway.another();
   const get = (url: string) => small.app.inject({ url });
   expect((await get('/pets')).statusCode).toBe(200);
-  for (let i = 0; i < 8; i++) {
-    block(300);
+  for (let i = 0; i < 6; i++) {
+    block(1200);
     await sleep(1);
   }
   const [refused, live, ready, metrics, graphql] = await Promise.all([
@@ -49,7 +49,7 @@ test('a lagging process refuses further work, still reports its state, and recov
 });
 
 test('one long pause is not overload', async () => {
-  const small = await gateway.another({ MAX_EVENT_LOOP_LAG_MS: '500' });
+  const small = await gateway.another();
   await sleep(300);
   block(2500);
   await sleep(1);

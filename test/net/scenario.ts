@@ -27,7 +27,6 @@ export const SETTINGS = {
   ANONYMOUS_ACCESS: 'read',
   TRUST_PROXY: '127.0.0.1',
   LOG_LEVEL: 'error',
-  MAX_EVENT_LOOP_LAG_MS: '60000',
 };
 
 /** Who sends a request: a key, or an IP address without one. `admin` is the default. */

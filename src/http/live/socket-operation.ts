@@ -13,10 +13,8 @@ import { refusalOf } from '../../rate-limit/limit-problem';
 import type { Subject } from '../../rate-limit/limit-status';
 import type { Limiter } from '../../rate-limit/limiter';
 import { Meter } from '../../rate-limit/meter';
-import { type AccessLog, isTurnedAway } from '../access-log';
+import { type AccessLog, type Incoming, isTurnedAway } from '../access-log';
 import type { Keys } from '../caller';
-import type { Overload } from '../overload';
-import type { Incoming } from '../request-observation';
 import type { RequestsInProgress } from '../requests-in-progress';
 import type { LiveOperations, LiveResult } from './live-operations';
 
@@ -40,22 +38,23 @@ export interface SocketOptions {
   readonly limits: Limiter;
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
-  readonly overload: Overload;
   readonly accessLog: AccessLog;
   readonly logger: FastifyBaseLogger;
   requestOf(incoming: Incoming): OperationRequest;
 }
 
 /**
- * Runs an operation that came over WebSocket, with what the hooks do for one over HTTP: it is shed under overload, its key
- * is checked again, it is counted if it is refused before it was charged, and logged.
+ * Runs an operation that came over WebSocket, with what the hooks do for one over HTTP: its key is checked again, it is
+ * counted if it is rejected before it was charged, and logged.
+ * @param rejection why it is not run, whoever it is from: it is not charged then.
  */
 export async function runSocketOperation(
   client: Client,
   payload: unknown,
   options: SocketOptions,
+  rejection: ProblemError | undefined,
 ): Promise<LiveResult> {
-  const { keys, limits, overload, accessLog, requestOf } = options;
+  const { keys, limits, accessLog, requestOf } = options;
   const started = performance.now();
   const requestId = randomUUID();
   const deadline = new Deadline(options.requests.limitMs);
@@ -65,13 +64,12 @@ export async function runSocketOperation(
     caller,
     meter: new Meter(limits, caller),
   });
-  const shed = overload.refusalFor(client.caller.id);
   let asked = incoming(client.caller);
   let request = requestOf(asked);
   let live: LiveResult;
   client.running.add(deadline);
   try {
-    if (shed) throw shed;
+    if (rejection) throw rejection;
     asked = incoming(await callerOf(client, keys));
     request = requestOf(asked);
     live = await options.live.run(payload, request, client.key);
@@ -81,7 +79,7 @@ export async function runSocketOperation(
     client.running.delete(deadline);
     deadline.end();
   }
-  if (!shed && !(live.result instanceof RunningSubscription) && live.result.status < 500) {
+  if (!rejection && !(live.result instanceof RunningSubscription) && live.result.status < 500) {
     const refused = refusalOf(await request.meter.take(1));
     if (refused && live.result.status !== 429) live = { result: refusal(refused, { request }) };
   }

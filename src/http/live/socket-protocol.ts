@@ -30,8 +30,8 @@ export function socketProtocol(options: SocketOptions): Server<Client> {
     connectionInitWaitTimeout: INIT_MS,
     onConnect: ({ connectionParams, extra }) => authenticate(extra, connectionParams, options),
     onSubscribe: async ({ extra }, _id, payload): Promise<Started | GraphQLError[]> => {
-      const { result, document, operationName } = await options.requests.during(extra, () =>
-        runSocketOperation(extra, payload, options),
+      const { result, document, operationName } = await options.requests.during(extra.caller.id, (rejection) =>
+        runSocketOperation(extra, payload, options, rejection),
       );
       if (!document) return errorsOf(result);
       if (result instanceof RunningSubscription)

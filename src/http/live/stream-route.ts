@@ -67,7 +67,7 @@ export async function streamRoute(
     }
     const stream = new EventStream(result, () => open.delete(stream));
     open.add(stream);
-    requests.release(request);
+    requests.stopCounting(request.slot);
     accessLog.observeStart(request, reply);
     return reply.send(stream);
   };

@@ -11,6 +11,7 @@ import { refusalOf } from '../../rate-limit/limit-problem';
 import { PLANS } from '../../rate-limit/plans';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
 import { presentedKey } from '../caller';
+import { CONSTANT_HEADERS } from '../common-headers';
 import { BODY_LIMIT } from '../error-handling';
 import { aboutToEnd, tooMany } from './live-operations';
 import { type Fault, faultIn, messageAllowances, TOO_OFTEN } from './message-rules';
@@ -102,9 +103,10 @@ export class WebSockets {
       client.leave();
       for (const deadline of running) deadline.end();
     });
-    const headers = { ...reply.getHeaders(), ...rateLimitHeaders(limitStatus, now()), 'x-request-id': request.id };
+    const headers = Object.entries({ ...reply.getHeaders(), ...rateLimitHeaders(limitStatus, now()) });
     const addHeaders = (lines: string[]) => {
-      for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+      // Those that are about content have no meaning here.
+      for (const [name, value] of headers) if (!(name in CONSTANT_HEADERS)) lines.push(`${name}: ${value}`);
     };
     let isRefused = false;
     const refuse = () => {
@@ -124,7 +126,7 @@ export class WebSockets {
     }
     // Neither is called if the client has just left.
     if (!reply.sent) reply.hijack();
-    requests.release(request);
+    requests.stopCounting(request.slot);
   }
 
   private serve(client: Client, connection: Socket): void {

@@ -10,7 +10,7 @@ const SHARES = 4;
  * takes the connections of the others by opening many and sending nothing, or half a head, which is no request yet. Node
  * itself, at its maximum, would refuse whoever comes next. Behind a proxy, whose address all connections have, it does that.
  */
-export function shareConnections(server: Server): void {
+export function limitConnectionsPerAddress(server: Server): void {
   const open = new Map<string, number>();
   const known = new WeakSet<Socket>();
   let total = 0;

@@ -1,0 +1,39 @@
+import type { FastifyReply, onRequestHookHandler } from 'fastify';
+import { IDEMPOTENT_REPLAYED } from '../graphql/idempotency';
+import { RATE_LIMIT_HEADER_NAMES } from '../rate-limit/rate-limit-headers';
+import { VARY } from './common-headers';
+
+/** Response headers that scripts of other origins may read. */
+const EXPOSED_HEADERS = [
+  ...RATE_LIMIT_HEADER_NAMES,
+  'ETag, Link, Location, X-Request-Id, Deprecation, Sunset, X-Stability, WWW-Authenticate, Accept-Patch',
+  IDEMPOTENT_REPLAYED,
+].join(', ');
+
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
+/** How long a browser may keep the response to a preflight, in seconds. */
+const MAX_AGE = '600';
+
+/**
+ * Lets browsers show responses to scripts of other origins (Fetch, section 3.3), without credentials. A preflight is
+ * answered by the route of OPTIONS.
+ * @param origins those that are allowed; `undefined` is any.
+ */
+export function allowOrigins(origins: readonly string[] | undefined): onRequestHookHandler {
+  const isAny = !origins || origins.includes('*');
+  return ({ headers, method }, reply, done) => {
+    const { origin = '' } = headers;
+    if (isAny) reply.header('access-control-allow-origin', '*');
+    else if (origins.includes(origin)) reply.header('access-control-allow-origin', origin);
+    reply.header('access-control-expose-headers', EXPOSED_HEADERS);
+    if (method === 'OPTIONS') allowMethods(reply, headers['access-control-request-headers']);
+    done();
+  };
+}
+
+/** @param headers the request headers that a browser wants to send; any are allowed. */
+function allowMethods(reply: FastifyReply, headers: string | undefined): void {
+  reply.header('access-control-allow-methods', METHODS).header('access-control-max-age', MAX_AGE);
+  if (headers !== undefined) reply.header('access-control-allow-headers', headers);
+  reply.header('vary', `${VARY}, Access-Control-Request-Headers`);
+}

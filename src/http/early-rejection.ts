@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { ProblemError } from '../errors/errors';
+import { RETRY_AFTER, type RequestsInProgress } from './requests-in-progress';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Sets headers that say something of the route itself on all its responses, rejections included. */
+    annotate?(request: FastifyRequest, reply: FastifyReply): void;
+    /** @returns why the route rejects a request before its body is read; `undefined` if it does not. */
+    reject?(request: FastifyRequest, reply: FastifyReply): Error | undefined;
+  }
+}
+
+const SEVERAL_HOSTS = 'A request must have one Host header.';
+const NO_HOST = 'An HTTP/1.1 request must have a Host header.';
+
+/** Rejects requests before their body is read. */
+export function rejectEarly(requests: RequestsInProgress): onRequestHookHandler {
+  return (request, reply, done) => done(rejectionOf(request, reply, requests));
+}
+
+/**
+ * Why a request is rejected before its body is read: it does not have one host (400), the process is overloaded (503), its
+ * caller has too many requests in progress (429), its key is wrong (401), or its route rejects it (403, 405, 406). Health
+ * and metrics are answered in any case.
+ */
+function rejectionOf(request: FastifyRequest, reply: FastifyReply, requests: RequestsInProgress): Error | undefined {
+  const { raw, slot, caller } = request;
+  const { metering, annotate, reject } = request.route;
+  const hosts = countHosts(raw);
+  if (hosts > 1) return new ProblemError('BAD_REQUEST', SEVERAL_HOSTS);
+  if (hosts === 0 && raw.httpVersion === '1.1') return new ProblemError('BAD_REQUEST', NO_HOST);
+  annotate?.(request, reply);
+  if (metering === 'unmetered') return reject?.(request, reply);
+  const rejection = requests.admit(slot, caller.id, request.isShed);
+  if (rejection) {
+    request.isShed = true;
+    if (rejection.status === 429) reply.header('retry-after', RETRY_AFTER);
+    return rejection;
+  }
+  if (request.keyProblem !== undefined && !metering) return request.keyProblem as Error;
+  return reject?.(request, reply);
+}
+
+/** The number of Host headers (RFC 9112, section 3.2). Node takes the first of several, a proxy in front perhaps the last. */
+function countHosts({ rawHeaders }: IncomingMessage): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
+}
