@@ -7,12 +7,14 @@ import { cpSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** Files of packages for `src/portal/vendor`: GraphiQL with its dependencies, and the search of the guides. */
+/** Files of packages for `src/portal/vendor`: GraphiQL with its dependencies, Swagger UI, and the search of the guides. */
 const VENDOR = {
   'react.js': 'react/umd/react.production.min.js',
   'react-dom.js': 'react-dom/umd/react-dom.production.min.js',
   'graphiql.js': 'graphiql/graphiql.min.js',
   'graphiql.css': 'graphiql/graphiql.min.css',
+  'swagger-ui.js': 'swagger-ui-dist/swagger-ui-bundle.js',
+  'swagger-ui.css': 'swagger-ui-dist/swagger-ui.css',
   'minisearch.js': 'minisearch/dist/es/index.js',
 };
 

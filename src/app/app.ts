@@ -125,7 +125,7 @@ async function compose(config: Config, database: Database, now: () => number, op
     exposition: config.METRICS_PORT === undefined ? (config.WEB_CONCURRENCY > 1 ? OF_WORKERS : metrics) : undefined,
     anonymousCaller: (address, headers) => anonymousCaller(address, accessOf(headers)),
     operations,
-    portal: createPortal({ document, schema, errors }),
+    portal: createPortal({ document, schema }),
     errors,
     logger,
     connections: connectionLimits(config),

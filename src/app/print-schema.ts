@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorsAsMarkdown } from '../portal/reference/error-reference';
+import { errorsGuide } from '../portal/errors-guide';
 import { gatewayDomains, printedOpenApi, printedSchema } from './contract';
 
 const PROJECT = join(__dirname, '..', '..');
 
 writeFileSync(join(PROJECT, 'schema.graphql'), printedSchema());
 writeFileSync(join(PROJECT, 'docs', 'openapi.yaml'), printedOpenApi());
-writeFileSync(join(PROJECT, 'docs', 'errors.md'), errorsAsMarkdown(gatewayDomains().errors));
+writeFileSync(join(PROJECT, 'docs', 'errors.md'), errorsGuide(gatewayDomains().errors));

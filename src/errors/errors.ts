@@ -188,17 +188,7 @@ export async function requireUnchanged(
   throw new ProblemError('PRECONDITION_FAILED', message);
 }
 
-/** The anchor of a code on the page of errors, the same as its heading's in docs/errors.md on a code host. */
-export function anchorOf(code: string): string {
-  return code.toLowerCase();
-}
-
-/** Where a code is described: why it comes, and what to do about it. A path of this server. */
-export function helpOf(code: string): string {
-  return `/docs/errors#${anchorOf(code)}`;
-}
-
-/** The `Link` to the description of a code (RFC 8288). */
+/** The `Link` to the description of a code (RFC 8288): the anchor of its heading in docs/errors.md. */
 export function helpLink(code: string): string {
-  return `<${helpOf(code)}>; rel="help"`;
+  return `</docs/errors#${code.toLowerCase()}>; rel="help"`;
 }

@@ -124,6 +124,9 @@ export function noticeFor(
   return noticeOf([...found]);
 }
 
+/** The guide that explains the dates; `extensions.deprecations` names what to use instead. */
+const DEPRECATION_LINK = '</docs/deprecation>; rel="deprecation"; type="text/html"';
+
 /** Headers combine the annotations: the earliest dates, the least stable level. */
 function noticeOf(annotations: readonly Annotation[]): Notice | undefined {
   if (!annotations.length) return undefined;
@@ -137,7 +140,7 @@ function noticeOf(annotations: readonly Annotation[]): Notice | undefined {
     headers: {
       ...(level && { 'x-stability': level }),
       ...dateHeaders(earliest(deprecated.map(({ since }) => since)), earliest(deprecated.map(({ sunset }) => sunset))),
-      ...(deprecated.length > 0 && { link: deprecationLink(deprecated) }),
+      ...(deprecated.length > 0 && { link: DEPRECATION_LINK }),
     },
     ...(deprecated.length > 0 && {
       extensions: {
@@ -166,12 +169,6 @@ function earliest(dates: readonly (Date | undefined)[]): Date | undefined {
 
 function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10);
-}
-
-/** The `Link` to the documentation of the deprecated element, or of the schema if there are several. */
-function deprecationLink([first, ...others]: readonly { readonly coordinate: string }[]): string {
-  const anchor = first && !others.length ? `#${encodeURI(first.coordinate)}` : '';
-  return `</docs/graphql${anchor}>; rel="deprecation"; type="text/html"`;
 }
 
 /** How often an annotated element was used through one of the two interfaces. */

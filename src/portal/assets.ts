@@ -8,8 +8,6 @@ import { gzip } from 'node:zlib';
 const PUBLIC = join(__dirname, '..', '..', 'src', 'portal', 'public');
 /** Packages as they are shipped for browsers, copied by `prisma/generate.mjs`. */
 const VENDOR = join(__dirname, '..', '..', 'src', 'portal', 'vendor');
-/** The pictures of the guides. */
-const PICTURES = join(__dirname, '..', '..', 'docs', 'images');
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -43,7 +41,6 @@ export class Assets {
   constructor() {
     for (const name of readdirSync(PUBLIC)) this.files.set(name, read(join(PUBLIC, name)));
     for (const name of readdirSync(VENDOR)) this.files.set(`vendor/${name}`, read(join(VENDOR, name)));
-    for (const name of readdirSync(PICTURES)) this.files.set(`images/${name}`, read(join(PICTURES, name)));
     const hash = createHash('sha256');
     for (const [name, { body }] of this.files) hash.update(name).update(body);
     this.path = `/assets/${hash.digest('hex').slice(0, 16)}`;

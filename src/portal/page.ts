@@ -21,6 +21,13 @@ export const OWN: Policy = {
 /** GraphiQL's fonts are in its style sheet. */
 export const GRAPHIQL: Policy = { ...OWN, 'font-src': ['data:'] };
 
+/** Swagger UI sets inline styles, and its icons are `data:` URLs in its style sheet. */
+export const SWAGGER_UI: Policy = {
+  ...OWN,
+  'style-src': ["'self'", "'unsafe-inline'"],
+  'img-src': ["'self'", 'data:'],
+};
+
 /** Sandbox is a script and a frame from Apollo; its requests are sent by our page, to this server. GraphiQL may stand in for it. */
 export const SANDBOX: Policy = {
   ...GRAPHIQL,

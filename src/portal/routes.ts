@@ -1,87 +1,79 @@
 import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
-import type { Catalogue } from '../errors/codes';
 import { readRoute } from '../http/other-methods';
 import type { Portal } from '../http/portal';
 import { JSON_TYPE } from '../rest/representation';
 import { Assets } from './assets';
-import { readContents } from './contents';
 import { contractRoutes } from './contract-routes';
-import { filled, guideParts, missingParts, overviewParts } from './guide-page';
-import { openLibrary } from './library';
-import { GRAPHIQL, Page, SANDBOX } from './page';
-import { errorReference } from './reference/error-reference';
-import { graphqlReference } from './reference/graphql-reference';
-import { referenceTemplate } from './reference/reference-page';
-import { restReference } from './reference/rest-reference';
-import { searchIndex } from './search-index';
+import { fill, guideParts, missingParts, overviewParts } from './guide-pages';
+import { type Group, guidesOf, type Place, placesInGuides, REST_REFERENCE, readGroups, SYNONYMS } from './guides';
+import { GRAPHIQL, Page, SANDBOX, SWAGGER_UI } from './page';
+import { placesInRest } from './rest-places';
 import { sendAsset } from './send-asset';
 
-/** What the pages describe. */
+/** The contract that the pages show. */
 export interface PortalOptions {
-  /** What `/openapi.json` is, and `/docs/rest` shows. */
+  /** Served at `/openapi.json`, and shown at `/docs/rest`. */
   readonly document: OpenAPIV3.Document;
-  /** What `/schema.graphql` is, and `/docs/graphql` shows. */
+  /** Served at `/schema.graphql`. */
   readonly schema: GraphQLSchema;
-  /** What `/docs/errors` shows. */
-  readonly errors: Catalogue;
 }
 
 /** A year: the content of these paths never changes. */
 const FOR_GOOD = 'public, max-age=31536000, immutable';
 const A_DAY = 'public, max-age=86400';
 
-/** All pages by their paths, and what the search of the guides reads. */
-function pagesOf(assets: Assets, { document, schema, errors }: PortalOptions): Readonly<Record<string, Page>> {
-  const library = openLibrary(assets);
+/** All pages by path, and the search index. */
+function pagesOf(assets: Assets, groups: readonly Group[], document: OpenAPIV3.Document): Record<string, Page> {
   const template = assets.page('guide.html');
-  const reference = referenceTemplate(assets);
-  const admin = new Page(() => assets.page('admin.html'));
-  const graphiql = new Page(() => assets.page('graphiql.html'), { policy: GRAPHIQL });
-  const overview = new Page(() => filled(template, overviewParts(library)));
-  const guides = library.guides.map(
-    (guide) => [guide.href, new Page(() => filled(template, guideParts(library, guide)))] as const,
-  );
+  const guides = guidesOf(groups);
   return {
     '/': new Page(() => assets.page('start.html')),
-    '/admin': admin,
-    '/admin/': admin,
-    '/graphiql': graphiql,
-    '/graphiql/': graphiql,
-    '/docs': overview,
-    '/docs/': overview,
-    ...Object.fromEntries(guides),
-    '/docs/rest': new Page(() => restReference(reference, document, errors)),
-    '/docs/graphql': new Page(() => graphqlReference(reference, schema, errors)),
-    '/docs/errors': new Page(() => errorReference(reference, errors)),
-    '/docs/search.json': new Page(() => JSON.stringify(searchIndex(library, document, schema, errors)), {
-      type: JSON_TYPE,
-    }),
+    '/admin': new Page(() => assets.page('admin.html')),
+    '/graphiql': new Page(() => assets.page('graphiql.html'), { policy: GRAPHIQL }),
+    '/docs': new Page(() => fill(template, overviewParts(groups))),
+    '/docs/rest': new Page(() => assets.page('rest.html'), { policy: SWAGGER_UI }),
+    ...Object.fromEntries(
+      guides.map((guide) => [guide.href, new Page(() => fill(template, guideParts(groups, guide)))]),
+    ),
+    '/docs/search.json': new Page(() => JSON.stringify(searchIndex(groups, document)), { type: JSON_TYPE }),
   };
 }
 
-/** The pages for people, and what describes both interfaces. They cost no quota, and accept wrong keys. */
-export function createPortal(options: PortalOptions): Portal {
+function searchIndex(groups: readonly Group[], document: OpenAPIV3.Document): Place[] {
+  const { title, href, summary } = REST_REFERENCE;
+  const reference: Place = { kind: 'REST', title, within: '', text: summary, href };
+  const places = [reference, ...placesInGuides(guidesOf(groups)), ...placesInRest(document)];
+  return places.map((place) => ({ ...place, text: place.text.replaceAll('`', ''), also: SYNONYMS[place.href] }));
+}
+
+/** The web pages, and the documents of both interfaces. They cost no quota, and accept wrong keys. */
+export function createPortal({ document, schema }: PortalOptions): Portal {
   const assets = new Assets();
+  const groups = readGroups();
   return {
     sandbox: new Page(() => assets.page('sandbox.html'), { policy: SANDBOX }),
-    missing: new Page(() => filled(assets.page('guide.html'), missingParts({ groups: readContents() })), {
-      status: 404,
-    }),
-    routes: async (app) => registerPages(app, assets, options),
+    missing: new Page(() => fill(assets.page('guide.html'), missingParts(groups)), { status: 404 }),
+    routes: async (app) => {
+      contractRoutes(app, document, schema);
+      pageRoutes(app, assets, pagesOf(assets, groups, document));
+    },
   };
 }
 
-function registerPages(app: FastifyInstance, assets: Assets, options: PortalOptions): void {
-  contractRoutes(app, options.document, options.schema);
+function pageRoutes(app: FastifyInstance, assets: Assets, pages: Readonly<Record<string, Page>>): void {
   app.addHook('onRoute', (route) => {
     const operation = route.url.startsWith('/docs') ? 'docs' : 'pages';
     route.config = { ...route.config, metering: 'free', operation };
   });
-  for (const [url, page] of Object.entries(pagesOf(assets, options)))
+  const redirects: [from: string, to: string][] = [['/docs/graphql', '/graphiql']];
+  for (const [url, page] of Object.entries(pages)) {
     readRoute(app, url, { handler: (_request, reply) => page.send(reply) });
-  // Browsers and Sandbox request these paths whatever a page says.
+    if (url !== '/') redirects.push([`${url}/`, url]);
+  }
+  for (const [from, to] of redirects) readRoute(app, from, { handler: (_request, reply) => reply.redirect(to, 301) });
+  // Browsers and Sandbox request these paths without being told to.
   for (const url of ['/favicon.svg', '/favicon.ico'])
     readRoute(app, url, { handler: (_request, reply) => sendAsset(reply, assets.find('favicon.svg'), A_DAY) });
   readRoute(app, `${assets.path}/*`, {

@@ -1,16 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gatewayDomains } from '../../src/app/contract';
-import { errorsAsMarkdown } from '../../src/portal/reference/error-reference';
-import { ALSO_CALLED, FOUND_LAST } from '../../src/portal/search-words';
+import { errorsGuide } from '../../src/portal/errors-guide';
+import { SYNONYMS } from '../../src/portal/guides';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { send } from '../rest/client';
 
 const CATALOGUE = gatewayDomains().errors;
 
 const DOCS = join(__dirname, '..', '..', 'docs');
-const REFERENCES = ['/docs/rest', '/docs/graphql', '/docs/errors'];
-const FILES = readdirSync(DOCS).filter((name) => name.endsWith('.md'));
+/** Guides for contributors, which are not served. */
+const NOT_SERVED = ['architecture.md', 'decisions.md', 'releases.md'];
+const FILES = readdirSync(DOCS).filter((name) => name.endsWith('.md') && !NOT_SERVED.includes(name));
 
 let gateway: Gateway;
 beforeAll(async () => {
@@ -26,10 +27,9 @@ async function pages(): Promise<string[]> {
   return [...contents.matchAll(/href="([^"]+)"/g)].map(([, path]) => String(path));
 }
 
-test('every page of docs/ is in the contents, and leads to those before and after it', async () => {
-  const paths = await pages();
-  expect(paths).toEqual(expect.arrayContaining(FILES.map((file) => `/docs/${file.replace('.md', '')}`)));
-  const guides = paths.filter((path) => !REFERENCES.includes(path));
+test('every guide for callers and operators is in the contents, and leads to those before and after it', async () => {
+  const guides = (await pages()).filter((path) => path !== '/docs/rest');
+  expect([...guides].sort()).toEqual(FILES.map((file) => `/docs/${file.replace('.md', '')}`).sort());
   for (const [index, path] of guides.entries()) {
     const { status, text } = await send(gateway, `GET ${path}`);
     const [prev, next] = ['prev', 'next'].map((rel) => new RegExp(`rel="${rel}" href="([^"]+)"`).exec(text)?.[1]);
@@ -42,7 +42,7 @@ test('every page of docs/ is in the contents, and leads to those before and afte
 test('links that work on GitHub work here, and files that are only in the source are named', async () => {
   expect(await read('/docs/limits')).not.toMatch(/href="[^"]+\.md/);
   expect(await read('/docs/graphql-clients')).toContain(
-    '<span class="source" title="test/app/clients/apollo.ts, in the source">apollo.ts</span>',
+    '<span title="test/app/clients/apollo.ts, in the source">apollo.ts</span>',
   );
 });
 
@@ -58,36 +58,32 @@ describe('the search', () => {
     ['Guide', 'Plans and limits', '/docs/limits'],
     ['Guide', 'Exploring', '/docs/getting-started#exploring'],
     ['REST', 'POST /store/orders', '/docs/rest#placeOrder'],
-    ['REST', 'cursor', '/docs/rest#parameter-cursor'],
-    ['GraphQL', 'placeOrder', '/docs/graphql#Mutation.placeOrder'],
-    ['GraphQL', 'PetStatus', '/docs/graphql#PetStatus'],
-    ['Setting', 'BAN_AFTER', '/docs/configuration#callers'],
-    ['Error', 'RATE_LIMITED', '/docs/errors#rate_limited'],
+    ['Guide', 'RATE_LIMITED', '/docs/errors#rate_limited'],
   ])('knows %s: %s', async (kind, title, href) => {
     expect(await places()).toContainEqual(expect.objectContaining({ kind, title, href }));
   });
 
-  test('knows every section of every guide, and only places that are there for other words', async () => {
-    const headings = FILES.filter((file) => file !== 'errors.md').flatMap(
+  test('knows every section of every guide, every operation of REST, and only existing pages for synonyms', async () => {
+    const headings = FILES.flatMap(
       (file) =>
         readFileSync(join(DOCS, file), 'utf8')
           .replace(/```[\s\S]*?```/g, '')
           .match(/^#+ .+$/gm) ?? [],
     );
     const found = await places();
-    const isFromDocs = ({ kind, href }: Place) =>
-      kind === 'Guide' && !/changelog|contributing|security|bench/.test(href);
-    expect(found.filter(isFromDocs)).toHaveLength(headings.length + REFERENCES.length);
+    expect(found.filter(({ kind }) => kind === 'Guide')).toHaveLength(headings.length);
+    const operations = (await read('/openapi.json')).match(/operationId/g) ?? [];
+    expect(found.filter(({ kind }) => kind === 'REST')).toHaveLength(operations.length + 1);
     const known = found.map(({ href }) => href);
-    expect(known).toEqual(expect.arrayContaining(Object.keys(ALSO_CALLED)));
-    expect(known).toEqual(expect.arrayContaining(FOUND_LAST.map((name) => `/docs/${name}`)));
+    expect(known).toEqual(expect.arrayContaining(Object.keys(SYNONYMS)));
+    expect(new Set(known).size).toBe(known.length);
   });
 });
 
 describe('error codes', () => {
   test('are described by a committed guide, and have an anchor in its page', async () => {
     const committed = readFileSync(join(DOCS, 'errors.md'), 'utf8');
-    expect(committed).toBe(errorsAsMarkdown(CATALOGUE));
+    expect(committed).toBe(errorsGuide(CATALOGUE));
     const page = await read('/docs/errors');
     for (const [code, { why }] of CATALOGUE) {
       expect(committed).toContain(`### ${code}\n\n${why}\n`);

@@ -23,9 +23,14 @@ export async function call(url, options = {}) {
   const key = isHere && currentKey();
   if (key && !headers.has('x-api-key') && !headers.has('authorization')) headers.set('x-api-key', key);
   const response = await fetch(url, { ...options, headers });
-  const windows = windowsOf(response.headers);
-  if (windows.length) answers.dispatchEvent(new CustomEvent('standing', { detail: windows }));
+  showStanding(response.headers);
   return response;
+}
+
+/** Reports the windows that a response of this server names. @param {Headers} headers */
+export function showStanding(headers) {
+  const windows = windowsOf(headers);
+  if (windows.length) answers.dispatchEvent(new CustomEvent('standing', { detail: windows }));
 }
 
 /**

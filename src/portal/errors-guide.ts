@@ -1,0 +1,24 @@
+import { STATUS_CODES } from 'node:http';
+import type { Catalogue } from '../errors/codes';
+
+const INTRODUCTION = `# Errors
+
+Every error code: why it occurs, and what to do about it. [Handling errors](error-handling.md) explains the format of an error.
+
+A code is the same in both interfaces: \`code\` of the \`Error\` object in REST, \`extensions.code\` in GraphQL, where the enum
+\`ErrorCode\` lists all of them. Decide by the code, never by the text of a message. \`@errors\` in
+[schema.graphql](../schema.graphql) names the codes of a field's own rules, OpenAPI those of each operation and status.
+A response with an error links to its code here: \`Link: </docs/errors#insufficient_stock>; rel="help"\`.
+`;
+
+/** The contents of docs/errors.md, with a heading, and so an anchor, for each code. */
+export function errorsGuide(catalogue: Catalogue): string {
+  const parts = [INTRODUCTION];
+  let group: number | undefined;
+  for (const [code, { status, why, fix, message }] of catalogue) {
+    if (status !== group) parts.push(`## ${status} ${STATUS_CODES[status]}\n`);
+    group = status;
+    parts.push(`### ${code}\n\n${why}\n\n**What to do:** ${fix}\n\n> ${message.replace(/[<>]/g, '\\$&')}\n`);
+  }
+  return parts.join('\n');
+}

@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { type Parsed, parse } from './markdown';
+
+/** The project's directory, also for the build in `dist`. */
+const PROJECT = join(__dirname, '..', '..');
+
+/** A page of the documentation. */
+export interface Entry {
+  readonly title: string;
+  /** A path of this server. */
+  readonly href: string;
+  /** One sentence. */
+  readonly summary: string;
+}
+
+/** A page that is a file of docs/. */
+export interface Guide extends Entry {
+  /** Parses the file when it is first called. */
+  parsed(): Parsed;
+}
+
+export interface Group {
+  readonly title: string;
+  readonly entries: readonly Entry[];
+}
+
+/** A search result. The browser indexes all of them when the search is first opened. */
+export interface Place {
+  readonly kind: 'Guide' | 'REST';
+  readonly title: string;
+  /** The page or tag that the place belongs to. */
+  readonly within: string;
+  readonly text: string;
+  readonly href: string;
+  /** Words that find the place although the page does not contain them. */
+  readonly also?: string;
+}
+
+export const REST_REFERENCE: Entry = {
+  title: 'REST',
+  href: '/docs/rest',
+  summary: 'Every operation of the REST interface in Swagger UI, ready to try.',
+};
+
+/** The pages in their order: {@link REST_REFERENCE}, and files of docs/ for callers and operators. */
+const GROUPS: readonly (readonly [title: string, pages: readonly (string | Entry)[]])[] = [
+  ['Begin', ['getting-started']],
+  ['GraphQL clients', ['graphql-clients', 'relay', 'live-events', 'trusted-documents', 'federation']],
+  ['REST clients', ['rest-clients', REST_REFERENCE]],
+  ['Any client', ['idempotency', 'error-handling', 'errors', 'deprecation']],
+  ['Keys and limits', ['keys', 'limits', 'usage', 'bounds']],
+  ['In production', ['configuration', 'operations', 'scaling', 'postgresql', 'redis', 'backup', 'compatibility']],
+];
+
+/** Synonyms for the search, by path. */
+export const SYNONYMS: Readonly<Record<string, string>> = {
+  '/docs/rest': 'postman insomnia swagger playground',
+  '/docs/graphql-clients': 'pagination paginate paging infinite scroll filter filtering sorting order by',
+  '/docs/rest-clients': 'pagination paginate paging filter filtering sorting sdk optimistic locking',
+  '/docs/live-events': 'webhook websocket sse realtime push notifications',
+  '/docs/trusted-documents': 'persisted queries allowlist',
+  '/docs/idempotency': 'duplicate double submit timeout',
+  '/docs/error-handling': 'exceptions faults',
+  '/docs/deprecation': 'versioning breaking changes',
+  '/docs/keys': 'authentication authorization permissions login token bearer credentials',
+  '/docs/limits': 'rate limiting throttling quota too many requests',
+  '/docs/bounds': 'complexity query cost depth',
+  '/docs/configuration': 'environment variables env settings options',
+  '/docs/operations': 'monitoring observability logging tracing',
+  '/docs/operations#alerts': 'prometheus grafana monitoring',
+  '/docs/scaling': 'docker kubernetes containers cluster deploy',
+  '/docs/backup': 'export import pg_dump recovery migrate',
+};
+
+/** Files outside docs/ that the server has under another path. */
+const SERVED: Readonly<Record<string, string>> = { 'schema.graphql': '/schema.graphql', 'README.md': '/docs' };
+
+/** Reads all pages, by group. @throws Error if a file is missing. */
+export function readGroups(): Group[] {
+  return GROUPS.map(([title, pages]) => ({
+    title,
+    entries: pages.map((page) => (typeof page === 'string' ? readGuide(page) : page)),
+  }));
+}
+
+export function guidesOf(groups: readonly Group[]): Guide[] {
+  return groups.flatMap(({ entries }) => entries.filter((entry): entry is Guide => 'parsed' in entry));
+}
+
+function readGuide(name: string): Guide {
+  const markdown = readFileSync(join(PROJECT, 'docs', `${name}.md`), 'utf8');
+  const [, title = '', lead = ''] = /^# (.+)\n+((?:.+\n)*)/.exec(markdown) ?? [];
+  if (!title) throw new Error(`docs/${name}.md does not begin with a title.`);
+  let parsed: Parsed | undefined;
+  return {
+    title,
+    href: `/docs/${name}`,
+    summary: firstSentence(lead),
+    parsed: () => (parsed ??= parse(markdown, urlOf)),
+  };
+}
+
+/** The first sentence of a paragraph, without its markup. */
+function firstSentence(paragraph: string): string {
+  const text = paragraph
+    .replace(/\[([^\]]+)\]\([^)]+\)|[`*]/g, '$1')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return /^.*?\.(?=\s|$)/.exec(text)?.[0] ?? text;
+}
+
+/** The URL of a link in a guide; `undefined` if this server does not have the file. */
+function urlOf(href: string): string | undefined {
+  if (/^(https?:|#)/.test(href)) return href;
+  const [target = '', anchor] = href.split('#');
+  const file = posix.join('docs', target);
+  const name = /^docs\/([\w-]+)\.md$/.exec(file)?.[1];
+  const isGuide = name !== undefined && GROUPS.some(([, pages]) => pages.includes(name));
+  const path = isGuide ? `/docs/${name}` : SERVED[file];
+  return path && anchor !== undefined ? `${path}#${anchor}` : path;
+}
+
+/** Every section of the guides. */
+export function placesInGuides(guides: readonly Guide[]): Place[] {
+  return guides.flatMap(({ title: page, href, parsed }) =>
+    parsed().sections.map(({ level, id, title, text }) => ({
+      kind: 'Guide',
+      title,
+      within: level === 1 ? '' : page,
+      text,
+      href: level === 1 ? href : `${href}#${id}`,
+    })),
+  );
+}

@@ -1,0 +1,32 @@
+import { browserTest, enterKey, expectNoComplaints, useBrowsing } from './browsing';
+
+const browsing = useBrowsing();
+
+browserTest('Swagger UI sends a request with the key of the tab, and shows the quota', async () => {
+  const pro = await browsing.gateway.createKey({ name: 'Acme', plan: 'PRO' });
+  const rest = await browsing.open('/docs/rest');
+  const { page } = rest;
+  await enterKey(page, pro);
+  await page.getByText('PRO · 300 left this minute').waitFor();
+  const operation = page.locator('#operations-Pets-listPets');
+  await operation.getByText('List pets').click();
+  await operation.getByRole('button', { name: 'Try it out' }).click();
+  await operation.getByRole('button', { name: 'Execute' }).click();
+  await operation.locator('.live-responses-table', { hasText: '"Rex"' }).waitFor();
+  await page.getByText('PRO · 299 left this minute').waitFor();
+  expect(await operation.locator('.curl-command').textContent()).toContain(pro.whole);
+
+  await page.getByRole('button', { name: 'Forget' }).click();
+  const sent = page.waitForRequest('**/pets*');
+  await operation.getByRole('button', { name: 'Execute' }).click();
+  expect((await sent).headers()).not.toHaveProperty('x-api-key');
+  expectNoComplaints(rest);
+});
+
+browserTest.each(['#placeOrder', '#/Store/placeOrder'])('/docs/rest%s opens the operation', async (hash) => {
+  const rest = await browsing.open(`/docs/rest${hash}`);
+  await rest.page.locator('#operations-Store-placeOrder.is-open').waitFor();
+  await rest.page.evaluate(`location.hash = 'createPet'`);
+  await rest.page.locator('#operations-Pets-createPet.is-open').waitFor();
+  expectNoComplaints(rest);
+});
