@@ -8,11 +8,16 @@ let addresses = 0;
 /** Each abuse comes from its own address. */
 const newAddress = () => `192.0.${Math.floor(++addresses / 250)}.${1 + (addresses % 250)}`;
 
-/** Sends the same document again and again. @returns how often each status, or error code, came back. */
+/**
+ * Sends documents again and again.
+ * @param hasKey whether the caller has a key whose quota is not used up.
+ * @returns how often each status, or error code, came back.
+ */
 const documents =
-  (documentOf, connections = 8) =>
-  async ({ url, until }) => {
+  (documentOf, connections = 8, hasKey = false) =>
+  async ({ url, until, key: adminKey }) => {
     const answers = new Map();
+    const key = hasKey ? { 'x-api-key': await newKey(url, adminKey) } : {};
     const note = (answer) => answers.set(answer, (answers.get(answer) ?? 0) + 1);
     const address = newAddress();
     let sent = 0;
@@ -20,7 +25,7 @@ const documents =
       while (performance.now() < until) {
         const response = await fetch(`${url}/graphql`, {
           method: 'POST',
-          headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
+          headers: { 'content-type': 'application/json', 'x-forwarded-for': address, ...key },
           body: JSON.stringify({ query: documentOf(sent++) }),
         });
         const text = await response.text();
@@ -59,9 +64,9 @@ const halfSent =
     return `${sockets.length} sockets; ${[...answers].map(([status, count]) => `${status} × ${count}`).join(', ') || 'none answered'}`;
   };
 
-const open = async (port) => {
+const open = async (port, key = {}) => {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/graphql`, 'graphql-transport-ws', {
-    headers: { 'x-forwarded-for': newAddress() },
+    headers: { 'x-forwarded-for': newAddress(), ...key },
   });
   socket.on('error', () => undefined);
   await once(socket, 'open');
@@ -149,14 +154,14 @@ const SEARCHES_MS = 40;
 /** Keeps 200 searches in flight, from one caller. */
 const searchesInFlight = (isUniqueShape) =>
   Object.assign(
-    documents((n) => searches(n, isUniqueShape ? n : ''), 200),
+    documents((n) => searches(n, isUniqueShape ? n : ''), 200, true),
     { allowedMs: SEARCHES_MS },
   );
 
 /** Keeps 200 searches in flight over one WebSocket. */
 const searchesOverWebSocket = Object.assign(
-  async ({ port, until }) => {
-    const socket = await open(port);
+  async ({ url, port, until, key: adminKey }) => {
+    const socket = await open(port, { 'x-api-key': await newKey(url, adminKey) });
     const answers = new Map();
     let sent = 0;
     const send = () =>
