@@ -52,14 +52,20 @@ const MOST_CHARACTERS = 10_000;
 export class AlikeDocuments {
   private readonly shapes = new LRUCache<string, Shape>({ max: MOST_SHAPES });
 
-  constructor(private readonly schema: GraphQLSchema) {}
+  /** @param maxTokens how many tokens the parser accepts. */
+  constructor(
+    private readonly schema: GraphQLSchema,
+    private readonly maxTokens: number,
+  ) {}
 
   /** Remembers a valid document, if others can differ from it in values. */
   add(document: DocumentNode): void {
     const split = splitText(document.loc?.source.body ?? '');
     if (!split?.values.length || this.shapes.has(split.shape)) return;
     const lifted = liftLiterals(this.schema, document);
-    if (lifted && lifted.types.length === split.values.length) this.shapes.set(split.shape, lifted);
+    if (lifted?.types.length !== split.values.length) return;
+    // Each literal adds a variable definition, which may make the document too long for the parser.
+    if ([...tokensOf(lifted.text)].length < this.maxTokens) this.shapes.set(split.shape, lifted);
   }
 
   /** @returns `undefined` if no document of this shape is known, or a value does not fit its type. */

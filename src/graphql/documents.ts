@@ -96,7 +96,7 @@ export class Documents {
   ) {
     this.parseOptions = { maxTokens: limits.tokens };
     this.rules = [documentLimitsRule(limits.depth)];
-    this.alike = new AlikeDocuments(schema);
+    this.alike = new AlikeDocuments(schema, limits.tokens);
     const texts = new LRUCache<string, string>({
       maxSize: MAX_PERSISTED,
       sizeCalculation: (text, key) => text.length + key.length,

@@ -70,7 +70,7 @@ test.each<[what: string, first: string, others: string[]]>([
 });
 
 test('a document runs as a known one with other values, without another validation', () => {
-  const documents = new AlikeDocuments(contractSchema());
+  const documents = new AlikeDocuments(contractSchema(), 5000);
   const known = '{ pets(first: 5, filter: { ids: ["1", 2], name: "Rex" }) { nodes { id } } }';
   documents.add(parse(known));
   const alike = documents.find('{ pets(first:7,filter:{ids:["9007199254740993",4],name:"Tom"}){nodes{id}} }');
@@ -87,4 +87,13 @@ test('a document runs as a known one with other values, without another validati
     '{ pets(first: 1.5, filter: { ids: ["1", 2], name: "R" }) { nodes { id } } }',
   ])
     expect(documents.find(other)).toBeUndefined();
+});
+
+test('a document whose literals do not fit as variables into the limit on tokens runs as it is', async () => {
+  const page = (n: number) => (_: unknown, i: number) =>
+    `p${i}: pets(first: 1, filter: { ids: [${Array.from({ length: 25 }, (_, j) => n + j)}] }) { nodes { id } }`;
+  for (const n of [1, 2, 3]) {
+    const query = `{ ${Array.from({ length: 40 }, page(n)).join(' ')} }`;
+    expect(await responseTo(query)).toMatchObject({ status: 200, data: { p39: { nodes: expect.any(Array) } } });
+  }
 });

@@ -100,10 +100,11 @@ async function cpuOf(query: string, check: (answer: Awaited<ReturnType<Gateway['
   }
   return best;
 }
-const MAX_CPU = 150;
+// Without the limits it is seconds, with them at most 110 ms on an idle core; beside other tests 181 ms were seen.
+const MAX_CPU = 300;
 
 test.each(REJECTED)(
-  'too many %s: the whole document is rejected, within 150 ms of CPU',
+  `too many %s: the whole document is rejected, within ${MAX_CPU} ms of CPU`,
   async (_what, query, message, code = COMPLEX) => {
     const cpu = await cpuOf(query, ({ status, errors, data }) => {
       expect([status, data]).toEqual([400, undefined]);
@@ -115,7 +116,7 @@ test.each(REJECTED)(
   },
 );
 
-test.each(ALLOWED)('many %s take at most 150 ms of CPU', async (_what, query) => {
+test.each(ALLOWED)(`many %s take at most ${MAX_CPU} ms of CPU`, async (_what, query) => {
   expect(await cpuOf(query, ({ status, errors }) => expect([status, errors]).toEqual([200, []]))).toBeLessThan(MAX_CPU);
 });
 
