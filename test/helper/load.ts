@@ -54,12 +54,15 @@ export class Load {
   }
 }
 
+/** How long a client waits for a response. `node:cluster` never closes a connection that it hands to a worker that dies. */
+const TIMEOUT_MS = 30_000;
+
 /** Sends one request. @returns its outcome. */
 export function ask(url: string, { path, method = 'GET', headers = {}, body }: Asked, agent?: Agent): Promise<Tried> {
   const at = performance.now();
   return new Promise((resolve) => {
     const end = (rest: Partial<Tried>) => resolve({ at, took: performance.now() - at, ...rest });
-    const sent = request(`${url}${path}`, { method, agent, headers }, (response) => {
+    const sent = request(`${url}${path}`, { method, agent, headers, timeout: TIMEOUT_MS }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk) => {
         text += chunk;
@@ -69,6 +72,7 @@ export function ask(url: string, { path, method = 'GET', headers = {}, body }: A
         end({ status: response.statusCode, body: text, connection: response.headers.connection }),
       );
     });
+    sent.on('timeout', () => sent.destroy(new Error('no response in time')));
     sent.on('error', (error: NodeJS.ErrnoException) => end({ error: error.code ?? error.message }));
     sent.end(body);
   });
