@@ -139,7 +139,7 @@ function sentinelOptions({ hosts, master, tls, sentinelUsername, sentinelPasswor
 
 /** A client of a cluster. It sends each command to the node that has the slot of its key. */
 function clusterClient({ hosts }: RedisAddress, { db: _, ...redisOptions }: RedisOptions): Cluster {
-  return new PromptCluster(
+  const cluster = new PromptCluster(
     hosts.map((host) => ({ ...host })),
     {
       redisOptions,
@@ -151,6 +151,11 @@ function clusterClient({ hosts }: RedisAddress, { db: _, ...redisOptions }: Redi
       dnsLookup: (host, callback) => callback(null, host),
     },
   );
+  // ioredis connects to a master with the first command for it, which the limiter's timeout does not allow for.
+  cluster.on('refresh', () => {
+    for (const master of cluster.nodes('master')) if (master.status === 'wait') master.connect().catch(() => undefined);
+  });
+  return cluster;
 }
 
 /** Commands wait for a node whose connection is being made, but not for the cluster. */

@@ -19,6 +19,7 @@ const binary = REDIS_BINARY ?? '';
 interface Redundant {
   readonly url: string;
   readonly servers: readonly RedisServer[];
+  readonly masters: readonly RedisServer[];
   /** The server that counts a caller, and the replica that takes its place. */
   serversOf(caller: string): Promise<{ master: RedisServer; replica: RedisServer; key: string }>;
 }
@@ -52,6 +53,7 @@ async function sentinels(): Promise<Redundant> {
   return {
     url: `redis+sentinel://petstore:secret@${hosts}/petstore?sentinel_username=watcher&sentinel_password=other`,
     servers,
+    masters: [master],
     serversOf: async (caller) => ({ master, replica, key: `ratelimit:${caller}` }),
   };
 }
@@ -79,6 +81,7 @@ async function cluster(): Promise<Redundant> {
   return {
     url: `redis+cluster://petstore:secret@${hosts.slice(0, 2).join(',')}`,
     servers: nodes,
+    masters: nodes.slice(0, 3),
     serversOf: async (caller) => {
       const key = `ratelimit:{${caller}}`;
       const [first] = nodes as [RedisServer];
@@ -104,6 +107,8 @@ onOwnServers(
         LOG_LEVEL: 'warn',
       });
       const gateway = await installation.running();
+      // Before the first request, which does not wait for a connection.
+      for (const server of redis.masters) expect(await server.ask(['CLIENT', 'LIST'])).toContain('name=rate-limit');
       const other = await Instance.start(redis.url);
       const [caller, alone] = [await createKey(gateway), await createKey(gateway)];
       expect(await passed(gateway, caller, 10)).toBe(10);
