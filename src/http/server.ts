@@ -124,7 +124,7 @@ export function pipeline(options: ServerOptions, routes: Install): readonly Stag
 // - upgrades: those to WebSocket pass the stages up to the route, which takes over the connection (live/websockets.ts);
 //   those to other protocols are parsed again as ordinary requests (live/upgrades.ts);
 // - responses that continue while the client listens: an event stream has passed the stages when it begins, and gives up its
-//   slot then (live/stream-route.ts). Operations over WebSocket call the same functions themselves (live/socket-operation.ts).
+//   slot then (live/stream-route.ts). Operations over WebSocket call the same functions themselves (live/websockets.ts).
 
 /** The HTTP server with both interfaces, ready for `listen` or `inject`. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {

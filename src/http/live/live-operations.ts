@@ -1,16 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import type { DocumentNode } from 'graphql';
 import { ProblemError } from '../../errors/errors';
-import type { OperationRequest } from '../../graphql/context';
+import type { OperationRequest, Variables } from '../../graphql/context';
 import type { Documents } from '../../graphql/documents';
 import type { Executor } from '../../graphql/executor';
 import { type Outcome, refusal, refuseDocument } from '../../graphql/outcome';
 import { RunningSubscription } from '../../graphql/running-subscription';
+import { withText } from '../../graphql/trusted-documents';
 import type { Keys } from '../caller';
-import { readLiveRequest } from './live-request';
-import { PerCaller } from './per-caller';
 
-/** The response that rejects an operation, or the result of one whose document is valid. */
+/** The result of an operation. `document` is set if it is valid; always for a subscription. */
 export type LiveResult =
   | { readonly result: Outcome; readonly document?: undefined; readonly operationName?: undefined }
   | {
@@ -27,24 +26,24 @@ export interface LiveOptions {
   readonly maxPerCaller: number;
 }
 
-/** How often the keys of running subscriptions are checked. The key ring mostly answers from memory. */
+/** How often the keys of running subscriptions are checked, mostly in the cache of keys. */
 const POLL_MS = 1000;
 
 /**
- * Runs operations that come over the subscription transports: on the same executor as all others, with a limit per caller
- * on how many run at once. Ends subscriptions whose key is no longer accepted, and all of them on shutdown.
+ * Runs operations of WebSockets and event streams, by the same executor as all others. Limits how many a caller runs at
+ * once. Ends subscriptions whose key is no longer accepted, and all subscriptions on shutdown.
  */
 export class LiveOperations {
-  readonly connections: PerCaller;
+  readonly connections: SlotsPerCaller;
   isClosing = false;
-  private readonly operations: PerCaller;
+  private readonly operations: SlotsPerCaller;
   /** Running subscriptions, each with the key of its request. */
   private readonly running = new Map<RunningSubscription, string | undefined>();
   private readonly closeListeners: (() => void)[] = [];
 
   constructor(private readonly options: LiveOptions) {
-    this.connections = new PerCaller(options.maxPerCaller);
-    this.operations = new PerCaller(options.maxPerCaller);
+    this.connections = new SlotsPerCaller(options.maxPerCaller);
+    this.operations = new SlotsPerCaller(options.maxPerCaller);
   }
 
   get count(): number {
@@ -53,14 +52,14 @@ export class LiveOperations {
 
   /**
    * Runs an operation.
-   * @param sent its parameters.
-   * @param key the key that it came with.
+   * @param sent its parameters: of a message, a body or a query string.
+   * @param key the key that was sent with it.
    * @param isSafe whether it came by a safe method (GET), which must not change anything.
    * @throws ProblemError if the parameters are malformed.
    */
   async run(sent: unknown, request: OperationRequest, key: string | undefined, isSafe = false): Promise<LiveResult> {
     const { executor, documents } = this.options;
-    const { query, operationName, variables } = readLiveRequest(sent, documents);
+    const { query, operationName, variables } = readParameters(sent, documents);
     if (this.isClosing) return { result: refusal(aboutToEnd(), { request }) };
     const release = this.operations.take(request.caller.id);
     if (!release) return { result: refusal(tooMany(this.operations.most), { request }) };
@@ -127,7 +126,30 @@ export class LiveOperations {
   }
 }
 
+/** Limits how many connections, or operations, each caller may have open. */
+class SlotsPerCaller {
+  private readonly counts = new Map<string, number>();
+
+  constructor(readonly most: number) {}
+
+  /** @returns a function that releases the slot, once; `undefined` if the caller is at its limit. */
+  take(caller: string): (() => void) | undefined {
+    const count = this.counts.get(caller) ?? 0;
+    if (count >= this.most) return undefined;
+    this.counts.set(caller, count + 1);
+    let isTaken = true;
+    return () => {
+      if (!isTaken) return;
+      isTaken = false;
+      const left = (this.counts.get(caller) ?? 0) - 1;
+      if (left > 0) this.counts.set(caller, left);
+      else this.counts.delete(caller);
+    };
+  }
+}
+
 const NOT_BY_GET = new ProblemError('METHOD_NOT_ALLOWED', 'GET cannot run mutations; send them by POST.');
+const NOT_VARIABLES = 'variables must be a JSON object';
 
 export function aboutToEnd(): ProblemError {
   return new ProblemError('SERVICE_UNAVAILABLE', 'This instance is shutting down. Reconnect.');
@@ -135,4 +157,29 @@ export function aboutToEnd(): ProblemError {
 
 export function tooMany(most: number): ProblemError {
   return new ProblemError('RATE_LIMITED', `At most ${most} live operations and connections are allowed at once.`);
+}
+
+/** @throws ProblemError if the parameters are malformed. */
+function readParameters(sent: unknown, documents: Documents) {
+  if (Array.isArray(sent)) throw malformed('batches are refused');
+  const given = typeof sent === 'object' && sent !== null ? { ...sent } : {};
+  const { query, operationName, variables } = withText(given, documents);
+  if (typeof query !== 'string') throw malformed('query must be a string, the text of a document');
+  if (operationName != null && typeof operationName !== 'string') throw malformed('operationName must be a string');
+  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables))) throw malformed(NOT_VARIABLES);
+  return { query, operationName, variables: variables as Variables | null | undefined };
+}
+
+/** The parameters of a query string, where variables are JSON. @throws ProblemError if they are not. */
+export function withParsedVariables({ variables, ...rest }: Readonly<Record<string, unknown>>): object {
+  if (variables === undefined) return rest;
+  try {
+    return { ...rest, variables: JSON.parse(String(variables)) };
+  } catch {
+    throw malformed(NOT_VARIABLES);
+  }
+}
+
+function malformed(message: string): ProblemError {
+  return new ProblemError('BAD_REQUEST', `The request is malformed: ${message}.`);
 }

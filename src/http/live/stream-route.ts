@@ -15,8 +15,7 @@ import { responseType } from '../graphql-media-types';
 import { acceptJsonBodies } from '../json-body';
 import { answerOtherMethods } from '../other-methods';
 import type { RequestsInProgress } from '../requests-in-progress';
-import type { LiveOperations } from './live-operations';
-import { withParsedVariables } from './live-request';
+import { type LiveOperations, withParsedVariables } from './live-operations';
 
 const EVENT_STREAM = 'text/event-stream';
 /** How often an idle stream sends a comment, so that neither side nor a proxy takes the connection for dead. */

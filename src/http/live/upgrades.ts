@@ -6,7 +6,7 @@ import { GRAPHQL_PATH } from '../error-handling';
 import type { RequestsInProgress } from '../requests-in-progress';
 
 /** Headers about a change of protocol, which are left out when a request is parsed again. */
-const OF_UPGRADES = /^(connection|upgrade|http2-settings|sec-websocket-.*)$/i;
+const UPGRADE_HEADERS = /^(connection|upgrade|http2-settings|sec-websocket-.*)$/i;
 
 export interface Upgrade {
   readonly socket: Socket;
@@ -24,19 +24,19 @@ export const UPGRADE_OPTIONS = {
 };
 
 /**
- * WebSocket upgrade requests at `/graphql`. They pass all hooks like any other request, so that a refusal has the usual
- * response and headers; the route at the path accepts the others.
+ * WebSocket upgrade requests at `/graphql`. They pass all hooks like any other request, so that a rejection has the usual
+ * response and headers. The route at the path accepts the upgrade.
  *
- * Node also hands over requests that ask for any other protocol, and stops parsing the connection as HTTP. They are parsed
- * again as if they had not asked.
+ * Node also reports requests that ask for any other protocol, and stops parsing the connection as HTTP. They are parsed
+ * again without these headers.
  */
 export function pendingUpgrades(server: Server, requests: RequestsInProgress): WeakMap<IncomingMessage, Upgrade> {
   const pending = new WeakMap<IncomingMessage, Upgrade>();
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    // Node no longer listens for errors of the connection, and an unhandled one would end the process.
+    // Node no longer listens for errors of the connection, and an unhandled error would end the process.
     socket.off('error', destroy).on('error', destroy);
     whenAnswered(socket, requests, () => {
-      if (!isWebSocket(request)) return readAgain(server, request, socket, head);
+      if (!isWebSocket(request)) return parseAgain(server, request, socket, head);
       // As `@fastify/websocket` does: Node has no other means to answer an upgrade by way of the hooks.
       const response = new ServerResponse(request);
       response.shouldKeepAlive = false;
@@ -57,11 +57,11 @@ function destroy(this: Socket): void {
  * Continues once no response is pending on the connection: a client may send a request before the previous one is
  * answered (pipelining), and a connection takes one response at a time.
  */
-function whenAnswered(socket: Socket, requests: RequestsInProgress, goOn: () => void): void {
+function whenAnswered(socket: Socket, requests: RequestsInProgress, next: () => void): void {
   if (socket.destroyed) return;
   const before = requests.pendingOn(socket);
-  if (before) before.raw.once('close', () => setImmediate(whenAnswered, socket, requests, goOn));
-  else goOn();
+  if (before) before.raw.once('close', () => setImmediate(whenAnswered, socket, requests, next));
+  else next();
 }
 
 function isWebSocket({ method, headers, url }: IncomingMessage): boolean {
@@ -72,11 +72,11 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
-function readAgain(server: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {
+function parseAgain(server: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {
   const { method, url, httpVersion, rawHeaders } = request;
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (!OF_UPGRADES.test(rawHeaders[i] ?? '')) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
+    if (!UPGRADE_HEADERS.test(rawHeaders[i] ?? '')) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
   }
   // Otherwise the idle timeout would keep running during the request.
   socket.setTimeout(0);
@@ -92,6 +92,6 @@ function readAgain(server: Server, request: IncomingMessage, socket: Socket, hea
 export function checkOrigin({ headers, host }: FastifyRequest, allowed: readonly string[] | undefined): void {
   const { origin } = headers;
   if (origin === undefined || !allowed || allowed.includes('*') || allowed.includes(origin)) return;
-  const isOwn = URL.canParse(origin) && new URL(origin).host === host;
-  if (!isOwn) throw new ProblemError('FORBIDDEN', 'Browsers may not connect from this origin.');
+  const isSame = URL.canParse(origin) && new URL(origin).host === host;
+  if (!isSame) throw new ProblemError('FORBIDDEN', 'Browsers may not connect from this origin.');
 }

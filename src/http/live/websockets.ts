@@ -1,73 +1,136 @@
+import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CloseCode, handleProtocols } from 'graphql-ws';
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
+import { type ExecutionArgs, GraphQLError, type GraphQLSchema } from 'graphql';
+import { CloseCode, handleProtocols, MessageType, makeServer, type OperationResult } from 'graphql-ws';
+import { LRUCache } from 'lru-cache';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Deadline } from '../../database/deadline';
+import { Deadline } from '../../database/deadline';
 import { ProblemError } from '../../errors/errors';
+import type { Caller } from '../../graphql/caller';
+import type { OperationRequest } from '../../graphql/context';
+import { refusal } from '../../graphql/outcome';
+import { RunningSubscription } from '../../graphql/running-subscription';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import { refusalOf } from '../../rate-limit/limit-problem';
+import type { Subject } from '../../rate-limit/limit-status';
+import type { Limiter } from '../../rate-limit/limiter';
+import { Meter } from '../../rate-limit/meter';
 import { PLANS } from '../../rate-limit/plans';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
-import { presentedKey } from '../caller';
+import { type AccessLog, type Incoming, isTurnedAway } from '../access-log';
+import { type Keys, presentedKey } from '../caller';
 import { CONSTANT_HEADERS } from '../common-headers';
 import { BODY_LIMIT } from '../error-handling';
-import { aboutToEnd, tooMany } from './live-operations';
-import { type Fault, faultIn, messageAllowances, TOO_OFTEN } from './message-rules';
-import type { Client, SocketOptions } from './socket-operation';
-import { socketProtocol } from './socket-protocol';
+import type { RequestsInProgress } from '../requests-in-progress';
+import { aboutToEnd, type LiveOperations, type LiveResult, tooMany } from './live-operations';
 import { checkOrigin, pendingUpgrades } from './upgrades';
 
-export interface WebSocketsOptions extends SocketOptions {
+/** RFC 6455. An older version would have its origin in another header. */
+const VERSION = '13';
+/** Close codes of RFC 6455, section 7.4.1, and its registry. */
+const GOING_AWAY = 1001;
+const POLICY_VIOLATION = 1008;
+const TRY_AGAIN_LATER = 1013;
+
+const PING_MS = 12_000;
+/** How long a client may take to send `connection_init`. */
+const INIT_MS = 3_000;
+/** On shutdown, how long operations may take to finish, and then clients to answer the close frame. */
+const CLOSE_MS = 1_000;
+const POLL_MS = 20;
+/** Maximum number of bytes buffered for a client that keeps sending without reading. */
+const MAX_UNREAD = 1024 * 1024;
+
+/** Messages a second that a caller may send, over all its connections. */
+const MESSAGES_PER_SECOND = 100;
+/** Bytes that count as one message, whatever they are: frames may be empty, and a message may never end. */
+const MESSAGE_BYTES = 10 * 1024;
+/** Messages that a caller may send at once, beside those that start and stop all the operations that it may have. */
+const BURST = 100;
+/** Callers whose message counters are kept. The least recently used one is evicted, and starts with a full burst again. */
+const MAX_CALLERS = 10_000;
+const TOO_OFTEN = `More than ${MESSAGES_PER_SECOND} messages, or ${(MESSAGES_PER_SECOND * MESSAGE_BYTES) / 1024} KiB, a second`;
+
+/** Nesting levels in a message; `JSON.stringify` and graphql-js recurse. */
+const MAX_DEPTH = 100;
+const SENT_BY_CLIENTS: readonly unknown[] = [
+  MessageType.ConnectionInit,
+  MessageType.Ping,
+  MessageType.Pong,
+  MessageType.Subscribe,
+  MessageType.Complete,
+];
+
+export interface WebSocketsOptions {
+  readonly schema: GraphQLSchema;
+  readonly keys: Keys;
+  readonly limits: Limiter;
+  readonly live: LiveOperations;
+  readonly requests: RequestsInProgress;
+  readonly accessLog: AccessLog;
+  readonly logger: FastifyBaseLogger;
   /** Origins that browsers may connect from; `undefined` allows any. */
   readonly corsOrigins?: readonly string[];
   /** Milliseconds of the Unix epoch. */
   readonly now: () => number;
+  requestOf(incoming: Incoming): OperationRequest;
 }
 
-/** RFC 6455. An older one would have its origin in another header. */
-const VERSION = '13';
-const PING_MS = 12_000;
-/** On shutdown, how long operations may take to finish, and then clients to answer the close frame. */
-const CLOSE_MS = 1_000;
-/** Maximum number of bytes buffered for a client that keeps sending without reading. */
-const MAX_UNREAD = 1024 * 1024;
-const GOING_AWAY = 1001;
-const POLL_MS = 20;
-/** Messages that a caller may send at once beside those that start and stop all the operations that it may have. */
-const BURST = 100;
-
-function notAHandshake(reply: FastifyReply): ProblemError {
-  reply.header('sec-websocket-version', VERSION);
-  return new ProblemError('BAD_REQUEST', `This is not a valid WebSocket handshake of version ${VERSION}.`);
+/** A connection. Its caller is identified by the upgrade request, or else by `connection_init`. */
+interface Client {
+  readonly socket: WebSocket;
+  /** What wrong keys are counted against. */
+  readonly address: Subject;
+  caller: Caller;
+  /** Checked again for each operation. */
+  key: string | undefined;
+  /** The deadlines of its operations. */
+  readonly running: Set<Deadline>;
+  /** Releases its slot among its caller's connections. */
+  leave(): void;
 }
 
-/** Closes a connection. One that sends too much may never stop, so nothing more of it is read, not even its answer. */
-function drop(socket: WebSocket, fault: Fault): void {
-  socket.close(fault.code, fault.reason);
-  if (fault !== TOO_OFTEN || socket.isPaused) return;
-  socket.pause();
-  setTimeout(() => socket.terminate(), CLOSE_MS).unref();
+type Params = Record<string, unknown>;
+
+/** Arguments of graphql-ws for an operation that has run already: only then is it known which message reports it. */
+interface Executed extends ExecutionArgs {
+  readonly result: OperationResult;
 }
 
-/** Connections for GraphQL over WebSocket at `/graphql`: who may open one, and when it is closed. */
+/**
+ * GraphQL over WebSocket at `/graphql`, by the protocol graphql-transport-ws. `accept` upgrades a request. Each message is
+ * then counted (`MessageCounter`), checked (`faultIn`) and handled by graphql-ws, which calls `authenticate` for
+ * `connection_init` and `run` for `subscribe`.
+ */
 export class WebSockets {
-  private readonly server: WebSocketServer;
-  private readonly protocol: ReturnType<typeof socketProtocol>;
+  private readonly server = new WebSocketServer({ noServer: true, maxPayload: BODY_LIMIT, handleProtocols });
   private readonly upgrades: ReturnType<typeof pendingUpgrades>;
-  private readonly allowances: ReturnType<typeof messageAllowances>;
+  private readonly counters: LRUCache<string, MessageCounter>;
   private readonly pinging = setInterval(() => this.pingAll(), PING_MS).unref();
   /** Connections that have not answered the last ping. */
   private readonly silent = new WeakSet<WebSocket>();
+  private readonly protocol = makeServer<Params, Client>({
+    connectionInitWaitTimeout: INIT_MS,
+    onConnect: ({ connectionParams, extra }) => this.authenticate(extra, connectionParams),
+    onSubscribe: async ({ extra }, _id, payload) =>
+      executed(
+        await this.options.requests.during(extra.caller.id, (rejection) => this.run(extra, payload, rejection)),
+        this.options.schema,
+      ),
+    execute: (args) => (args as Executed).result,
+    subscribe: (args) => (args as Executed).result,
+    onNext: (_connection, _id, _payload, _args, result) => result,
+  });
 
   constructor(
     server: Server,
     private readonly options: WebSocketsOptions,
   ) {
-    this.server = new WebSocketServer({ noServer: true, maxPayload: BODY_LIMIT, handleProtocols });
-    this.protocol = socketProtocol(options);
-    this.allowances = messageAllowances(BURST + 2 * options.live.connections.most);
+    const burst = BURST + 2 * options.live.connections.most;
+    this.counters = new LRUCache({ max: MAX_CALLERS, memoMethod: () => new MessageCounter(burst) });
     this.upgrades = pendingUpgrades(server, options.requests);
     options.live.onClose(() => void this.close());
   }
@@ -77,67 +140,67 @@ export class WebSockets {
   }
 
   /**
-   * Upgrades a connection. What ws refuses is refused by us, so that a refusal is answered like that of any other request.
-   * @throws ProblemError if it is refused.
+   * Upgrades a connection. If ws rejects the handshake, this throws, so that the rejection has the response of any other
+   * request.
+   * @throws ProblemError if it is rejected.
    */
   async accept(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { live, requests, corsOrigins, now } = this.options;
     checkOrigin(request, corsOrigins);
     if (request.headers['sec-websocket-version'] !== VERSION) throw notAHandshake(reply);
     const limitStatus = await request.meter.take(0);
-    const refused = refusalOf(limitStatus);
-    if (refused) throw refused;
+    const rejection = refusalOf(limitStatus);
+    if (rejection) throw rejection;
     if (live.isClosing) throw aboutToEnd();
     const upgrade = this.upgrades.get(request.raw);
-    // The client has left meanwhile: no `close` event would release what is taken from here on.
+    // The client has disconnected: no `close` event would release the slot that is taken below.
     if (!upgrade || upgrade.socket.destroyed) return void reply.hijack();
     const leave = live.connections.take(request.caller.id);
     if (!leave) {
       reply.header('retry-after', '5');
       throw tooMany(live.connections.most);
     }
-    const address = { id: subjectOfAddress(request.ip), quota: PLANS.FREE };
-    const running = new Set<Deadline>();
-    const client = { address, caller: request.caller, key: presentedKey(request), leave, running };
-    upgrade.socket.once('close', () => {
-      client.leave();
-      for (const deadline of running) deadline.end();
-    });
     const headers = Object.entries({ ...reply.getHeaders(), ...rateLimitHeaders(limitStatus, now()) });
     const addHeaders = (lines: string[]) => {
-      // Those that are about content have no meaning here.
+      // The constant headers are about content.
       for (const [name, value] of headers) if (!(name in CONSTANT_HEADERS)) lines.push(`${name}: ${value}`);
     };
-    let isRefused = false;
-    const refuse = () => {
-      isRefused = true;
+    let isRejected = false;
+    const reject = () => {
+      isRejected = true;
     };
-    // Without a listener for what it refuses, ws would answer that itself, bypassing all hooks.
-    this.server.once('headers', addHeaders).once('wsClientError', refuse);
+    let opened: WebSocket | undefined;
+    // ws responds to a bad handshake itself, bypassing all hooks, unless there is a listener for `wsClientError`.
+    this.server.once('headers', addHeaders).once('wsClientError', reject);
     this.server.handleUpgrade(request.raw, upgrade.socket, upgrade.head, (socket) => {
-      // From here on nothing else may be written to it.
-      reply.hijack();
-      this.serve(Object.assign(client, { socket }), upgrade.socket);
+      opened = socket;
     });
-    this.server.off('headers', addHeaders).off('wsClientError', refuse);
-    if (isRefused) {
-      leave();
-      throw notAHandshake(reply);
-    }
-    // Neither is called if the client has just left.
-    if (!reply.sent) reply.hijack();
+    this.server.off('headers', addHeaders).off('wsClientError', reject);
+    if (!opened) leave();
+    if (isRejected) throw notAHandshake(reply);
+    reply.hijack();
     requests.stopCounting(request.slot);
+    const address = { id: subjectOfAddress(request.ip), quota: PLANS.FREE };
+    const { caller } = request;
+    if (opened)
+      this.serve(
+        { socket: opened, address, caller, key: presentedKey(request), leave, running: new Set() },
+        upgrade.socket,
+      );
   }
 
+  /** Hands the messages of a client that are within its limits to graphql-ws. */
   private serve(client: Client, connection: Socket): void {
     const { socket } = client;
-    const allowance = () => this.allowances.memo(client.caller.id);
-    const isRefused = (fault: Fault | undefined) => {
-      if (fault) drop(socket, fault);
-      return socket.readyState !== socket.OPEN;
-    };
+    connection.once('close', () => {
+      client.leave();
+      for (const deadline of client.running) deadline.end();
+    });
     const report = (error: unknown) => this.options.logger.error(error);
-    const dropUnread = () => {
+    const count = (messages: number) => {
+      if (!this.counters.memo(client.caller.id).take(messages)) closeUnread(socket);
+    };
+    const dropSlowReader = () => {
       if (socket.bufferedAmount > MAX_UNREAD) socket.terminate();
     };
     const closed = this.protocol.opened(
@@ -150,12 +213,15 @@ export class WebSockets {
             else resolve();
           }),
         close: (code, reason) => socket.close(code, reason),
-        onMessage: (take) =>
+        onMessage: (handle) =>
           socket.on('message', (data) => {
-            dropUnread();
+            dropSlowReader();
+            count(1);
+            if (socket.readyState !== socket.OPEN) return;
             const text = String(data);
-            if (isRefused(allowance().takeMessage() ?? faultIn(text))) return;
-            take(text).catch((error) => {
+            const fault = faultIn(text);
+            if (fault) return socket.close(CloseCode.BadRequest, fault);
+            handle(text).catch((error) => {
               report(error);
               socket.close(CloseCode.InternalServerError, 'Internal server error');
             });
@@ -163,18 +229,99 @@ export class WebSockets {
       },
       client,
     );
-    connection.on('data', ({ length }) => void isRefused(allowance().takeBytes(length)));
+    connection.on('data', ({ length }) => count(length / MESSAGE_BYTES));
     socket.on('ping', () => {
-      dropUnread();
-      isRefused(allowance().takeMessage());
+      dropSlowReader();
+      count(1);
     });
     socket.on('pong', () => {
       this.silent.delete(socket);
-      isRefused(allowance().takeMessage());
+      count(1);
     });
     // Invalid frames and oversized messages: ws closes the connection with the appropriate code.
     socket.on('error', () => undefined);
     socket.once('close', (code, reason) => void closed(code, String(reason)).catch(report));
+  }
+
+  /** Handles `connection_init`. It may carry a key, which browsers cannot send with the upgrade request. */
+  private async authenticate(client: Client, params: Params = {}): Promise<boolean> {
+    const { keys, limits, live, logger } = this.options;
+    const key = keyIn(params);
+    if (key === undefined) return true;
+    const reject = (code: number, reason: string) => {
+      client.socket.close(code, reason);
+      return false;
+    };
+    let caller: Caller | undefined;
+    try {
+      caller = await keys.recognise(key);
+    } catch (error) {
+      logger.error(error);
+      return reject(TRY_AGAIN_LATER, 'The key cannot be checked at the moment.');
+    }
+    if (!caller) {
+      await limits.take(client.address, 1, 'counted');
+      return reject(CloseCode.Forbidden, keys.refusalOf(key));
+    }
+    const leave = live.connections.take(caller.id);
+    if (!leave) return reject(TRY_AGAIN_LATER, tooMany(live.connections.most).message);
+    client.leave();
+    Object.assign(client, { caller, key, leave });
+    // The client may have disconnected during the look-up.
+    if (client.socket.readyState !== client.socket.OPEN) leave();
+    return true;
+  }
+
+  /**
+   * Runs the operation of a `subscribe` message, as the stages of the pipeline do for a request: checks its key again,
+   * charges it if it fails before it is charged, and logs it.
+   * @param rejection why it is not run because of the load; it is not charged then.
+   */
+  private async run(client: Client, payload: unknown, rejection: ProblemError | undefined): Promise<LiveResult> {
+    const { limits, accessLog, requests, requestOf } = this.options;
+    const started = performance.now();
+    const deadline = new Deadline(requests.limitMs);
+    client.running.add(deadline);
+    let { caller } = client;
+    let problem: unknown = rejection;
+    try {
+      if (!rejection) caller = await this.currentCaller(client);
+    } catch (error) {
+      problem = error;
+    }
+    const incoming: Incoming = { id: randomUUID(), caller, meter: new Meter(limits, caller), deadline };
+    const request = requestOf(incoming);
+    let live: LiveResult;
+    try {
+      if (problem) throw problem;
+      live = await this.options.live.run(payload, request, client.key);
+    } catch (error) {
+      live = { result: refusal(error, { request }) };
+    } finally {
+      client.running.delete(deadline);
+      deadline.end();
+    }
+    if (!rejection && !(live.result instanceof RunningSubscription) && live.result.status < 500) {
+      const limited = refusalOf(await request.meter.take(1));
+      if (limited && live.result.status !== 429) live = { result: refusal(limited, { request }) };
+    }
+    const { operation = 'graphql', name: operationName, worst } = incoming.observation ?? {};
+    const status = live.result instanceof RunningSubscription ? 200 : live.result.status;
+    const told = { operation, operationName, status, code: worst?.code, ms: performance.now() - started };
+    const entry = { requestId: incoming.id, method: 'WEBSOCKET', caller: caller.id, ...told };
+    accessLog.record(entry, isTurnedAway(status, request.meter), worst && { ...worst, interface: 'graphql' });
+    return live;
+  }
+
+  /** @throws ProblemError if the key is no longer accepted; the connection is then closed. */
+  private async currentCaller({ key, caller, socket }: Client): Promise<Caller> {
+    const { keys } = this.options;
+    if (key === undefined) return caller;
+    const current = await keys.recognise(key);
+    if (current) return current;
+    const reason = keys.refusalOf(key);
+    socket.close(CloseCode.Forbidden, reason);
+    throw new ProblemError('UNAUTHENTICATED', reason);
   }
 
   private pingAll(): void {
@@ -197,4 +344,72 @@ export class WebSockets {
       for (const socket of this.server.clients) socket.terminate();
     }, CLOSE_MS).unref();
   }
+}
+
+function notAHandshake(reply: FastifyReply): ProblemError {
+  reply.header('sec-websocket-version', VERSION);
+  return new ProblemError('BAD_REQUEST', `This is not a valid WebSocket handshake of version ${VERSION}.`);
+}
+
+/** Closes the connection of a client that sends too much. Nothing more of it is read, not even its close frame. */
+function closeUnread(socket: WebSocket): void {
+  socket.close(POLICY_VIOLATION, TOO_OFTEN);
+  if (socket.isPaused) return;
+  socket.pause();
+  setTimeout(() => socket.terminate(), CLOSE_MS).unref();
+}
+
+/** Token bucket of one caller: refilled by `MESSAGES_PER_SECOND`, up to `burst` messages. */
+class MessageCounter {
+  private left: number;
+  private at = performance.now();
+
+  constructor(private readonly burst: number) {
+    this.left = burst;
+  }
+
+  /** @returns `false` if the caller may not send that many now; nothing is taken then. */
+  take(messages: number): boolean {
+    const now = performance.now();
+    this.left = Math.min(this.burst, this.left + ((now - this.at) * MESSAGES_PER_SECOND) / 1000);
+    this.at = now;
+    if (this.left < messages) return false;
+    this.left -= messages;
+    return true;
+  }
+}
+
+/** What is wrong with a message that graphql-ws would throw at, or copy by recursion; `undefined` if nothing is. */
+function faultIn(text: string): string | undefined {
+  let message: { type?: unknown } | null;
+  try {
+    message = JSON.parse(text);
+  } catch {
+    return 'Invalid message received';
+  }
+  if (!SENT_BY_CLIENTS.includes(message?.type)) return 'Invalid message received';
+  return isDeeper(message, MAX_DEPTH) ? `A message has at most ${MAX_DEPTH} nesting levels` : undefined;
+}
+
+function isDeeper(value: unknown, most: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return most === 0 || Object.values(value).some((each) => isDeeper(each, most - 1));
+}
+
+/** The key in the parameters of `connection_init`: under a header's name in any case, or as `apiKey`. */
+function keyIn(params: Params): string | undefined {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(params)) {
+    // A value of another type was meant as a key. It is read as the empty key, which is always rejected.
+    if (value !== null && value !== undefined) headers[name.toLowerCase()] = typeof value === 'string' ? value : '';
+  }
+  return headers.apikey ?? presentedKey({ headers });
+}
+
+/** The result of an operation for graphql-ws, which sends the errors of a rejected operation as another type of message. */
+function executed({ result, document, operationName }: LiveResult, schema: GraphQLSchema): Executed | GraphQLError[] {
+  const outcome = result instanceof RunningSubscription ? undefined : result;
+  if (!document || (outcome && outcome.status !== 200))
+    return (outcome?.body.errors ?? []).map((e) => Object.assign(new GraphQLError(e.message), { toJSON: () => e }));
+  return { schema, document, operationName, result: (outcome?.body ?? result) as OperationResult };
 }
