@@ -24,7 +24,7 @@ export function createAccess({ apiKeys, limits, usage }: AccessServices): Domain
     errors: {},
     idForms: [KEY_ID],
     tables: [],
-    readersOf: () => ({}),
+    topics: {},
   };
 }
 

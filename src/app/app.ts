@@ -29,7 +29,6 @@ import { Metrics } from '../http/metrics';
 import { OF_WORKERS } from '../http/metrics-route';
 import { RequestsInProgress } from '../http/requests-in-progress';
 import { type ConnectionLimits, createServer } from '../http/server';
-import { createPetstore, createServices, finderOfRows } from '../petstore/petstore';
 import { createPortal } from '../portal/routes';
 import { Limiter, type OnUsage } from '../rate-limit/limiter';
 import { RedisStore } from '../rate-limit/redis-store';
@@ -37,8 +36,9 @@ import { parseRedisAddress, placeOfRedis } from '../redis/redis-address';
 import { connectRedis, connectToPublish, faultOf } from '../redis/redis-client';
 import { openApiDocument } from '../rest/openapi/openapi-document';
 import { prepareAll } from '../rest/prepared-operation';
+import { routeOf } from '../rest/rest-operation';
 import type { Config } from './config';
-import { gatewayDomains } from './contract';
+import { gatewayDomains } from './domains';
 import { metricsOf } from './metric-table';
 
 /** The application, not listening yet. Closing the server closes everything except the database. */
@@ -54,6 +54,10 @@ export interface App {
   readonly firstAdminKey: () => Promise<string | undefined>;
   readonly metrics: Metrics;
   readonly drain: Drain;
+  /** `Petstore Gateway 1.0.0` */
+  readonly product: string;
+  /** The path of the first list of the REST interface. */
+  readonly firstList: string | undefined;
 }
 
 /** What has been opened, as functions that close it. */
@@ -82,17 +86,14 @@ async function compose(config: Config, database: Database, now: () => number, op
   const limits = await createLimiter(config, logger, now, usage.recorder.count);
   opened.push(() => limits.close());
   await limits.start();
-  const services = createServices();
-  const domains = gatewayDomains({ apiKeys, limits, usage: usage.service }, createPetstore(services));
+  const domains = gatewayDomains({ apiKeys, limits, usage: usage.service });
   const { tables, errors, rest } = domains;
   const columns = tables.flatMap((table) => Object.entries(table.columns));
   const events = await createEvents(config, database, { readers: domains.readersOf(database), columns }, logger);
   opened.push(() => events.close());
   await events.relay?.start();
   const parts: SchemaParts = { ...domains, subscribe: (topic, passes) => events.hub.subscribe(topic, passes) };
-  const schema = config.SUBGRAPH
-    ? (await import('../petstore/federation.js')).buildSubgraph(parts, finderOfRows(services))
-    : buildSchema(parts);
+  const schema = await (config.SUBGRAPH ? domains.buildSubgraph(parts) : buildSchema(parts));
   const queue = new OperationQueue();
   const documents = createDocuments(config, schema, queue);
   const executor = new Executor(schema, {
@@ -141,7 +142,16 @@ async function compose(config: Config, database: Database, now: () => number, op
   opened.push(stopDeleting);
   for (const close of opened) server.addHook('onClose', close);
   const firstAdminKey = async () => (given === undefined ? ensureAdminKey(database, given, now()) : undefined);
-  return { server, anonymousAccess, limits, firstAdminKey, metrics, drain: new Drain(server, requests, live) };
+  return {
+    server,
+    anonymousAccess,
+    limits,
+    firstAdminKey,
+    metrics,
+    drain: new Drain(server, requests, live),
+    product: `${document.info.title} ${document.info.version}`,
+    firstList: rest.operations.map(routeOf).find(({ method, path }) => method === 'GET' && !path.includes('{'))?.path,
+  };
 }
 
 function accessRule({ ANONYMOUS_ACCESS, CORS_ORIGINS }: Config, access: AnonymousAccess): AccessRule<AnonymousAccess> {

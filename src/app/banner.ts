@@ -3,8 +3,12 @@ import { logAnyway } from '../http/logger';
 
 /** What a serving process reports about itself. */
 export interface Report {
+  /** `Petstore Gateway 1.0.0` */
+  readonly product: string;
   /** `http://127.0.0.1:4000` */
   readonly address: string;
+  /** The URL of a list. */
+  readonly rest: string | undefined;
   /** The database and its location. */
   readonly data: string;
   /** Where requests are counted. */
@@ -16,7 +20,6 @@ export interface Report {
   readonly newAdminKey: string | undefined;
 }
 
-const PRODUCT = 'Petstore Gateway 1.0.0';
 const ACCESS = { none: 'nothing', read: 'read', write: 'read and write' };
 
 type Row = readonly [name: string, value: string | number | undefined, note?: string];
@@ -24,16 +27,16 @@ type Row = readonly [name: string, value: string | number | undefined, note?: st
 /** Says on standard output what serves where: as a table in a terminal, else as one line of the log, whatever its level. */
 export function announce(report: Report, more: { metricsAt?: string; workers?: number }): void {
   const rows = rowsOf(report, more).filter(([, value]) => value !== undefined);
-  if (process.stdout.isTTY) process.stdout.write(tableOf(rows));
-  else logAnyway(Object.fromEntries(rows), `${PRODUCT} serves at ${report.address}`);
+  if (process.stdout.isTTY) process.stdout.write(tableOf(report.product, rows));
+  else logAnyway(Object.fromEntries(rows), `${report.product} serves at ${report.address}`);
 }
 
 function rowsOf(report: Report, { metricsAt, workers }: { metricsAt?: string; workers?: number }): Row[] {
-  const { address, data, limits, proxies, anonymousAccess, newAdminKey } = report;
+  const { address, rest, data, limits, proxies, anonymousAccess, newAdminKey } = report;
   return [
     ['Explore', address],
     ['GraphQL', `${address}/graphql`, 'a browser gets Sandbox'],
-    ['REST', `${address}/pets`],
+    ['REST', rest],
     ['Docs', `${address}/docs`],
     ['Metrics', metricsAt],
     ['Data', data],
@@ -45,7 +48,7 @@ function rowsOf(report: Report, { metricsAt, workers }: { metricsAt?: string; wo
   ];
 }
 
-function tableOf(rows: readonly Row[]): string {
+function tableOf(product: string, rows: readonly Row[]): string {
   const lines = rows.map(([name, value, note]) => `  ${name.padEnd(10)} ${value}${note ? `   (${note})` : ''}`);
-  return ['', `  ${PRODUCT}`, ...lines, '', ''].join('\n');
+  return ['', `  ${product}`, ...lines, '', ''].join('\n');
 }

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorsGuide } from '../portal/errors-guide';
-import { gatewayDomains, printedOpenApi, printedSchema } from './contract';
+import { printedOpenApi, printedSchema } from './contract';
+import { gatewayDomains } from './domains';
 
 const PROJECT = join(__dirname, '..', '..');
 

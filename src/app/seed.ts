@@ -1,15 +1,17 @@
 import { parseArgs } from 'node:util';
 import { openDatabase } from '../database/open';
-import { loadSampleData, MAX_SAMPLE_PETS } from '../petstore/samples';
+import type { Samples } from '../rest/domain';
 import { readConfig } from './config';
+import { gatewayDomains } from './domains';
 import { environment } from './environment';
 import { runCommand } from './run-command';
 
-const USAGE = `Fills an empty database with sample data: categories, pets, orders and stock. The same number gives the same data.
+const usageOf = ({ what, unit, default: usual, max, scaled }: Samples) =>
+  `Fills an empty database with sample data: ${what}. The same number gives the same data.
 
-  npm run seed -- [--pets N]
+  npm run seed -- [--${unit} N]
 
-  --pets N   number of pets, 1 to ${MAX_SAMPLE_PETS} (default 1000); orders and categories are scaled to match
+  --${unit} N   number of ${unit}, 1 to ${max} (default ${usual})${scaled ? `; ${scaled}` : ''}
   --help     show this help
 
 It opens the same database as the server: DATABASE_URL, or else the embedded one in DATA_DIR, which only one process at a
@@ -20,9 +22,11 @@ time can open. Stop the server meanwhile: its data stay.
 const STATEMENT_PATIENCE = 600_000;
 
 async function seed(): Promise<void> {
-  const { pets, help } = readArguments(process.argv.slice(2));
+  const { samples } = gatewayDomains();
+  if (!samples) throw new Error('no domain has samples.');
+  const { amount, help } = readArguments(samples, process.argv.slice(2));
   if (help) {
-    process.stdout.write(USAGE);
+    process.stdout.write(usageOf(samples));
     return;
   }
   const config = readConfig(environment());
@@ -33,12 +37,10 @@ async function seed(): Promise<void> {
   });
   const start = Date.now();
   try {
-    const { categories, orders, inventory } = await loadSampleData(database, pets, showProgress);
+    const loaded = Object.entries(await samples.load(database, amount, showProgress));
     const seconds = ((Date.now() - start) / 1000).toFixed(1);
-    process.stdout.write(
-      `Added to ${database.description} in ${seconds} s: ` +
-        `pets ${pets}, categories ${categories}, orders ${orders}, stock entries ${inventory}.\n`,
-    );
+    const rows = loaded.map(([name, count]) => `${name} ${count}`).join(', ');
+    process.stdout.write(`Added to ${database.description} in ${seconds} s: ${rows}.\n`);
   } finally {
     await database.close();
   }
@@ -56,17 +58,16 @@ function showProgress(done: number, total: number): void {
 }
 
 /** @throws Error for unknown flags and invalid values. */
-function readArguments(args: string[]): { pets: number; help: boolean } {
-  const options = {
-    pets: { type: 'string', default: '1000' },
-    help: { type: 'boolean', default: false },
-  } as const;
-  const { values } = parseArgs({ args, options });
-  const pets = Number(values.pets);
-  if (!/^[0-9]+$/.test(values.pets) || pets < 1 || pets > MAX_SAMPLE_PETS) {
-    throw new Error(`--pets must be an integer from 1 to ${MAX_SAMPLE_PETS}, not "${values.pets}"`);
-  }
-  return { pets, help: values.help };
+function readArguments({ unit, default: usual, max }: Samples, args: string[]): { amount: number; help: boolean } {
+  const { values } = parseArgs({
+    args,
+    options: { [unit]: { type: 'string', default: String(usual) }, help: { type: 'boolean', default: false } },
+  });
+  const text = String(values[unit]);
+  const amount = Number(text);
+  if (!/^[0-9]+$/.test(text) || amount < 1 || amount > max)
+    throw new Error(`--${unit} must be an integer from 1 to ${max}, not "${text}"`);
+  return { amount, help: values.help === true };
 }
 
 runCommand('seed', seed);

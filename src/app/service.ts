@@ -37,13 +37,16 @@ export async function openService(config: Config): Promise<Service> {
     poolSize: config.DATABASE_POOL_SIZE,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
   });
-  const { server, anonymousAccess, limits, firstAdminKey, metrics, drain } = await createApp(config, database);
+  const app = await createApp(config, database);
+  const { server, anonymousAccess, limits, firstAdminKey, metrics, drain, product, firstList } = app;
   return {
     metrics,
     listen: async () => {
       const address = await server.listen({ port: config.PORT, host: config.HOST }).catch(cannotListen);
       return {
+        product,
         address,
+        rest: firstList && `${address}${firstList}`,
         data: database.description,
         limits: describeLimits(config, limits.state),
         proxies: describeProxies(config),

@@ -1,7 +1,16 @@
 import 'reflect-metadata';
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
-import { GraphQLObjectType, GraphQLSchema } from 'graphql';
+import {
+  type GraphQLField,
+  GraphQLObjectType,
+  GraphQLSchema,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isObjectType,
+} from 'graphql';
 import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
+import type { Table } from '../database/reading/table';
 import type { Catalogue } from '../errors/codes';
 import type { ChangeEvent } from '../events/hub';
 import { describeSchema } from './descriptions';
@@ -21,14 +30,22 @@ export interface SchemaParts {
   readonly idForms: readonly IdForm[];
   /** The error codes that fields may name. */
   readonly errors: Catalogue;
+  /** The tables whose rows PostgreSQL can write as JSON. */
+  readonly tables: readonly Table<object>[];
+  /** The topics of {@link subscribe}. */
+  readonly topics: readonly string[];
   /** Subscribes to the changes of a topic that pass a filter: what the subscriptions are made of. */
   subscribe(topic: string, passes: Passes): AsyncIterable<ChangeEvent>;
 }
 
 type Constructor = new (...services: never[]) => object;
 
-/** Builds the schema, with the rate limiter in front of every counted field. */
-export function buildSchema({ description, resolvers, idForms, errors, subscribe }: SchemaParts): GraphQLSchema {
+/**
+ * Builds the schema, with the rate limiter in front of every counted field.
+ * @throws Error that names everything that the tables or the topics lack.
+ */
+export function buildSchema(parts: SchemaParts): GraphQLSchema {
+  const { description, resolvers, idForms, errors, subscribe } = parts;
   declareIdForms(idForms);
   const instances = new Map(resolvers.map((resolver) => [resolver.constructor as Constructor, resolver]));
   const build = (classes: NonEmptyArray<Constructor>, skipCheck = false) =>
@@ -49,7 +66,60 @@ export function buildSchema({ description, resolvers, idForms, errors, subscribe
     rootTypesOf(build([each], true)).flatMap((type) => Object.keys(type.getFields())),
   );
   const schema = inOrder(build(classes), order);
+  checkDomain(schema, parts);
   return enforceRateLimits(describeSchema(defineDirectives(schema, errors), description));
+}
+
+/** @throws Error if the schema and the tables or topics do not fit together: else callers would get an internal error. */
+function checkDomain(schema: GraphQLSchema, { tables, topics }: SchemaParts): void {
+  const faults: string[] = [];
+  for (const table of tables) {
+    const type = schema.getType(table.type);
+    if (!isObjectType(type))
+      faults.push(`the schema has no object type ${table.type}, which the table ${table.name} names`);
+    else
+      for (const name of [...Object.keys(table.relations), ...Object.keys(table.pages ?? {})])
+        if (!type.getFields()[name])
+          faults.push(`the type ${table.type} has no field ${name}, which the table ${table.name} has`);
+  }
+  const byType = new Map(tables.map((table) => [table.type, table]));
+  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
+    for (const field of Object.values(type.getFields())) {
+      const table = byType.get(listedBy(field) ?? '');
+      const lacks = (part: string, names: readonly string[], known: object) => {
+        for (const name of names.filter((each) => !Object.hasOwn(known, each)))
+          faults.push(`the table ${table?.name} has no ${part} ${name}, which ${type.name}.${field.name} offers`);
+      };
+      if (table) lacks('filter', inputNames(field, 'filter'), table.filters);
+      if (table) lacks('order', sortNames(field), table.orders);
+    }
+  }
+  for (const { name, extensions } of Object.values(schema.getSubscriptionType()?.getFields() ?? {}))
+    if (!topics.includes(String(extensions.topic)))
+      faults.push(`no domain has the topic ${extensions.topic} of the subscription ${name}`);
+  if (faults.length) throw new Error(faults.join('; '));
+}
+
+type Field = GraphQLField<unknown, unknown>;
+
+/** The type that a field lists, if its type is a connection. */
+function listedBy({ type }: Field): string | undefined {
+  const connection = getNamedType(type);
+  const nodes = isObjectType(connection) && connection.getFields().nodes;
+  return nodes ? getNamedType(nodes.type).name : undefined;
+}
+
+/** The fields of the input type of an argument. */
+function inputNames({ args }: Field, name: string): string[] {
+  const type = getNamedType(args.find((arg) => arg.name === name)?.type);
+  return isInputObjectType(type) ? Object.keys(type.getFields()) : [];
+}
+
+/** The sort orders that a field offers. */
+function sortNames({ args }: Field): string[] {
+  const orderBy = getNamedType(args.find(({ name }) => name === 'orderBy')?.type);
+  const fields = isInputObjectType(orderBy) && getNamedType(orderBy.getFields().field?.type);
+  return isEnumType(fields) ? fields.getValues().map(({ name }) => name) : [];
 }
 
 function rootTypesOf(schema: GraphQLSchema): GraphQLObjectType[] {

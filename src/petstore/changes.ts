@@ -1,25 +1,12 @@
-import { Arg, Field, InputType, Int, ObjectType, Resolver, Root, Subscription } from 'type-graphql';
+import { Arg, Field, InputType, Int, ObjectType, Resolver, Root } from 'type-graphql';
 import type { ChangeEvent } from '../events/hub';
+import { ChangeKind, Changes, is, isIn } from '../graphql/changes';
 import { Counted, Requires, Stability } from '../graphql/directives';
 import { nullable } from '../graphql/nullable';
-import { Id, refuseOtherIds } from '../graphql/scalars';
-import { ChangeKind, PetStatus } from './enums';
-import type { InventoryRow, OrderRow, PetRow, Topics } from './model';
+import { Id } from '../graphql/scalars';
+import { PetStatus } from './enums';
+import type { InventoryRow, OrderRow, PetRow } from './model';
 import { InventoryItem, Order, Pet } from './types';
-
-/** What type-graphql passes to its `pubSub`: the topic, and as the topic id the predicate for its events. */
-function listen<T extends keyof Topics, Filter extends object>(
-  topic: T,
-  passes: (filter: Filter) => (event: ChangeEvent<Topics[T]>) => boolean,
-) {
-  return {
-    topics: topic,
-    topicId: ({ args }: { args: { filter?: Filter | null } }) => {
-      refuseOtherIds(args);
-      return passes(args.filter ?? ({} as Filter));
-    },
-  };
-}
 
 const WHICH = nullable('Which changes to receive; all by default.');
 
@@ -29,9 +16,9 @@ export class ChangeResolver {
   @Stability('EXPERIMENTAL')
   @Counted()
   @Requires('READ')
-  @Subscription(() => PetChange, {
-    ...listen('pet', passesPets),
+  @Changes('pet', () => PetChange, {
     description: 'Reports pets that are created, changed or deleted, once the change is committed.',
+    passes: passesPets,
   })
   petChanged(
     @Root() { kind, id, row }: ChangeEvent<PetRow>,
@@ -43,9 +30,9 @@ export class ChangeResolver {
   @Stability('EXPERIMENTAL')
   @Counted()
   @Requires('READ')
-  @Subscription(() => OrderChange, {
-    ...listen('order', passesOrders),
+  @Changes('order', () => OrderChange, {
     description: 'Reports orders that are placed, changed or cancelled, once the change is committed.',
+    passes: passesOrders,
   })
   orderChanged(
     @Root() { kind, id, row }: ChangeEvent<OrderRow>,
@@ -57,10 +44,10 @@ export class ChangeResolver {
   @Stability('EXPERIMENTAL')
   @Counted()
   @Requires('READ')
-  @Subscription(() => InventoryChange, {
-    ...listen('inventory', passesInventory),
+  @Changes('inventory', () => InventoryChange, {
     description:
       'Reports stock that is set, taken by orders, returned or no longer tracked, once the change is committed. A new status of the pet is a change to the pet only.',
+    passes: passesInventory,
   })
   inventoryChanged(
     @Root() { kind, id, row }: ChangeEvent<InventoryRow>,
@@ -131,20 +118,10 @@ function passesInventory(filter: InventoryChangeFilter) {
     (filter.maxQuantity == null || row.quantity <= filter.maxQuantity);
 }
 
-function is<T>(wanted: T | null | undefined, value: T | null | undefined): boolean {
-  return wanted == null || wanted === value;
-}
-
-function isIn<T>(wanted: readonly T[] | null | undefined, value: T | null | undefined): boolean {
-  return wanted == null || (value != null && wanted.includes(value));
-}
-
-type Kind = keyof typeof ChangeKind;
-
 @ObjectType({ simpleResolvers: true, description: 'A change to a pet.' })
 class PetChange {
   @Field(() => ChangeKind, { description: 'What happened to it.' })
-  kind!: Kind;
+  kind!: ChangeKind;
 
   @Field(() => Id, { description: "The pet's id." })
   petId!: bigint;
@@ -156,7 +133,7 @@ class PetChange {
 @ObjectType({ simpleResolvers: true, description: 'A change to an order.' })
 class OrderChange {
   @Field(() => ChangeKind, { description: 'What happened to it; `DELETED` means it was cancelled.' })
-  kind!: Kind;
+  kind!: ChangeKind;
 
   @Field(() => Id, { description: "The order's id." })
   orderId!: bigint;
@@ -170,7 +147,7 @@ class InventoryChange {
   @Field(() => ChangeKind, {
     description: 'What happened to it; `CREATED` means that tracking started, `DELETED` that it ended.',
   })
-  kind!: Kind;
+  kind!: ChangeKind;
 
   @Field(() => Id, { description: 'The id of the pet whose stock it is.' })
   petId!: bigint;

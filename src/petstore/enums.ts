@@ -9,11 +9,6 @@ describedEnum(
   'The status of a pet; `available` unless given. Any status may follow any other. What limits orders is stock, not the status.',
   { available: 'For sale; the default for new pets.', pending: 'Reserved for somebody.', sold: 'Sold.' },
 );
-export const ChangeKind = enumOf('ChangeKind', 'The kind of a change.', {
-  CREATED: 'Created.',
-  UPDATED: 'Written, possibly with the same values.',
-  DELETED: 'Deleted.',
-});
 export const PetSortField = enumOf('PetSortField', 'What pets can be sorted by.', {
   ID: 'By id: the order of creation.',
   NAME: 'By name, in code point order; ties by id.',

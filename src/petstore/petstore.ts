@@ -16,22 +16,15 @@ import { OrderService } from './orders/order-service';
 import { PetResolver } from './pets/pet-resolver';
 import { PET_ROUTES } from './pets/pet-routes';
 import { PetService } from './pets/pet-service';
-
-/** The services of the petstore, one per resource. */
-export type PetstoreServices = ReturnType<typeof createServices>;
-
-export function createServices() {
-  return {
-    categories: new CategoryService(),
-    pets: new PetService(),
-    orders: new OrderService(),
-    inventory: new InventoryService(),
-  };
-}
+import { SAMPLES } from './samples';
 
 /** The petstore, as the other modules are given it. */
-export function createPetstore(services = createServices()): Domain {
-  const { pets, categories, orders, inventory } = services;
+export function createPetstore(): Domain {
+  const pets = new PetService();
+  const categories = new CategoryService();
+  const orders = new OrderService();
+  const inventory = new InventoryService();
+  const rows = new TypedRows({ Pet: pets, Category: categories, Order: orders, InventoryItem: inventory });
   return {
     name: 'petstore',
     resolvers: [
@@ -39,7 +32,7 @@ export function createPetstore(services = createServices()): Domain {
       new CategoryResolver(categories, pets),
       new OrderResolver(orders, pets),
       new InventoryResolver(inventory, pets),
-      new NodeResolver(finderOfRows(services)),
+      new NodeResolver(rows),
       new ChangeResolver(),
     ],
     operations: [...PET_ROUTES, ...CATEGORY_ROUTES, ...ORDER_ROUTES, ...INVENTORY_ROUTES],
@@ -47,18 +40,11 @@ export function createPetstore(services = createServices()): Domain {
     errors: PETSTORE_ERRORS,
     idForms: [NODE_ID],
     tables: TABLES,
-    readersOf: (session) => ({
-      pet: (ids) => pets.find(session, ids),
-      order: (ids) => orders.find(session, ids),
-      inventory: (ids) => inventory.find(session, ids),
-    }),
+    topics: { pet: pets, order: orders, inventory },
+    samples: SAMPLES,
+    buildSubgraph: async (parts) => (await import('./federation.js')).buildSubgraph(parts, rows),
     descriptions: { title: 'Petstore Gateway', schema: SCHEMA_DESCRIPTION, rest: REST_DESCRIPTION },
   };
-}
-
-/** Finds rows of all types by their references. */
-export function finderOfRows({ pets, categories, orders, inventory }: PetstoreServices): TypedRows {
-  return new TypedRows({ Pet: pets, Category: categories, Order: orders, InventoryItem: inventory });
 }
 
 /** The tags of the REST operations, by the first part of their paths. */

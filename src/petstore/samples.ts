@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Session } from '../database/database';
 import { statement } from '../database/statement';
+import type { Samples } from '../rest/domain';
 
 /** Maximum number of pets in a sample. */
 export const MAX_SAMPLE_PETS = 1_000_000;
@@ -114,6 +115,19 @@ export async function loadSampleData(
   await session.query(ANALYZE, []);
   return { ...size, pets, inventory };
 }
+
+/** What `npm run seed` loads. */
+export const SAMPLES: Samples = {
+  what: 'categories, pets, orders and stock',
+  unit: 'pets',
+  default: 1000,
+  max: MAX_SAMPLE_PETS,
+  scaled: 'orders and categories are scaled to match',
+  load: async (session, pets, onProgress) => {
+    const { categories, orders, inventory } = await loadSampleData(session, pets, onProgress);
+    return { pets, categories, orders, 'stock entries': inventory };
+  },
+};
 
 /** The numbers from 1 to `count`, in ranges. */
 function* batches(count: number): Iterable<[from: number, to: number]> {

@@ -1,8 +1,10 @@
+import type { GraphQLSchema } from 'graphql';
 import type { Session } from '../database/database';
 import type { Table } from '../database/reading/table';
 import { catalogueOf, type ErrorEntry, isErrorCode } from '../errors/codes';
 import type { Readers } from '../events/hub';
 import type { IdForm } from '../graphql/scalars';
+import type { SchemaParts } from '../graphql/schema';
 import { type RestOperation, routeOf, type Tag } from './rest-operation';
 
 /**
@@ -24,10 +26,43 @@ export interface Domain {
   readonly idForms: readonly IdForm[];
   /** The tables whose rows PostgreSQL can write as JSON. */
   readonly tables: readonly Table<object>[];
-  /** Reads the current rows of each topic that subscriptions are about. */
-  readersOf(session: Session): Readers;
+  /** The topics that subscriptions are about, each with what finds its current rows. */
+  readonly topics: Readonly<Record<string, Finder>>;
   /** The texts about the whole service, which one of the domains has. */
   readonly descriptions?: Descriptions;
+  /** What `npm run seed` loads. */
+  readonly samples?: Samples;
+  /** Builds the schema as a subgraph of Apollo Federation (`SUBGRAPH`). */
+  buildSubgraph?(parts: SchemaParts): Promise<GraphQLSchema>;
+}
+
+/** Finds rows by their ids. Rows that do not exist are missing from the map. */
+export interface Finder {
+  find(session: Session, ids: readonly bigint[]): Promise<ReadonlyMap<bigint, object>>;
+}
+
+/** Sample data, in an amount that the user chooses. */
+export interface Samples {
+  /** `categories, pets, orders and stock` */
+  readonly what: string;
+  /** What the amount counts, which is the name of the option too: `pets`. */
+  readonly unit: string;
+  /** The amount if the user chooses none. */
+  readonly default: number;
+  readonly max: number;
+  /** How the rest follows from the amount. */
+  readonly scaled?: string;
+  /**
+   * Fills an empty database.
+   * @param onProgress to be called after each batch.
+   * @returns the numbers of rows, by what they are.
+   * @throws Error with a one-line message if the database is not empty.
+   */
+  load(
+    session: Session,
+    amount: number,
+    onProgress: (done: number, total: number) => void,
+  ): Promise<Readonly<Record<string, number>>>;
 }
 
 /** Texts about the whole service. */
@@ -56,6 +91,7 @@ export function combineDomains(domains: readonly Domain[]) {
     resolvers: all(({ resolvers }) => resolvers),
     idForms: all(({ idForms }) => idForms),
     tables: all(({ tables }) => tables),
+    topics: domains.flatMap(({ topics }) => Object.keys(topics)),
     errors: catalogueOf(Object.assign({}, ...domains.map(({ errors }) => errors))),
     rest: {
       title: texts.title,
@@ -63,15 +99,29 @@ export function combineDomains(domains: readonly Domain[]) {
       tags: Object.assign({}, ...domains.map(({ tags }) => tags)) as Readonly<Record<string, Tag>>,
       operations: all(({ operations }) => operations),
     },
-    readersOf: (session: Session): Readers => Object.assign({}, ...domains.map((domain) => domain.readersOf(session))),
+    readersOf: (session: Session): Readers => {
+      const finders = domains.flatMap(({ topics }) => Object.entries(topics));
+      return Object.fromEntries(finders.map(([topic, rows]) => [topic, (ids) => rows.find(session, ids)]));
+    },
+    samples: domains.find(({ samples }) => samples)?.samples,
+    buildSubgraph: (parts: SchemaParts) => {
+      const domain = domains.find(({ buildSubgraph }) => buildSubgraph);
+      if (!domain?.buildSubgraph) throw new Error('SUBGRAPH is set, but no domain has buildSubgraph');
+      return domain.buildSubgraph(parts);
+    },
   };
 }
 
 function faultsOf(domains: readonly Domain[]): string[] {
-  const described = domains.filter(({ descriptions }) => descriptions).map(({ name }) => name);
-  const faults = described.length
-    ? described.slice(1).map((name) => `the domains ${described[0]} and ${name} both have descriptions`)
-    : ['no domain has descriptions'];
+  const faults: string[] = [];
+  const atMostOne = (part: 'descriptions' | 'samples' | 'buildSubgraph') => {
+    const [first, ...others] = domains.filter((domain) => domain[part]).map(({ name }) => name);
+    for (const other of others) faults.push(`the domains ${first} and ${other} both have ${part}`);
+    return first;
+  };
+  if (atMostOne('descriptions') === undefined) faults.push('no domain has descriptions');
+  atMostOne('samples');
+  atMostOne('buildSubgraph');
   const unique = (what: string, namesOf: (domain: Domain) => readonly string[]) => {
     const owners = new Map<string, string>();
     for (const domain of domains) {
@@ -85,6 +135,7 @@ function faultsOf(domains: readonly Domain[]): string[] {
   unique('tag', ({ tags }) => Object.keys(tags));
   unique('error code', ({ errors }) => Object.keys(errors));
   unique('table', ({ tables }) => tables.map(({ type }) => type));
+  unique('topic', ({ topics }) => Object.keys(topics));
   unique('operation', ({ operations }) => operations.map(({ on }) => on));
   for (const { name, resolvers, operations, tags, errors } of domains) {
     if (!resolvers.length) faults.push(`the domain ${name} has no resolvers`);

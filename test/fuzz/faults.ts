@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LightMyRequestResponse as Response } from 'fastify';
 import { execute, type GraphQLSchema, parse } from 'graphql';
-import { gatewayDomains } from '../../src/app/contract';
+import { gatewayDomains } from '../../src/app/domains';
 import type { FuzzedRequest } from './callers';
 
 const CATALOGUE = gatewayDomains().errors;

@@ -1,5 +1,6 @@
 import { getIntrospectionQuery, isEnumType } from 'graphql';
-import { contractSchema, gatewayDomains } from '../../src/app/contract';
+import { contractSchema } from '../../src/app/contract';
+import { gatewayDomains } from '../../src/app/domains';
 import { errorsOf } from '../../src/graphql/errors-directive';
 import { type Gateway, startGateway } from '../helper/gateway';
 

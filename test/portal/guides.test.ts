@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gatewayDomains } from '../../src/app/contract';
+import { gatewayDomains } from '../../src/app/domains';
 import { errorsGuide } from '../../src/portal/errors-guide';
 import { SYNONYMS } from '../../src/portal/guides';
 import { type Gateway, startGateway } from '../helper/gateway';

@@ -1,7 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import type { OpenAPIV3 } from 'openapi-types';
 import { parse } from 'yaml';
-import { gatewayDomains } from '../../src/app/contract';
+import { gatewayDomains } from '../../src/app/domains';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { send } from './client';
 import { Description, jsonSchema } from './description';

@@ -1,5 +1,6 @@
 import { buildSchema } from 'graphql';
-import { contractSchema, gatewayDomains } from '../../src/app/contract';
+import { contractSchema } from '../../src/app/contract';
+import { gatewayDomains } from '../../src/app/domains';
 import { prepareAll } from '../../src/rest/prepared-operation';
 import type { RestApi, RestOperation } from '../../src/rest/rest-operation';
 

@@ -1,0 +1,41 @@
+import { Extensions, Subscription } from 'type-graphql';
+import type { ChangeEvent } from '../events/hub';
+import { enumOf } from './enums';
+import { refuseOtherIds } from './scalars';
+
+export const ChangeKind = enumOf('ChangeKind', 'The kind of a change.', {
+  CREATED: 'Created.',
+  UPDATED: 'Written, possibly with the same values.',
+  DELETED: 'Deleted.',
+});
+export type ChangeKind = keyof typeof ChangeKind;
+
+/**
+ * A subscription to the changes of a topic. The method turns each `ChangeEvent` into the type.
+ * @param passes whether an event passes the argument `filter`, which is `{}` if the client gives none.
+ */
+export function Changes<Row extends object, Filter extends object>(
+  topic: string,
+  type: () => abstract new () => object,
+  { description, passes }: { description: string; passes: (filter: Filter) => (event: ChangeEvent<Row>) => boolean },
+): MethodDecorator {
+  // type-graphql passes its `pubSub` the topic, and as the topic id the predicate for events.
+  const topicId = ({ args }: { args: { filter?: Filter | null } }) => {
+    refuseOtherIds(args);
+    return passes(args.filter ?? ({} as Filter));
+  };
+  return (prototype, method, descriptor) => {
+    Subscription(type, { topics: topic, topicId, description })(prototype, method, descriptor);
+    Extensions({ topic })(prototype, method, descriptor);
+  };
+}
+
+/** Whether a value is the wanted one. A filter that is not given matches every value. */
+export function is<T>(wanted: T | null | undefined, value: T | null | undefined): boolean {
+  return wanted == null || wanted === value;
+}
+
+/** Whether a value is one of those wanted. A filter that is not given matches every value. */
+export function isIn<T>(wanted: readonly T[] | null | undefined, value: T | null | undefined): boolean {
+  return wanted == null || (value != null && wanted.includes(value));
+}
