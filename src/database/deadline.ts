@@ -1,16 +1,16 @@
-/** How much later than it is over a deadline may be noticed, in milliseconds. */
+/** Maximum delay with which the end of a deadline is noticed, in milliseconds. */
 const TICK_MS = 10;
 
 /**
- * When the work for one operation has to end: when its time is up, or earlier, once nobody waits for it any more. Nothing
- * of it starts afterwards, what waits is dropped, and what runs is cancelled.
+ * The end of the work for one operation: its time limit, or the moment at which the client disconnects. Afterwards nothing of
+ * the work starts, waiting statements are dropped, and running statements are cancelled.
  *
- * It does what an `AbortSignal` is for; that one and a listener take 9 µs of each request, this takes less than one, since
- * most operations never wait for it.
+ * It serves the purpose of an `AbortSignal`. An `AbortSignal` with a listener takes 9 µs of each request; a deadline takes
+ * less than 1 µs, since most operations need no timer.
  */
 export class Deadline {
   private readonly endsAt: number;
-  /** Most operations never have any. */
+  /** Most operations have no listeners. */
   private listeners: (() => void)[] | undefined;
   private timer: NodeJS.Timeout | undefined;
   private cause: Ended | undefined;
@@ -20,7 +20,7 @@ export class Deadline {
     this.endsAt = performance.now() + ms;
   }
 
-  /** Why nothing may start any more; `undefined` while there is time. */
+  /** The error of statements after the end; `undefined` before. */
   get reason(): Ended | undefined {
     if (!this.cause && performance.now() >= this.endsAt) this.end(overdue(this.ms));
     return this.cause;
@@ -62,29 +62,29 @@ export class Deadline {
   }
 }
 
-/** Node keeps timers in one list for each duration, and makes and drops lists all the time if every duration is another. */
+/** Node keeps one list of timers for each duration, so that many different durations would be expensive. */
 function roundUp(ms: number): number {
   return Math.ceil(ms / TICK_MS) * TICK_MS;
 }
 
-/** The work was ended before it was done, and changed nothing. */
+/** The work was cancelled and changed nothing. */
 export class Ended extends Error {}
 
-/** One for all: every request ends, and a stack trace would take 16 µs of each. */
+/** One instance for all requests, since a stack trace takes 16 µs. */
 export const UNWANTED = new Ended('Nobody waits for this any more.');
 
-/** The work was ended, or its connection lost, after its commit had been sent: it may or may not have been done. */
+/** The work was cancelled, or its connection lost, after its commit had been sent: the outcome is unknown. */
 export class OutcomeUnknown extends Error {}
 
 function overdue(ms: number): Ended {
   return new Ended(`This took longer than the ${ms} ms that a request may take, and was cancelled.`);
 }
 
-/** On whose behalf statements run, and until when. */
+/** The caller and the deadline of statements. */
 export interface Work {
   /** The id of the caller: callers share connections fairly. */
   readonly caller: string;
   readonly deadline: Deadline;
-  /** How many bytes the rows of a statement may have that a caller's selection could make many; if unset, any number. */
+  /** Maximum number of bytes of the rows of a statement whose size depends on the caller's selection. Unlimited by default. */
   readonly mostBytes?: number;
 }

@@ -1,5 +1,5 @@
 /**
- * Database failures, under common names for both drivers and Prisma, and their codes: SQLSTATE (PostgreSQL
+ * Database failures, under common names for drivers and Prisma, and their codes: SQLSTATE (PostgreSQL
  * documentation, appendix A; two characters stand for their class), Prisma's (Prisma error reference), the system's.
  */
 const CODES = {
@@ -48,12 +48,12 @@ export function failureOf(error: unknown): Failure | undefined {
   return undefined;
 }
 
-/** What a write is refused with before it fails for want of room. */
+/** The error of a write that is rejected because the disk is full. */
 export function diskFull(cause: unknown): Error {
   return Object.assign(new Error('the disk is full', { cause }), { code: '53100' });
 }
 
-/** Why a connection could not be opened: the database is not available, whatever the reason, such as that it accepts none. */
+/** The error of a connection that could not be opened. The database counts as unavailable, whatever the reason. */
 export function notOpened(cause: unknown): Error {
   return Object.assign(new Error(`no connection could be opened: ${reasonOf(cause)}`, { cause }), { code: '08001' });
 }

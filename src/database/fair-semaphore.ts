@@ -8,20 +8,20 @@ interface CallerQueue {
   readonly waiting: (() => void)[];
 }
 
-/** The part of the slots, and of the places in the queue, that one caller may take. */
+/** The fraction of the slots and of the queue that one caller may take. */
 const MOST_OF_ONE_CALLER = 0.75;
 
 /** Semaphore with a FIFO per caller, served round-robin; one caller holds at most three quarters of the slots. */
 export class FairSemaphore {
   /** The callers that hold a slot or wait for one. */
   private readonly callers = new Map<string, CallerQueue>();
-  /** The callers that wait, the next one first. */
+  /** The callers that wait, in round-robin order. */
   private readonly turns: CallerQueue[] = [];
   private readonly mostOfOneCaller: number;
   private free: number;
   private total = 0;
 
-  /** @param places how many may wait; further ones are rejected. */
+  /** @param places maximum number that may wait; further ones are rejected. */
   constructor(
     slots: number,
     private readonly places: number,

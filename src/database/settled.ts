@@ -1,13 +1,13 @@
 import { type Deadline, Ended, OutcomeUnknown, UNWANTED } from './deadline';
 import { failureOf } from './failures';
 
-/** How long, after its deadline, the server may take to say what became of a statement, in milliseconds. */
+/** How long after its deadline the gateway waits for the outcome of a statement, in milliseconds. */
 const GRACE_MS = 500;
 
 /**
- * The result of what the server is asked to cancel at the deadline.
- * @param isSent whether, by now, something was sent that is a commit, or commits by itself.
- * @throws Ended, OutcomeUnknown, otherwise what it failed with.
+ * Waits for the outcome of a statement or transaction that the server is asked to cancel at the deadline.
+ * @param isSent whether a commit, or a statement that commits by itself, has been sent by now.
+ * @throws Ended, OutcomeUnknown, otherwise the error of the statement.
  */
 export function settled<T>(running: Promise<T>, deadline: Deadline, isSent: () => boolean): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -18,7 +18,7 @@ export function settled<T>(running: Promise<T>, deadline: Deadline, isSent: () =
       (result) => {
         stop();
         const { reason } = deadline;
-        // A commit that is cancelled while it waits for a standby succeeds without it. If the client has left, nobody is told.
+        // A commit that is cancelled while it waits for a standby succeeds without it. Without a client there is nothing to report.
         if (reason && reason !== UNWANTED && isSent()) reject(unconfirmed());
         else resolve(result);
       },
@@ -30,7 +30,7 @@ export function settled<T>(running: Promise<T>, deadline: Deadline, isSent: () =
   });
 }
 
-/** What is reported of something that failed with this error. @param isSent see {@link settled}. */
+/** The error to report for an error of the driver. @param isSent see {@link settled}. */
 export function reported(error: unknown, deadline: Deadline, isSent: boolean): unknown {
   const failure = failureOf(error);
   if (isSent && failure === 'unavailable') return unconfirmed(error);
@@ -38,7 +38,7 @@ export function reported(error: unknown, deadline: Deadline, isSent: boolean): u
   return isCut && deadline.reason ? deadline.reason : error;
 }
 
-/** Whether work was refused because of its deadline; Prisma may wrap the reason. */
+/** Whether work was rejected because of its deadline; Prisma may wrap the reason. */
 function isCausedByEnd(error: unknown): boolean {
   return error instanceof Ended || (error instanceof Error && error.cause instanceof Ended);
 }

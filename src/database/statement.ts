@@ -9,7 +9,7 @@ const statements = new LRUCache<string, Statement>({
 
 /**
  * Returns the statement for a SQL text, with a name derived from the text. Values are always parameters, but callers choose
- * columns and aliases, so what is cached is bounded.
+ * columns and aliases, so the cache is bounded.
  */
 export function statement(text: string): Statement {
   let known = statements.get(text);
@@ -20,10 +20,10 @@ export function statement(text: string): Statement {
   return known;
 }
 
-/** node-postgres does not keep what has no name; PostgreSQL then plans it for the values. */
+/** node-postgres does not keep statements without a name; PostgreSQL plans them for their values. */
 export const UNNAMED = '';
 
-/** @param isPlannedByValues whether it is planned anew for each run's values: it has no name then. */
+/** @param isPlannedByValues whether it is planned anew for the values of each run, without a name. */
 export function statementFor(text: string, isPlannedByValues: boolean): Statement {
   return isPlannedByValues ? { name: UNNAMED, text } : statement(text);
 }

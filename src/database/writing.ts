@@ -3,8 +3,8 @@ import type { Session, Statement } from './database';
 import { statement } from './statement';
 
 /**
- * SQL that Prisma's models have no form for, or that saves a quarter of what a frequent write costs (measured:
- * bench/README.md). Everything else is written through Prisma's models.
+ * SQL that Prisma's models cannot express, or that saves a quarter of the cost of a frequent write (measured:
+ * bench/README.md). All other writes use Prisma's models.
  */
 
 // Arbitrary numbers, the same on all instances; the migrations use 72707369. Prisma cannot read `void`.
@@ -18,7 +18,7 @@ type Columns = Record<string, { readonly sql: string; readonly type: string }>;
 /** A statement that locks rows of a table and reads them. */
 export interface RowLock<Row> {
   readonly statement: Statement;
-  /** The form of the rows. */
+  /** Carries the type of the rows. */
   readonly row?: Row;
 }
 
@@ -35,7 +35,7 @@ export function rowLock<Row>(
 
 /**
  * Locks rows until the transaction ends, in the order of their ids: two such calls never deadlock.
- * @returns the rows that exist. Others may appear at once, and are not locked.
+ * @returns the existing rows. Rows that are inserted later are not locked.
  */
 export function lockRows<Row>(transaction: Session, lock: RowLock<Row>, ids: readonly bigint[]): Promise<Row[]> {
   return transaction.query<Row>(lock.statement, [ids]);
@@ -47,16 +47,16 @@ export async function lockRow<Row>(transaction: Session, lock: RowLock<Row>, id:
   return row;
 }
 
-/** What at most one transaction on all instances does at a time. */
+/** Work that at most one transaction on all instances does at a time. */
 export type Exclusive = keyof typeof GLOBAL_LOCKS;
 
-/** Waits until no other transaction does the same, and excludes others until this one ends. */
+/** Excludes other transactions with the same work until this transaction ends. */
 export async function lock(transaction: Session, what: Exclusive): Promise<void> {
   await transaction.query(LOCK, [GLOBAL_LOCKS[what]]);
 }
 
 /**
- * Locks it, or any text, until the transaction ends in any way.
+ * Tries to lock the work, or a text, until the transaction ends.
  * @returns false, without waiting, if another transaction holds the lock.
  */
 export async function tryLock(transaction: Session, what: Exclusive | { text: string }): Promise<boolean> {
@@ -65,7 +65,7 @@ export async function tryLock(transaction: Session, what: Exclusive | { text: st
   return locked?.isMine === true;
 }
 
-/** A hash that nobody can target; texts that collide would only wait for each other. */
+/** A cryptographic hash, so that no caller can choose colliding texts. Colliding texts would only wait for each other. */
 function hashOf(text: string): bigint {
   return createHash('sha256').update(text).digest().readBigInt64BE();
 }

@@ -1,16 +1,16 @@
-/** What one error code means. Texts are Markdown without blocks: `code` is the only markup in them. */
+/** The meaning of an error code. Texts are Markdown without blocks, whose only markup is `code`. */
 export interface ErrorEntry {
   /** The HTTP status. */
   readonly status: number;
-  /** Why it comes. */
+  /** The cause. */
   readonly why: string;
-  /** What a client should do. */
+  /** The action that a client should take. */
   readonly fix: string;
   /** An example of its message. */
   readonly message: string;
 }
 
-/** The codes that the gateway gives by itself, by status; those of successful HTTP come last. */
+/** The gateway's own codes, by status; codes of successful HTTP responses come last. */
 const TABLE = {
   BAD_REQUEST: {
     status: 400,
@@ -176,7 +176,7 @@ const TABLE = {
   },
 } as const satisfies Record<string, ErrorEntry>;
 
-/** A code that the gateway gives by itself: the same in GraphQL and REST. A domain adds codes of its own. */
+/** A code of the gateway, the same in GraphQL and REST. Domains add codes. */
 export type ErrorCode = keyof typeof TABLE;
 
 export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = TABLE;
@@ -185,10 +185,10 @@ export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(ERRORS, code);
 }
 
-/** Every error code that callers may get, with its meaning, by HTTP status. Codes of successful HTTP come last. */
+/** All error codes with their meanings, by HTTP status. Codes of successful HTTP responses come last. */
 export type Catalogue = ReadonlyMap<string, ErrorEntry>;
 
-/** The gateway's codes and those of a domain. */
+/** Adds the codes of domains to the gateway's codes. */
 export function catalogueOf(domain: Readonly<Record<string, ErrorEntry>>): Catalogue {
   const entries = Object.entries<ErrorEntry>({ ...domain, ...ERRORS });
   return new Map(entries.sort(([, a], [, b]) => rank(a) - rank(b)));

@@ -9,20 +9,20 @@ export interface ErrorDetail {
   readonly message: string;
 }
 
-/** An error as callers see it: the `Error` object of the specification (section 7) with the contract's additions. */
+/** An error in a response: the `Error` object of the specification (section 7) with the contract's additions. */
 export interface Problem {
   readonly code: string;
   readonly message: string;
   readonly status: number;
   readonly details?: readonly ErrorDetail[];
-  /** The request that first got this error, if it may differ from the current one. */
+  /** The request that first got this error, if that may be another request. */
   readonly requestId?: string;
 }
 
-/** What logs and metrics say about an error. */
+/** The part of an error for logs and metrics. */
 export type Told = Pick<Problem, 'code' | 'status'>;
 
-/** An error that is expected: its code, message and details are meant for the caller. */
+/** An expected error: the caller gets its code, message and details. */
 export class ExpectedError extends Error implements Problem {
   constructor(
     readonly code: string,
@@ -56,7 +56,7 @@ export function errorBody(problem: Problem, ownRequestId?: string): object {
 const INTERNAL = generic('INTERNAL_SERVER_ERROR');
 const UNAVAILABLE = generic('SERVICE_UNAVAILABLE');
 
-/** An error that says nothing about its cause. */
+/** An error that hides its cause from the caller. */
 function generic(code: ErrorCode): Problem {
   const { status, message } = ERRORS[code];
   return { code, message, status };
@@ -70,7 +70,7 @@ const UNKNOWN: readonly ErrorDetail[] = [
   },
 ];
 
-/** Why nothing was written, while reads go on. The log has no line for each: `/readyz` reports it. */
+/** The reasons why writes fail while reads succeed. `/readyz` reports them; the log has no line for each error. */
 const UNWRITABLE = {
   'read-only': 'Nothing can be written at the moment, since the database is read-only. Reads go on; try again later.',
   'disk-full':
@@ -81,9 +81,8 @@ const UNWRITABLE = {
 const MAX_MESSAGE = 500;
 
 /**
- * What a caller is told about an error. Expected errors keep their code and message. A deadline and a database that cannot
- * be written to have messages of their own. All others become a generic error, and `internal` says that the original must
- * be logged.
+ * Converts an error to an error of a response. Expected errors keep their code and message. Deadlines and read-only databases
+ * have messages too. Any other error becomes a generic one, with `internal` set: the original must be logged.
  */
 export function problemOf(error: unknown): Problem & { internal?: true } {
   if (error instanceof ExpectedError) {
@@ -100,7 +99,7 @@ export function problemOf(error: unknown): Problem & { internal?: true } {
   return { ...INTERNAL, internal: true };
 }
 
-/** A GraphQLError either wraps what a resolver threw, or is graphql-js's or Apollo's own verdict on the request. */
+/** A GraphQLError either wraps an error of a resolver, or is an error of graphql-js or Apollo Server about the request. */
 function ofGraphQLError(error: GraphQLError): Problem & { internal?: true } {
   const { originalError, extensions, message } = error;
   if (originalError) {
@@ -121,7 +120,7 @@ function thrownBy(error: Error): unknown {
 
 function shortened({ code, status, message, details }: Problem): Problem {
   if (!details) return { code, message: shorten(message), status };
-  // A path begins with a name that the caller may have chosen: that of a variable.
+  // A path may begin with the name of a variable, which the caller has chosen.
   const short = details.map((detail) => ({ path: shorten(detail.path), message: shorten(detail.message) }));
   return { code, message: shorten(message), status, details: short };
 }
@@ -136,7 +135,7 @@ export function badInput(...details: ErrorDetail[]): ProblemError {
   return new ProblemError('BAD_USER_INPUT', message, details);
 }
 
-/** A request without the body that it needs. */
+/** The error of a request without a body. */
 export function emptyBody(): ProblemError {
   return new ProblemError('BAD_REQUEST', 'The body must not be empty.');
 }
@@ -152,7 +151,7 @@ export function unknownReference(path: string, what: string, id: bigint): Proble
   return new ProblemError('UNKNOWN_REFERENCE', message, [{ path, message }]);
 }
 
-/** Awaits a write. Replaces a failure of the database by the error given for it. */
+/** Awaits a write, and replaces the given failures of the database by errors for the caller. */
 export async function refusing<T>(
   write: Promise<T>,
   refusals: { readonly [failure in Failure]?: () => ExpectedError },
@@ -166,14 +165,14 @@ export async function refusing<T>(
 }
 
 /**
- * What a caller makes a change depend on: whether the resource is still what the caller has seen of it.
- * @param current the resource, which nobody else can change any more; `null` if there is none.
+ * The condition of a change: whether the resource is still as the caller has read it.
+ * @param current the resource, whose row is locked; `null` if there is none.
  */
 export type Precondition = (current: object | null) => boolean;
 
 /**
- * Decides on a change inside its transaction. Whether the resource exists, and whether the input is valid, is checked
- * before: such refusals take precedence (RFC 9110, section 13.2.1).
+ * Checks the condition of a change inside its transaction. The caller checks before that the resource exists and that the
+ * input is valid: these errors take precedence (RFC 9110, section 13.2.1).
  * @param read reads the resource, whose row is locked.
  * @param what the resource: `Pet 7`.
  * @throws ProblemError `PRECONDITION_FAILED`.

@@ -23,15 +23,15 @@ import {
 import { MAX_INT32, MAX_INT64 } from '../database/integers';
 import { badInput, type ErrorDetail } from './errors';
 
-/** What a value must keep beyond its type, in keywords of JSON Schema. */
+/** The rule of a value in addition to its type, in keywords of JSON Schema. */
 export interface Rule {
-  /** Whether null is refused, where a field keeps its value by being omitted. */
+  /** False for a field of an update that may be omitted, but not null. */
   readonly nullable?: false;
   /** Whether surrounding white space is removed before the text is measured and stored. */
   readonly trimmed?: true;
   /** In code points; only 0 and 1 occur. */
   readonly minLength?: number;
-  /** In code points. A text also holds only what PostgreSQL and JSON can: no NUL, no lone surrogate. */
+  /** In code points. NUL and lone surrogates are rejected as well, since PostgreSQL and JSON cannot hold them. */
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -43,7 +43,7 @@ export { MAX_INT32, MAX_INT64 };
 export const SEARCH = { maxLength: 255 } satisfies Rule;
 export const PAGE_SIZE = { minimum: 1, maximum: 100 } satisfies Rule;
 
-/** Why a value of the right type breaks a rule, in the words for the caller; empty if it does not. */
+/** The messages about a value of the right type that breaks a rule; empty if it does not. */
 export function faultsOf(rule: Rule, value: unknown): string[] {
   if (value === null && rule.nullable === false) return ['must not be null; omit it to keep the current value'];
   if (typeof value === 'string') return textFaults(rule, value);
@@ -96,15 +96,15 @@ export class Checks {
     this.details.push({ path, message });
   }
 
-  /** @throws ProblemError `BAD_USER_INPUT` with everything that failed. */
+  /** @throws ProblemError `BAD_USER_INPUT` with all failures. */
   done(): void {
     if (this.details.length) throw badInput(...this.details);
   }
 }
 
 /**
- * Where a value of a document is, from its argument: `filter.ids.1`; empty outside of arguments. Takes what a visitor is
- * given of the value.
+ * The path of a value of a document, from its argument: `filter.ids.1`; empty outside of arguments. The parameters are
+ * those of a visitor of graphql-js.
  */
 export function argumentPath(
   key: string | number | undefined,
@@ -125,12 +125,12 @@ export function ruleOf({ extensions }: Element): Rule {
   return (extensions.rule as Rule | undefined) ?? {};
 }
 
-/** Which rule of a field or an argument a value breaks. */
+/** The rules of a field or an argument that a value breaks. */
 function ruleErrors(element: Element, value: unknown, path: string): ErrorDetail[] {
   return faultsOf(ruleOf(element), value).map((message) => ({ path, message }));
 }
 
-/** Which rules of input fields are broken inside a value, which need not fit its type. */
+/** The rules of input fields that are broken inside a value, which need not fit its type. */
 function innerRuleErrors(type: GraphQLInputType, value: unknown, path: string): ErrorDetail[] {
   if (!isInputObjectType(getNamedType(type))) return [];
   const shape = getNullableType(type);
@@ -146,15 +146,15 @@ function innerRuleErrors(type: GraphQLInputType, value: unknown, path: string): 
   });
 }
 
-/** Where a variable is used. */
+/** A use of a variable. */
 export interface Place {
-  /** From its argument: `input`, `filter.ids.1`. */
+  /** The path from its argument: `input`, `filter.ids.1`. */
   readonly path: string;
-  /** The argument or input field that takes it as it is; `undefined` for an item of a list. */
+  /** The argument or input field whose value it is; `undefined` for an item of a list. */
   readonly element: Element | undefined;
 }
 
-/** Where an operation, with the fragments that it spreads, uses each variable. */
+/** The uses of each variable in an operation and its fragments. */
 export function placesOf(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
@@ -174,7 +174,7 @@ export function placesOf(
     },
   });
   visit(operation, visitor);
-  // A set also goes through what is added meanwhile.
+  // Iterating over a set includes fragments that are added during the iteration.
   for (const fragment of spread) visit(fragment, visitor);
   return (variable) => places.filter((place) => place.variable === variable);
 }
@@ -187,7 +187,7 @@ function takerOf(parent: ASTNode | readonly ASTNode[], types: TypeInfo): Element
   return isInputObjectType(object) ? object.getFields()[parent.name.value] : undefined;
 }
 
-/** At most this many errors are reported. */
+/** Maximum number of reported errors. */
 const MAX_ERRORS = 100;
 
 /** The operation whose variables are checked. */
@@ -198,9 +198,9 @@ export interface Source {
 }
 
 /**
- * Everything wrong with the variables of an operation: what does not fit its type, and what fits but breaks the rule of
- * the argument or input field that takes it. Paths lead from the argument, as for a literal and for what the domain
- * refuses, whatever the variable is called: `input.categoryId`. If it is used at several paths, its name stands for them.
+ * Finds all errors in the variables of an operation: values that do not fit their type, and values that break the rule of
+ * their argument or input field. Paths begin with the argument, as for literals: `input.categoryId`. A variable that is
+ * used at several paths is reported under its name.
  */
 export function variableErrors(
   { schema, node, fragments }: Source,
@@ -230,11 +230,11 @@ export function variableErrors(
   return details.slice(0, MAX_ERRORS);
 }
 
-/** What graphql-js says, at the path of an object, of a field that is not there or should not be. */
+/** Messages of graphql-js at the path of an object about a missing or unknown field. */
 const MISSING = /^Field "(\w+)" of required type /;
 const UNKNOWN = /^Field "(.*)" is not defined by type "(\w+)"(?:\.( Did you mean .*))?/s;
 
-/** Where a value does not fit its type. */
+/** The paths at which a value does not fit its type. */
 export function typeErrors(type: GraphQLInputType, value: unknown, path: string): ErrorDetail[] {
   const details: ErrorDetail[] = [];
   const note = (inner: readonly (string | number)[], _value: unknown, { message }: GraphQLError) => {

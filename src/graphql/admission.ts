@@ -11,13 +11,13 @@ import { type Answering, type Outcome, refusal } from './outcome';
 export interface Admitted extends Answering {
   readonly operation: Operation;
   readonly variant: Variant;
-  /** Coerced. */
+  /** The coerced variables. */
   readonly variables: Variables;
   /** The estimate for these variables. */
   readonly cost: number;
 }
 
-/** What the caller may run, or the response that refuses it. Its access is checked before its variables. */
+/** Checks access and cost, then the variables. @returns the admitted operation, or the response that rejects it. */
 export function admit(
   operation: Operation,
   sent: Variables,
@@ -36,7 +36,7 @@ export function admit(
   return refusal(badInput(...details), { request, notice });
 }
 
-/** Why this caller may not run a variant; `undefined` if it may. */
+/** @returns why the caller may not run the variant; `undefined` if it may. */
 function deny({ scopes, requests }: Variant, { caller }: OperationRequest): ProblemError | undefined {
   for (const scope of scopes) {
     const refused = refuseScope(caller, scope);
@@ -49,7 +49,7 @@ function deny({ scopes, requests }: Variant, { caller }: OperationRequest): Prob
   return new ProblemError('OPERATION_TOO_COMPLEX', message);
 }
 
-/** Why this caller may not run an operation that requires `scope`; `undefined` if it may. */
+/** @returns why the caller may not run an operation that requires `scope`; `undefined` if it may. */
 export function refuseScope({ scopes, keyId }: Caller, scope: Scope | undefined): ProblemError | undefined {
   if (scope === undefined || scopes.has(scope)) return undefined;
   const needed = `needs an API key with the scope ${scope}`;

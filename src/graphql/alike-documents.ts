@@ -23,8 +23,9 @@ import { LRUCache } from 'lru-cache';
 import type { Variables } from './context';
 
 /**
- * Documents that differ only in the values of literals. Once one of them is known, each is replaced by the same document
- * with variables in place of the literals: it is split into tokens, and neither parsed, validated nor analysed again.
+ * Many programs write values into the text of a document, so that each document is new. Documents that differ only in the
+ * values of literals are alike. The gateway validates the first of them, and replaces the others by the same document with
+ * variables in place of the literals: they are split into tokens, but not parsed, validated or analysed.
  */
 
 /** A document with variables in place of its literals. */
@@ -34,31 +35,31 @@ interface Shape {
   readonly types: readonly GraphQLInputType[];
 }
 
-/** What to run instead of a document. */
+/** The operation to run instead of a document. */
 export interface Alike {
   readonly query: string;
   /** The values of the literals. */
   readonly variables: Variables;
-  /** Moves the locations of errors from the text of `query` to that of the document. */
+  /** Translates the locations of errors from the text of `query` to the text of the document. */
   relocate(body: FormattedExecutionResult): FormattedExecutionResult;
 }
 
 const PREFIX = '__literal';
 
-/** Maximum number of shapes, and of characters of the text of each. */
+/** Maximum number of shapes, and of characters in a text. */
 const MOST_SHAPES = 1_000;
 const MOST_CHARACTERS = 10_000;
 
 export class AlikeDocuments {
   private readonly shapes = new LRUCache<string, Shape>({ max: MOST_SHAPES });
 
-  /** @param maxTokens how many tokens the parser accepts. */
+  /** @param maxTokens maximum number of tokens that the parser accepts. */
   constructor(
     private readonly schema: GraphQLSchema,
     private readonly maxTokens: number,
   ) {}
 
-  /** Remembers a valid document, if others can differ from it in values. */
+  /** Remembers the shape of a valid document that has literals. */
   add(document: DocumentNode): void {
     const split = splitText(document.loc?.source.body ?? '');
     if (!split?.values.length || this.shapes.has(split.shape)) return;
@@ -83,7 +84,7 @@ export class AlikeDocuments {
   }
 }
 
-/** The tokens of a text but for its literals, and these; `undefined` if it cannot be split, or is very long. */
+/** Separates the literals of a text from its other tokens. @returns `undefined` if the text has invalid tokens or is very long. */
 function splitText(text: string): { shape: string; values: Token[] } | undefined {
   if (text.length > MOST_CHARACTERS || text.includes(`$${PREFIX}`)) return undefined;
   const values: Token[] = [];
@@ -113,7 +114,7 @@ function* tokensOf(text: string): Generator<Token> {
   for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) yield token;
 }
 
-/** Replaces the literals of a valid document by variables; `undefined` if one has to stay. */
+/** Replaces the literals of a valid document by variables. @returns `undefined` if a literal cannot be replaced. */
 function liftLiterals(schema: GraphQLSchema, document: DocumentNode): Shape | undefined {
   const [operation, ...others] = document.definitions;
   // Fragments may share literals between operations. Before the operation they would make it hard to relocate errors.
@@ -162,7 +163,7 @@ function liftLiterals(schema: GraphQLSchema, document: DocumentNode): Shape | un
   return { text: print({ ...lifted, definitions }), types };
 }
 
-/** The value of a literal as a variable. Identifiers stay texts, since they may be larger than JSON's exact numbers. */
+/** The value of a literal as a variable. An identifier is a string, since JSON numbers are not exact beyond 2^53. */
 function literalValue({ kind, value = '' }: Token, type: GraphQLInputType): unknown {
   const isNumber = kind === TokenKind.INT || kind === TokenKind.FLOAT;
   return isNumber && getNamedType(type).name !== 'ID' ? Number(value) : value;
@@ -177,7 +178,7 @@ function isFitting(value: unknown, type: GraphQLInputType): boolean {
   }
 }
 
-/** Both texts have the same tokens after the variable definitions, but for literals and the variables in their place. */
+/** After the variable definitions both texts have the same tokens, except that one has variables in place of literals. */
 function relocate(body: FormattedExecutionResult, from: string, to: string): FormattedExecutionResult {
   if (!body.errors?.some(({ locations }) => locations)) return body;
   const there = valuesAsOne(to);
@@ -194,7 +195,7 @@ function relocate(body: FormattedExecutionResult, from: string, to: string): For
   return { ...body, errors };
 }
 
-/** The tokens of a text, without the names of variables: a variable is one token, as a literal is. */
+/** The tokens of a text, without the names of variables, so that a variable is one token, as a literal is. */
 function valuesAsOne(text: string): Token[] {
   return [...tokensOf(text)].filter(({ prev }) => prev?.kind !== TokenKind.DOLLAR);
 }

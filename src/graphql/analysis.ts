@@ -25,14 +25,14 @@ export interface Source {
   readonly fragments: Record<string, FragmentDefinitionNode>;
 }
 
-/** What is known of an operation for certain conditions of its `@skip` and `@include`, before it runs. */
+/** The static analysis of an operation for given conditions of its `@skip` and `@include`. */
 export interface Analysis {
   readonly root: SelectedFields;
-  /** How many requests it counts as: the number of selected fields with `@rateLimit`. */
+  /** The number of requests that it counts as: the number of selected fields with `@rateLimit`. */
   readonly requests: number;
-  /** What the `@requiresScope` of the selected fields demand, wherever they stand. */
+  /** The scopes that the `@requiresScope` of all selected fields require. */
   readonly scopes: ReadonlySet<Scope>;
-  /** What it is estimated to cost. */
+  /** The estimated cost. */
   readonly estimate: Estimate;
 }
 
@@ -75,7 +75,7 @@ export function fieldOf(schema: GraphQLSchema, parent: GraphQLObjectType, name: 
   return metaFields.find((meta) => meta.name === name) ?? parent.getFields()[name];
 }
 
-/** The fields that may be selected of a value of several possible types. A field that several types share is in it once. */
+/** The selected fields of a value with several possible types. A field of several types is listed once. */
 function anyOf(selections: readonly SelectedFields[]): SelectedFields {
   const fields = new Map(selections.flatMap((each) => each.fields.map((field) => [field.nodes[0], field])));
   return { fields: [...fields.values()] };

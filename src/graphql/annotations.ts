@@ -92,7 +92,7 @@ function dateOf(text: unknown, coordinate: string): Date | undefined {
   throw new Error(`The @sunset of ${coordinate} has the date ${JSON.stringify(text)}, not one such as 2027-11-01`);
 }
 
-/** What a client is told about the deprecated and unstable elements that it uses. */
+/** The headers and extensions that warn a client of the deprecated and unstable elements that it uses. */
 export interface Notice {
   readonly annotations: readonly Annotation[];
   readonly headers: Readonly<Record<string, string>>;
@@ -124,10 +124,10 @@ export function noticeFor(
   return noticeOf([...found]);
 }
 
-/** The guide that explains the dates; `extensions.deprecations` names what to use instead. */
+/** The guide that explains the dates; `extensions.deprecations` names the replacements. */
 const DEPRECATION_LINK = '</docs/deprecation>; rel="deprecation"; type="text/html"';
 
-/** Headers combine the annotations: the earliest dates, the least stable level. */
+/** Combines annotations: the headers have the earliest dates and the least stable level. */
 function noticeOf(annotations: readonly Annotation[]): Notice | undefined {
   if (!annotations.length) return undefined;
   const deprecated = annotations.flatMap(({ coordinate, deprecation }) =>

@@ -64,7 +64,7 @@ export async function createApollo(
   return apollo;
 }
 
-/** Executes operations in place of Apollo Server, which then formats none of their errors. */
+/** Executes operations in place of Apollo Server, and formats their errors. */
 function executionPlugin(executor: Executor, documents: Documents): ApolloServerPlugin<OperationRequest> {
   const run = async ({
     document,
@@ -95,13 +95,13 @@ function executionPlugin(executor: Executor, documents: Documents): ApolloServer
   };
   return {
     requestDidStart: async () => listener,
-    // Apollo Server responds with an error of its own instead of this one.
+    // Apollo Server hides this error from the caller.
     unexpectedErrorProcessingRequest: async ({ requestContext, error }) =>
       requestContext.contextValue.observer.onInternalError(error),
   };
 }
 
-/** The codes for refusals that Apollo distinguishes only by HTTP status. */
+/** The codes of rejections that Apollo Server distinguishes only by HTTP status. */
 const APOLLO_CODES: Readonly<Record<number, ErrorCode>> = {
   405: 'METHOD_NOT_ALLOWED',
   415: 'UNSUPPORTED_MEDIA_TYPE',

@@ -1,4 +1,4 @@
-// Input classes are loaded by services too, before the schema is.
+// Services load input classes before the schema is built.
 import 'reflect-metadata';
 import { Extensions } from 'type-graphql';
 import { Checks, MAX_INT32, PAGE_SIZE, type Rule, SEARCH } from '../errors/inputs';
@@ -10,12 +10,12 @@ import { Checks, MAX_INT32, PAGE_SIZE, type Rule, SEARCH } from '../errors/input
 
 const RULES = new WeakMap<object, Record<string, Rule>>();
 
-/** @param words what the description of the field says: `1 to 100`. */
+/** @param words the text in the description of the field: `1 to 100`. */
 function Bounded(rule: Rule, words?: string) {
   return (prototype: object, field: string): void => {
     const rules = RULES.get(prototype) ?? {};
     RULES.set(prototype, rules);
-    // A field may have several decorators, which share one object.
+    // Several decorators of a field add to one rule.
     rules[field] = Object.assign(rules[field] ?? {}, rule);
     Extensions({ rule: rules[field], ...(words && { bounds: words }) })(prototype, field);
   };
@@ -35,24 +35,24 @@ export const SearchText = () => Bounded(SEARCH);
 export const Range = ({ minimum, maximum }: { readonly minimum: number; readonly maximum: number }) =>
   Bounded({ minimum, maximum }, `${minimum} to ${maximum}`);
 
-/** How many items a page may have. */
+/** The number of items of a page. */
 export const PageSize = () => Range(PAGE_SIZE);
 
-/** A number of things, at least one. */
+/** A number of units, at least 1. */
 export const Quantity = () => Bounded({ minimum: 1, maximum: MAX_INT32 }, 'at least 1');
 
-/** A number of things, or none. */
+/** A number of units, at least 0. */
 export const Count = () => Range({ minimum: 0, maximum: MAX_INT32 });
 
-/** A field of an update that is omitted to keep its value, and cannot be null. */
+/** A field of an update that may be omitted, which keeps its value, but not null. */
 export const NotNull = () => Bounded({ nullable: false });
 
-/** The rules of an input type's fields; fields without one may have any value of their type. */
+/** The rules of an input type's fields; a field without a rule accepts any value of its type. */
 export function rulesOf({ prototype }: abstract new () => object): Readonly<Record<string, Rule>> {
   return RULES.get(prototype) ?? {};
 }
 
-/** @returns the input, with texts trimmed. @throws ProblemError `BAD_USER_INPUT` that names every field which breaks its rule. */
+/** @returns the input, with texts trimmed. @throws ProblemError `BAD_USER_INPUT` that names every field at fault. */
 export function checkInput<Input extends object>(type: abstract new () => Input, input: Input): Input {
   const checks = new Checks();
   const checked = checks.input(rulesOf(type), input);
@@ -60,7 +60,7 @@ export function checkInput<Input extends object>(type: abstract new () => Input,
   return checked;
 }
 
-/** A description with the field's bounds in place of `{bounds}`. @throws Error if it has none. */
+/** Replaces `{bounds}` in a description by the field's bounds. @throws Error if the field has none. */
 export function withBounds(description: string, { bounds }: Readonly<Record<string, unknown>>): string {
   if (!description.includes('{bounds}')) return description;
   if (bounds === undefined) throw new Error(`A field has no bounds for its description: ${description}`);

@@ -4,7 +4,7 @@ import { describedEnum } from './enums';
 
 export { Scope };
 
-/** The sender of a request: the party whose requests are counted, and what it may do. */
+/** The sender of a request: the identity whose requests are counted, and its scopes. */
 export interface Caller extends Subject {
   readonly scopes: ReadonlySet<Scope>;
 }

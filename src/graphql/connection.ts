@@ -32,7 +32,7 @@ export class Connection<Row> {
     private readonly countAll: () => Promise<Total>,
   ) {}
 
-  /** The number of rows in the whole list, as far as they are counted. */
+  /** The number of rows in the whole list, up to the counting limit. */
   async totalCount(): Promise<number> {
     return (await this.total()).count;
   }
@@ -66,16 +66,16 @@ export class Connection<Row> {
   }
 }
 
-/** What a list is filtered by: values by the names of the table's filters. */
+/** The filters of a list: values by the names of the table's filters. */
 type Filter = object | null | undefined;
 
-/** A page as a connection, or if it is selected as JSON, the text of each member by its key. */
+/** A page as a connection; if it is selected as JSON, the text of each member by its key. */
 export type Listed<Row> = Connection<Row> | Readonly<Record<string, JsonText>>;
 
 /**
  * Reads a page of a table.
- * @throws ProblemError `BAD_USER_INPUT` for arguments out of bounds, cursors of other lists, and names that cannot be
- * searched for.
+ * @throws ProblemError `BAD_USER_INPUT` for arguments out of bounds, cursors of other lists, and invalid search
+ * texts.
  */
 export async function connect<Row>(
   session: Session,
@@ -90,7 +90,7 @@ export async function connect<Row>(
   return connection(table, query, page, () => countRows(session, table, query.filters));
 }
 
-/** Reads the same page for each of many parents in one statement; the totals in another, once one of them is requested. */
+/** Reads the same page for each of many parents in one statement; the first requested total reads all totals in another. */
 export async function connectAll<Row>(
   session: Session,
   table: Table<Row>,

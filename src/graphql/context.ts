@@ -17,7 +17,7 @@ export interface IdempotencyRequest {
   readonly operation?: string;
 }
 
-/** Receives what is to be logged and measured about an operation. */
+/** Receives what the log and the metrics record about an operation. */
 export interface Observer {
   /**
    * Called before an operation runs.
@@ -27,22 +27,22 @@ export interface Observer {
   onOperation(operation: string, name: string | undefined): void;
   /** Called with errors whose details are hidden from the caller. */
   onInternalError(error: unknown): void;
-  /** Called with each error that the caller is told. */
+  /** Called with each error that the response reports. */
   onProblem(problem: Told): void;
 }
 
-/** An interface that operations come by. */
+/** An interface through which operations are requested. */
 export interface Api {
   readonly name: 'graphql' | 'rest';
   /** How the database may serialize rows for it; `undefined` if it must return columns. */
   readonly json?: JsonFormat;
-  /** Whether it hands over variables that it has coerced itself (GraphQL, section 6.1.2). */
+  /** Whether its variables are coerced already (GraphQL, section 6.1.2). */
   readonly coerces?: true;
 }
 
 export const GRAPHQL_API: Api = { name: 'graphql', json: { ids: 'string', nulls: 'null' } };
 
-/** What is known about a request before its document is read. */
+/** A request, before its document is read. */
 export interface OperationRequest {
   readonly session: Session;
   readonly caller: Caller;
@@ -52,11 +52,11 @@ export interface OperationRequest {
   readonly api: Api;
   /** Ignored unless the operation is a mutation. */
   readonly idempotency?: IdempotencyRequest;
-  /** What the operation's only change depends on. */
+  /** The condition of the operation's only change: `If-Match`. */
   readonly precondition?: Precondition;
 }
 
-/** The context value of one run of an operation. */
+/** The context value of one execution of an operation. */
 export class Context {
   private made: Loaders | undefined;
 
@@ -64,15 +64,15 @@ export class Context {
     readonly request: OperationRequest,
     /** What the operation costs. */
     readonly charge: Charge,
-    /** Where it reads and writes. */
+    /** The session in which it reads and writes. */
     readonly session: Session,
-    /** Which rows the pages inside of leaves have. */
+    /** The rows of the pages inside of leaves. */
     readonly nested?: Nested,
-    /** Set if this is the answer to an event of a subscription. */
+    /** The event of a subscription that is answered. */
     readonly event?: object,
   ) {}
 
-  /** Most operations load nothing. */
+  /** Made on demand: most operations load nothing. */
   get loaders(): Loaders {
     this.made ??= this.event ? loadersFor(this.event) : new Loaders();
     return this.made;

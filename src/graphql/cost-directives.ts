@@ -13,8 +13,8 @@ import { DEFAULT_PAGE } from './connection';
 type Field = GraphQLField<unknown, unknown>;
 
 /**
- * What the elements of the schema cost that are not one value each: multiples of what it costs to read a value, write it
- * as JSON and send it, on average. docs/bounds.md explains them to clients.
+ * The costs of elements that are more than one value, as multiples of the average cost to read a value, write it as JSON
+ * and send it. docs/bounds.md explains them to clients.
  */
 export const WEIGHTS = {
   /** A text of up to 2,000 characters. */
@@ -22,7 +22,7 @@ export const WEIGHTS = {
   /** A statement, or its part for one parent. */
   connection: 20,
   filter: 10,
-  /** Looking for a text within texts. */
+  /** Searching for a text within texts. */
   search: 1000,
   /** Counting up to 10,000 rows. */
   count: 250,
@@ -43,7 +43,7 @@ export const Paged =
 export const Weighs = (weight: number) => Directive(`@cost(weight: "${weight}")`);
 
 /**
- * Marks a list that is as long as an argument says, or as the list in it.
+ * Marks a list whose length is the value of an argument, or the length of a list given for it.
  * @param otherwise the argument's default.
  */
 export const Sized = (argument: string, otherwise?: number) => {
@@ -79,7 +79,7 @@ export const COST_DIRECTIVES = [COST, LIST_SIZE];
 export interface ListSize {
   readonly assumedSize?: number;
   readonly slicingArguments?: readonly string[];
-  /** The lists that it is about, in the object that the field returns; without them the field is the list. */
+  /** The lists of this length in the object that the field returns; without them the field itself is the list. */
   readonly sizedFields?: readonly string[];
 }
 

@@ -68,14 +68,14 @@ export function estimateAt({ most, at }: Estimate, variables: Variables): number
 }
 
 /**
- * The maximum estimated cost of an operation of each kind, and of a `free` one, which uses no quota. A subscription's is that
- * of each event, as it is charged only when it starts.
+ * The maximum estimated cost of an operation of each kind, and of an operation that is free of quota. The limit of a
+ * subscription applies to each event, since a subscription is charged only when it starts.
  */
 export type CostLimits = Readonly<Record<`${OperationTypeNode}` | 'free', number>>;
 
 /** Events are free of quota, so each must be little work. */
 const MAX_EVENT_COST = 250;
-/** Ten times as many operations are free of quota as are counted, so each is less work. Introspection by tools takes half. */
+/** A caller may send ten times as many free operations as counted ones. Introspection by tools takes half of this limit. */
 const MAX_FREE_COST = 10_000;
 
 /** @param most the maximum estimated cost of a counted operation. */
@@ -84,15 +84,15 @@ export function costLimits(most: number): CostLimits {
   return { query: most, mutation: most, subscription: event, free };
 }
 
-/** What is known of an operation before it runs. */
+/** The analysis of an operation, as far as the limits need it. */
 interface Estimated {
   readonly root: SelectedFields;
   readonly estimate: Estimate;
-  /** How many requests it counts as. */
+  /** The number of requests that it counts as. */
   readonly requests: number;
 }
 
-/** How many elements a refusal names. */
+/** Maximum number of elements that an error names. */
 const NAMED = 3;
 
 /**
@@ -123,7 +123,7 @@ export function refuseCost(
   return new ProblemError('OPERATION_TOO_COMPLEX', message);
 }
 
-/** In words, what costs most: `Pet.id 10000, Pet.name 10000`. */
+/** Names the elements that cost most: `Pet.id 10000, Pet.name 10000`. */
 function dearestOf(shares: ReadonlyMap<string, number>): string {
   const dearest = [...shares].filter(([, share]) => share > 0).sort(([, a], [, b]) => b - a);
   const named = dearest.slice(0, NAMED).map(([element, share]) => `${element} ${Math.round(share)}`);
@@ -138,29 +138,29 @@ function pagesIn({ fields }: SelectedFields): string[] {
   return [...new Set(pages)];
 }
 
-/** A response key costs nothing up to this length, and one for each further such length that it begins. */
+/** A response key of up to this length costs nothing; each further part of this length costs 1. */
 const NAME_LENGTH = 16;
 /** The assumed length of lists that do not declare theirs. */
 const ASSUMED_LENGTH = MAX_PAGE;
 
-/** What is known of the objects that have a selection. */
+/** The objects that have a selection. */
 interface Place {
   /** The fields that are lists of a page's length, and that length. */
   readonly page?: { readonly fields: readonly string[]; readonly length: Estimate };
   readonly introspected?: Introspected;
 }
 
-/** What a field costs in each object that has it. */
+/** The cost of a field in each object that has it. */
 interface FieldCost {
-  /** By itself: its values, its name, its arguments; each with what it is called in messages. */
+  /** The costs of its values, its name and its arguments, each with its name in messages. */
   readonly own: readonly (readonly [what: string, cost: Estimate])[];
-  /** How many objects it has, which have its selection. */
+  /** The number of objects in it, each of which has its selection. */
   readonly length: Estimate;
   readonly inside: Place;
 }
 
 /**
- * Estimates what an operation costs before it runs: how much is read, written and sent. Each field counts 1, or the weight of
+ * Estimates the cost of an operation before it runs: how much is read, written and sent. Each field counts 1, or the weight of
  * its `@cost`, in every object that has it; `@listSize` says how many there are, and the schema itself how much
  * introspection finds. Long names and given arguments are added.
  */
@@ -177,7 +177,7 @@ export class FieldCosts {
     );
   }
 
-  /** What each element of the schema adds to the total for these variables. */
+  /** The part of each schema element in the total for these variables. */
   shares(root: SelectedFields, variables: Variables): ReadonlyMap<string, number> {
     const shares = new Map<string, number>();
     const visit = ({ fields }: SelectedFields, place: Place, objects: number) => {
@@ -223,7 +223,7 @@ function argumentsOf({ field, coordinate, nodes }: SelectedField): [string, Esti
   });
 }
 
-/** Objects that are nowhere have no fields. */
+/** Without objects there are no fields. */
 function ratio(values: number, parents: number): number {
   return parents && values / parents;
 }
@@ -260,7 +260,7 @@ const MAX_ITEMS = 100 * 1024;
 function estimateValue(type: GraphQLInputType, weight: number, node: ValueNode): Estimate {
   if (!holdsVariable(node)) return constant(costOf(type, weight, valueFromASTUntyped(node)));
   const most = weight + mostInside(type);
-  // Most arguments cost nothing, whatever their value.
+  // Most arguments cost nothing.
   return most ? { most, at: (variables) => costOf(type, weight, valueFromASTUntyped(node, variables)) } : constant(0);
 }
 

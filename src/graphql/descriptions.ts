@@ -18,8 +18,8 @@ interface Described {
 }
 
 /**
- * Describes the schema and its root types. The descriptions of elements with directives end with a paragraph that says
- * the same, since introspection shows no directives (GraphQL, section 4).
+ * Describes the schema and its root types. Introspection shows no directives (GraphQL, section 4), so the descriptions of
+ * elements with directives end with a paragraph about them.
  */
 export function describeSchema(schema: GraphQLSchema, description: string): GraphQLSchema {
   const annotations = annotationsOf(schema);
@@ -49,7 +49,7 @@ export function describeSchema(schema: GraphQLSchema, description: string): Grap
   return new GraphQLSchema({ ...described.toConfig(), description });
 }
 
-/** A description without what {@link describeSchema} adds. */
+/** A description without the paragraph that {@link describeSchema} adds. */
 export function ownDescription({ description }: Pick<Described, 'description'>): string {
   return String(description).split('\n\n')[0] ?? '';
 }

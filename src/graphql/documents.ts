@@ -21,7 +21,7 @@ import { isFreeOfQuota } from './free-of-quota';
 import { mostVariants } from './operation';
 import { OperationQueue } from './operation-queue';
 
-/** Limits on documents; the estimated cost of their operations has a limit of its own. */
+/** Limits on documents. The estimated cost of their operations is limited separately. */
 export interface DocumentLimits {
   /** Maximum number of tokens; the parser stops beyond it. */
   readonly tokens: number;
@@ -29,14 +29,14 @@ export interface DocumentLimits {
   readonly depth: number;
 }
 
-/** Maximum number of errors reported for one document, not counting the one that says there are more. */
+/** Maximum number of errors reported for one document; an additional error says that there are more. */
 const MAX_ERRORS = 20;
-/** What a parsed document takes in memory for each character, and each field of a variant, as measured. */
+/** The measured memory of a parsed document, for each character and for each field of a variant. */
 const CHARACTER_BYTES = 120;
 const FIELD_BYTES = 1000;
 /** Maximum bytes of documents and their variants. */
 const MAX_BYTES = 64_000_000;
-/** A larger document is parsed again each time, so that one does not displace all others. */
+/** A larger document is not cached, so that it does not displace all others. */
 const MAX_BYTES_OF_ONE = 8_000_000;
 /** Maximum number of characters of automatic persisted queries. */
 const MAX_PERSISTED = 1024 * 1024;
@@ -45,17 +45,17 @@ const NOT_IN_SAFELIST = new GraphQLError('Only trusted documents may run here; t
   extensions: { code: 'QUERY_NOT_IN_SAFELIST' },
 });
 
-/** Documents that may run even where no others may. */
+/** The list of trusted documents. */
 export interface TrustedList {
   /** @param hash the SHA-256 of its text. */
   find(hash: string): DocumentNode | undefined;
   /** @param id the id in the manifest, or `sha256:` and the hash of the text. */
   textOf(id: string): string | undefined;
-  /** Whether a document is one of them, ignoring white space, comments and the order of definitions. */
+  /** Whether a document is in the list, ignoring white space, comments and the order of definitions. */
   lists(document: DocumentNode): boolean;
 }
 
-/** A cache as Apollo Server uses one. */
+/** The cache interface of Apollo Server. */
 interface Cache<Value> {
   get(key: string): Promise<Value | undefined>;
   set(key: string, value: Value): Promise<void>;
@@ -69,7 +69,7 @@ interface Cache<Value> {
 export class Documents {
   readonly parseOptions: { readonly maxTokens: number };
   readonly validationOptions = { maxErrors: MAX_ERRORS };
-  /** Rules beside those of the GraphQL specification. */
+  /** Validation rules in addition to the GraphQL specification. */
   readonly rules: ValidationRule[];
   /** Apollo Server's document store. Its keys end with the hash. */
   readonly store: Cache<DocumentNode> = {
@@ -134,29 +134,30 @@ export class Documents {
   }
 
   /**
-   * Why a valid document may not run for this caller; `undefined` if it may. If only trusted documents may run, admins may
-   * still send others, and everyone those that use no quota.
+   * Checks whether a caller may run a valid document. With `onlyTrusted`, admins may still run other documents, and all
+   * callers may run documents that use no quota.
+   * @returns the error, or `undefined`.
    */
   refuse(document: DocumentNode, { scopes }: Caller): GraphQLError | undefined {
     if (!this.onlyTrusted || scopes.has('ADMIN') || this.trusted?.lists(document)) return undefined;
     return isFreeOfQuota(this.schema, document) ? undefined : NOT_IN_SAFELIST;
   }
 
-  /** Whether a document need not be parsed and validated. */
+  /** Whether a document has been parsed and validated. */
   has(text: string): boolean {
     return this.knownTexts.has(text) || this.trusted?.find(hashOf(text)) !== undefined;
   }
 
   /**
-   * A known document that differs from this one only in the values of literals, as programs write them that put values into
-   * the text. Reading an unknown document costs ten times as much as running a known one.
+   * Finds a known document that differs only in the values of literals. Parsing and validating an unknown document costs
+   * ten times as much as running a known one.
    */
   findAlike(text: string): Alike | undefined {
-    // A document that is like a trusted one need not be trusted.
+    // A document that is like a trusted document is not trusted itself.
     return this.onlyTrusted ? undefined : this.alike.find(text);
   }
 
-  /** Waits until an unknown document may be read. @throws Ended if the deadline ends first. */
+  /** Waits until an unknown document may be parsed and validated. @throws Ended if the deadline ends first. */
   async waitToRead(work: Work): Promise<void> {
     const leave = await this.queue.enterToRead(work);
     leave();
@@ -183,13 +184,13 @@ function textOf({ loc }: DocumentNode): string {
   return loc?.source.body ?? '';
 }
 
-/** What a document takes in memory when every operation in it has run under all of its conditions. */
+/** The memory of a document once all variants of its operations have run. */
 function bytesOf(document: DocumentNode): number {
   const characters = document.loc?.end ?? 0;
   return CHARACTER_BYTES * (characters + 1) + FIELD_BYTES * fieldsOf(document) * mostVariants(document);
 }
 
-/** Adds the path of the argument to errors about literals that a scalar rejects, as errors about variables have it. */
+/** Adds the path of the argument to errors about invalid literals; errors about variables have it already. */
 export function addArgumentPaths(errors: readonly GraphQLError[], document: DocumentNode): void {
   for (const { extensions, message, nodes } of errors) {
     if (extensions.code !== 'BAD_USER_INPUT') continue;

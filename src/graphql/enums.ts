@@ -8,7 +8,7 @@ export function enumOf<Name extends string>(name: string, description: string, v
   return describedEnum(Object.fromEntries(names) as { readonly [value in Name]: value }, name, description, values);
 }
 
-/** Declares an enum that exists already, such as one of Prisma's client. @returns the enum. */
+/** Declares an existing enum, such as an enum of Prisma's client. @returns the enum. */
 export function describedEnum<Values extends object>(
   enumeration: Values,
   name: string,

@@ -41,7 +41,7 @@ export interface ExecutorOptions {
  * anything runs. `@rateLimit` charges the whole operation before the first of its counted fields.
  */
 export class Executor {
-  /** How often deprecated and unstable elements were used. */
+  /** Counts the uses of deprecated and unstable elements. */
   readonly uses = new Uses();
   private readonly operations: Operations;
   private readonly schemaWithLeaves: GraphQLSchema;
@@ -69,8 +69,8 @@ export class Executor {
 
   /**
    * Starts a subscription. It is checked and charged once, not for each event.
-   * @param onOver called when it ends, if it started.
-   * @returns the subscription, or the response that refuses it.
+   * @param onOver called when a started subscription ends.
+   * @returns the subscription, or the response that rejects it.
    */
   async subscribe(
     document: DocumentNode,
@@ -137,10 +137,10 @@ export class Executor {
     const { request, variant } = admitted;
     const charge = new Charge(request.meter, variant.requests);
     try {
-      // No field charges it then: it only counts towards what a caller may do free of quota.
+      // Without counted fields no directive charges it. It counts towards the limit on free operations.
       if (variant.requests === 0) await charge.settle();
       const result = await this.executeIn(request.session, admitted, sent, charge);
-      // Fields beside one that failed may still run, and nobody waits for them.
+      // After an error, other fields may still run although their results are not needed.
       if (result.errors) request.session.work.deadline.end();
       return charge.problem ? refusal(charge.problem, admitted) : answer(result, admitted);
     } catch (problem) {
@@ -157,8 +157,8 @@ export class Executor {
   }
 
   /**
-   * Executes the operation, with its plain root fields as leaves. Wrong arguments inside of leaves are left to the
-   * resolvers, whose errors have the exact paths.
+   * Executes the operation, with its plain root fields as leaves. If arguments inside of leaves are wrong, it executes the
+   * operation without leaves, since the errors of resolvers have the exact paths.
    * @throws ProblemError `OPERATION_TOO_COMPLEX` if the response would be too large.
    */
   private async executeIn(
@@ -210,14 +210,14 @@ export class Executor {
   }
 }
 
-/** Names the answer to an event: subscribers with the same document, variables and scopes get the same answer. */
+/** Identifies the answer to an event: it is the same for all subscribers with the same document, variables and scopes. */
 function workOf({ operation, request }: Admitted, sent: Variables): string {
   const { document, name } = operation;
   const parts = [document.loc?.source.body ?? print(document), name, sent, [...request.caller.scopes]];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
 }
 
-/** `undefined` if arguments are wrong, or pages cannot be read for each of many rows. */
+/** @returns `undefined` if arguments are wrong, or if the pages of all rows have to be read in one statement. */
 function nestedOf(pages: Rewritten['pages'], variables: Variables): Nested | undefined {
   try {
     return nestedPages(pages, variables);

@@ -1,7 +1,7 @@
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { isCounted } from './directives';
 
-/** Whether a document, validated or not, plainly uses no quota: only introspection, `rateLimit`, `viewer`. */
+/** Whether a document, validated or not, has only queries of fields that use no quota: introspection, `rateLimit`, `viewer`. */
 export function isFreeOfQuota(schema: GraphQLSchema, { definitions }: DocumentNode): boolean {
   const fields = schema.getQueryType()?.getFields() ?? {};
   return definitions.every((node) => {

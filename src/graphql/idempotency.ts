@@ -67,15 +67,15 @@ interface Answer {
 const MAX_BYTES = 1024 * 1024;
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
-/** After these nothing is stored: the caller may correct the input or the version, and use the key again. */
+/** Responses with these codes are not stored: the caller may correct the request and send it with the same key. */
 const CORRECTABLE: readonly string[] = ['BAD_USER_INPUT', 'PRECONDITION_FAILED'] satisfies ErrorCode[];
 
 /**
- * Runs each mutation once per idempotency key. The response is stored in the same transaction as the change, so
- * a crash leaves either both or neither, and no lock to release.
+ * Runs each mutation once per idempotency key. The response is stored in the transaction of the change: a crash leaves
+ * both or neither, and no lock.
  */
 export class IdempotentMutations {
-  /** Keys in use in this process: the embedded database would make a second request wait instead of rejecting it. */
+  /** Keys in use in this process. The embedded database would make a second request wait instead of rejecting it. */
   private readonly running = new Set<string>();
 
   /** @param now milliseconds of the Unix epoch. */
@@ -86,7 +86,7 @@ export class IdempotentMutations {
     const { request, charge, notice } = mutation;
     try {
       const claim = claimOf(mutation);
-      // A replay runs no field that would charge it.
+      // A replay runs no field, so no directive charges it.
       await charge.settle();
       const answered = await this.runOnce(claim, mutation, execute);
       if (answered.replayed)
@@ -105,9 +105,9 @@ export class IdempotentMutations {
     this.running.add(id);
     const respond = (run: (transaction: Transaction) => Promise<Body>) =>
       mutation.request.session.transaction(async (transaction): Promise<Answer> => {
-        // Held until the transaction ends in any way.
+        // The transaction holds the lock until it ends.
         const isMine = await tryLock(transaction, { text: id });
-        // The previous holder of the lock may have finished meanwhile.
+        // The previous holder of the lock may have stored its response.
         const body = await this.find(transaction, claim);
         if (body) return { body, replayed: true };
         if (!isMine) throw new ProblemError('IDEMPOTENCY_IN_PROGRESS');
@@ -120,7 +120,7 @@ export class IdempotentMutations {
     } catch (error) {
       if (!(error instanceof Rejected)) throw error;
       const { body, code } = error;
-      // Nothing of the mutation remains, so a crash between the two transactions loses nothing.
+      // The mutation was rolled back, so a crash between the two transactions loses nothing.
       return CORRECTABLE.includes(code) ? { body, replayed: false } : await respond(async () => body);
     } finally {
       this.running.delete(id);
@@ -150,7 +150,7 @@ export class IdempotentMutations {
   }
 }
 
-/** @throws ProblemError `BAD_USER_INPUT` if the header is malformed, or the operation may not have one. */
+/** @throws ProblemError `BAD_USER_INPUT` if the header is malformed, or the operation accepts no key. */
 function claimOf({ request, operation, variant, variables }: Mutation): Claim {
   const { header = '', operation: prepared } = request.idempotency ?? {};
   const [, token, quoted] = IDEMPOTENCY_KEY_FORM.exec(header) ?? [];
@@ -165,7 +165,7 @@ function claimOf({ request, operation, variant, variables }: Mutation): Claim {
   return { caller: request.caller.id, key, fingerprint: fingerprintOf([text, operation.name], variables) };
 }
 
-/** The root field has failed: thrown to roll back its changes. */
+/** Thrown when the root field has failed, to roll back its changes. */
 class Rejected extends Error {
   constructor(
     readonly body: Body,
@@ -177,14 +177,14 @@ class Rejected extends Error {
 
 /**
  * The body of the response.
- * @throws Rejected, or the first error that is not the caller's fault, so that nothing is stored.
+ * @throws Rejected if the root field failed; the first internal error, so that nothing is stored.
  */
 function bodyOf(result: ExecutionResult, mutation: Mutation): Body {
   const problems = (result.errors ?? []).map((error) => ({ error, ...problemOf(error) }));
   const failed = problems.find(({ internal }) => internal);
   if (failed) throw failed.error.originalError ?? failed.error;
   const { body } = answer(result, mutation);
-  // Fields below the root field only read.
+  // Errors of fields below the root field do not undo its changes: they only read.
   const rejected = problems.find(({ error }) => error.path?.length === 1);
   if (rejected) throw new Rejected(body, rejected.code);
   return body;
@@ -224,13 +224,13 @@ function tooLarge(): ProblemError {
 export interface CleaningOptions {
   /** Milliseconds of the Unix epoch. */
   now(): number;
-  /** Called when a round fails; the next one starts afresh. */
+  /** Called when a round fails; the next round starts at its time. */
   onError(error: unknown): void;
   /** Interval between rounds, in milliseconds. */
   readonly every?: number;
 }
 
-/** Responses deleted in one transaction: few enough to go unnoticed. */
+/** Responses deleted in one transaction, few enough to hold no lock for long. */
 const BATCH = 500;
 
 /**

@@ -2,7 +2,7 @@ import type { GraphQLNamedType } from 'graphql';
 import { Extensions } from 'type-graphql';
 import type { Element } from '../errors/inputs';
 
-/** What the OpenAPI document says of a field beyond its type and its rule. */
+/** Keywords of a field in the OpenAPI document, in addition to its type and its rule. */
 export interface FieldKeywords {
   readonly example?: unknown;
   readonly enum?: string[];
@@ -12,10 +12,10 @@ export interface FieldKeywords {
   readonly maxItems?: number;
 }
 
-/** What the OpenAPI document says of a type beyond its fields. */
+/** Keywords of a type in the OpenAPI document, in addition to its fields. */
 export interface TypeKeywords {
   readonly example?: Readonly<Record<string, unknown>>;
-  /** The required fields of a payload, where the specification asks for fewer than are always there. */
+  /** The required fields of a payload, if the specification requires fewer than the gateway always sends. */
   readonly required?: readonly string[];
 }
 

@@ -19,7 +19,7 @@ export function sizeOf(value: unknown): number {
 }
 
 /**
- * A response as JSON.stringify serializes it, with the JSON of the database as it is. Its keys are GraphQL names (section
+ * A response as JSON.stringify serializes it, with the unchanged JSON of the database. Its keys are GraphQL names (section
  * 2.1.9), which need no escaping.
  */
 export function serialize(value: unknown): string {

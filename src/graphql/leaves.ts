@@ -94,10 +94,10 @@ interface NestedPage {
   readonly field: SelectedField;
 }
 
-/** What a leaf selects, by its field node: {@link leafSelection} reads it for `@Selected()`. */
+/** The selections of leaves, by their field nodes: {@link leafSelection} reads them for `@Selected()`. */
 const selections = new WeakMap<FieldNode, Selection>();
 
-/** What the leaf of a field node selects; `undefined` if it is none. */
+/** The selection of a leaf; `undefined` for other field nodes. */
 export function leafSelection(node: FieldNode | undefined): Selection | undefined {
   return node && selections.get(node);
 }
@@ -123,7 +123,7 @@ export function rewrite(
       return leaf;
     });
   });
-  // Beside introspection the document runs as sent: the executed schema has hidden fields.
+  // Introspection of the executed schema would show its hidden fields.
   if (!hasLeaves || root.fields.some(({ field }) => field.name === '__schema' || field.name === '__type'))
     return undefined;
   const operation = { ...node, selectionSet: { ...node.selectionSet, selections: nodes } };
@@ -132,8 +132,8 @@ export function rewrite(
 }
 
 /**
- * Which rows the nested pages have.
- * @returns `undefined` if some are not read in the order of an index: the resolvers then read them for all parents at once.
+ * The rows of the nested pages.
+ * @returns `undefined` if a page is not read in the order of an index: resolvers then read the pages of all parents at once.
  * @throws ProblemError `BAD_USER_INPUT` for wrong arguments.
  */
 export function nestedPages(
@@ -150,7 +150,7 @@ export function nestedPages(
   return nested;
 }
 
-/** Thrown, and caught here, where a selection is more than a tree of columns, related rows and pages. */
+/** Thrown and caught in this file if a selection is more than a tree of columns, related rows and pages. */
 class NotPlain extends Error {}
 const NOT_PLAIN = new NotPlain();
 
@@ -162,7 +162,7 @@ class TreeReader {
     private readonly format: JsonFormat,
   ) {}
 
-  /** What a root field selects; `undefined` if that is not plain. */
+  /** The selection of a root field; `undefined` if it is not plain. */
   selection({ field, selection }: SelectedField): Selection | undefined {
     const table = tableOf(field.type, this.tables);
     if (!table || !selection) return undefined;
@@ -187,7 +187,7 @@ class TreeReader {
       if (field.name === '__typename') return { key, constant: table.type };
       if (!selection) {
         if (field.args.length || !isWritable(table, field.name) || texts.has(field.name)) throw NOT_PLAIN;
-        // The database must not repeat a text under many names in every row.
+        // A text under many aliases would make the database write it many times in every row.
         if (table.columns[field.name]?.kind === 'text') texts.add(field.name);
         return { key, column: field.name };
       }
@@ -201,7 +201,7 @@ class TreeReader {
       this.pages.push({ page, table: other, field: selected });
       return { key, pages: field.name, page };
     });
-    // Without a first member that is always there, it is unknown where commas are needed.
+    // The SQL writes a comma before each member but the first, which must therefore always be present.
     const [first] = members;
     const isSure = first && ('constant' in first || ('column' in first && first.column === table.idField));
     if (this.format.nulls === 'omitted' && !isSure) throw NOT_PLAIN;

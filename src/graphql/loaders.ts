@@ -7,19 +7,19 @@ import { ProblemError } from '../errors/errors';
 export type Batch<Value, Key = bigint> = (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;
 
 /**
- * The loaders of one operation: one for each place that selects a relation, since all rows at a place need the same
- * arguments and columns. So a place costs one statement, however many rows it has.
+ * The loaders of one operation, one for each selection of a relation: all rows of a selection need the same arguments and
+ * columns, so that one statement reads them, however many rows there are.
  */
 export class Loaders {
   private readonly byPlace = new Map<Selection, DataLoader<unknown, unknown>>();
 
-  /** @param cache whether values are kept. One that a root field of a mutation has read would be stale in the next. */
+  /** @param cache whether values are kept. In a mutation they could be stale in the next root field. */
   constructor(private readonly cache = false) {}
 
   /**
-   * Loads the value of `key`, batched with the others of its place.
-   * @param place what the place selects: each has its own.
-   * @param required what to call the value in the error if it must exist.
+   * Loads the value of `key`, batched with the others of its selection.
+   * @param place the selection.
+   * @param required the name of the value in the error, if it must exist.
    * @throws ProblemError `NOT_FOUND` if there is none and it is required.
    */
   load<Value, Key = bigint>(
@@ -43,7 +43,7 @@ export class Loaders {
   }
 }
 
-/** The loaders that all subscribers to an event share: it reads each related row once. */
+/** The loaders that all subscribers to an event share, so that each related row is read once. */
 export const loadersFor = memoize1((_event: object) => new Loaders(true));
 
 /** Foreign keys hold, so the value existed when the row that refers to it was read. */

@@ -5,7 +5,7 @@ const CHEAP = 2_000;
 /** The estimated cost of one caller's expensive operations that may run at once. An operation that costs more runs alone. */
 const MAX_RUNNING = 30_000;
 
-/** Says that an operation is done. */
+/** To be called when an operation is done. */
 export type Leave = () => void;
 
 interface Waiting {
@@ -13,16 +13,16 @@ interface Waiting {
   start(): void;
 }
 
-/** What one caller runs, and what waits. */
+/** The cost of the operations that one caller runs, and its waiting operations. */
 interface CallerQueue {
   running: number;
   readonly waiting: Waiting[];
 }
 
 /**
- * Keeps one caller's expensive operations from holding the event loop: each caller has a FIFO queue, from which operations
- * start while the estimated cost of those that run allows it. In each iteration of the event loop at most one of all
- * callers' operations starts, round-robin, so that other requests are served between them.
+ * Keeps one caller's expensive operations from blocking the event loop. Each caller has a FIFO queue, whose operations start
+ * while the estimated cost of the caller's running operations is within the limit. In each iteration of the event loop at
+ * most one operation of all callers starts, round-robin, so that other requests are served between them.
  */
 export class OperationQueue {
   /** Callers that run or wait, the next one first. */
@@ -40,7 +40,7 @@ export class OperationQueue {
     return cost <= CHEAP ? NOTHING_TO_LEAVE : this.enterQueue(work, cost);
   }
 
-  /** Waits until a document may be parsed and validated, which holds the event loop. @throws Ended if the deadline ends first. */
+  /** Waits until a document may be parsed and validated, which blocks the event loop. @throws Ended if the deadline ends first. */
   enterToRead(work: Work): Leave | Promise<Leave> {
     return this.enterQueue(work, 0);
   }

@@ -19,7 +19,7 @@ const MAX_VARIANTS = 16;
 
 /** An operation under certain conditions of its `@skip` and `@include`. */
 export interface Variant extends Analysis {
-  /** With its plain root fields as leaves; `undefined` if it has none, or may have none. */
+  /** The document with plain root fields as leaves; `undefined` if there are none. */
   withLeaves(format: JsonFormat): Rewritten | undefined;
 }
 
@@ -28,7 +28,7 @@ export class Operation implements Source {
   readonly name: string | undefined;
   /** Its kind and root field, a bounded set of values: `query pets`, `mutation (several)`. */
   readonly label: string;
-  /** What it reports about the deprecated and unstable elements that it names. */
+  /** The notice about the deprecated and unstable elements that it names. */
   readonly notice: Notice | undefined;
   /** The variables that `@skip` and `@include` depend on. */
   private readonly conditions: readonly string[];
@@ -90,7 +90,7 @@ export class Operation implements Source {
   }
 }
 
-/** A cache of operations, which keeps them as long as their document is referenced. */
+/** A cache of operations, which are kept as long as their document is referenced. */
 export class Operations {
   private readonly known = new WeakMap<DocumentNode, Map<string | undefined, Operation>>();
 
@@ -124,7 +124,7 @@ function rootFieldOf({ selectionSet }: OperationDefinitionNode): string {
   return first !== undefined && fields.every((field) => field === first) ? first : '(several)';
 }
 
-/** How many variants an operation of a document can have at once. */
+/** Maximum number of variants of an operation of this document. */
 export function mostVariants(document: DocumentNode): number {
   return Math.min(MAX_VARIANTS, 2 ** conditionsOf(document).length);
 }

@@ -6,17 +6,17 @@ import type { Notice } from './annotations';
 import type { OperationRequest } from './context';
 import { sizeOf } from './json-text';
 
-/** The response to one operation. `status` is the HTTP status: 200 if it was executed, else that of the first error. */
+/** The response to one operation. `status` is the HTTP status: 200 if it was executed, else the status of the first error. */
 export interface Outcome {
   readonly status: number;
   readonly body: FormattedExecutionResult;
-  /** What it reports about deprecated and unstable elements that the operation uses. */
+  /** The notice about the deprecated and unstable elements that the operation uses. */
   readonly notice?: Notice;
   /** For an operation with an idempotency key: whether this is a stored response. */
   readonly replayed?: boolean;
 }
 
-/** What the responses to one operation have in common. */
+/** The context of a response to an operation. */
 export interface Answering {
   readonly request: OperationRequest;
   readonly notice?: Notice;
@@ -24,7 +24,7 @@ export interface Answering {
 
 type Body = { -readonly [member in keyof FormattedExecutionResult]: FormattedExecutionResult[member] };
 
-/** What an operation costs: how many requests it counts as, and the estimate of the values that it takes. */
+/** The cost of an operation: the number of requests that it counts as, and the estimated cost. */
 interface Costs {
   readonly variant: { readonly requests: number };
   readonly cost: number;
@@ -34,7 +34,7 @@ interface Costs {
 export function answer(result: ExecutionResult, answering: Answering & Costs): Outcome {
   const body = eventOf(result, answering);
   const { status: limitStatus } = answering.request.meter;
-  // REST has the limits in headers.
+  // REST reports the limits in headers.
   if (limitStatus && answering.request.api.name === 'graphql')
     body.extensions = { cost: costOf(answering, limitStatus), ...body.extensions };
   return { status: 200, body, notice: answering.notice };
@@ -47,7 +47,7 @@ export function eventOf({ errors, data }: ExecutionResult, { request, notice }: 
   return body;
 }
 
-/** The response to an operation that is refused as a whole: no data, and the error's own status. */
+/** The response to a rejected operation: no data, and the status of the error. */
 export function refusal(error: unknown, { request, notice }: Answering): Outcome {
   const problem = report(error, request);
   return {
@@ -60,11 +60,11 @@ export function refusal(error: unknown, { request, notice }: Answering): Outcome
   };
 }
 
-/** At most how many bytes a response has around its data. */
+/** Maximum number of bytes of a response around its data. */
 const ENVELOPE = 1000;
 
 /**
- * A result that is not too large.
+ * Checks the size of a result.
  * @param hasRun whether root fields with data have made changes, which remain.
  * @throws ProblemError `OPERATION_TOO_COMPLEX`.
  */
@@ -81,7 +81,7 @@ export function bounded(result: ExecutionResult, maxBytes: number, hasRun: boole
   throw new ProblemError('OPERATION_TOO_COMPLEX', message, details.length ? details : undefined);
 }
 
-/** At most how many bytes an error has; its details repeat what its message says. */
+/** Maximum number of bytes of an error: its details repeat its message. */
 function errorSize({ message, path }: GraphQLError): number {
   return 300 + 2 * sizeOf(message) + sizeOf(path);
 }
@@ -97,7 +97,7 @@ export function extensionsOf({ code, status, details }: Problem, requestId?: str
   return { code, status, ...(details && { details }), ...(requestId && { requestId }) };
 }
 
-/** What the operation cost, and what remains in each window. */
+/** The cost of the operation, and the remaining quota of each window. */
 function costOf({ variant, cost }: Costs, { windows: [minute, day] }: LimitStatus) {
   return {
     operation: variant.requests,

@@ -2,8 +2,8 @@ import { getDocumentNodeFromSchema } from '@graphql-tools/utils';
 import { type DefinitionNode, type GraphQLSchema, Kind, print } from 'graphql';
 
 /**
- * A schema as text, with directives; for a subgraph, what supergraphs are composed from. It begins with what can be asked
- * for, then come the types in the order in which that leads to them, and at last the directives.
+ * A schema as text, with directives, as supergraphs are composed from it. It has the root types first, then the types in
+ * the order in which the root fields lead to them, then the directives.
  */
 export function printed(schema: GraphQLSchema): string {
   if (typeof schema.extensions.sdl === 'string') return schema.extensions.sdl;

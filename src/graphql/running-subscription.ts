@@ -10,20 +10,19 @@ type Answer = IteratorResult<FormattedExecutionResult, undefined>;
 const OVER: Answer = { value: undefined, done: true };
 
 /**
- * The events of a running subscription. If anything but the subscriber ends it, the last event is an error that
- * says why.
+ * The events of a running subscription. If the gateway ends it, the last event is an error that says why.
  */
 export class RunningSubscription implements AsyncIterableIterator<FormattedExecutionResult> {
   private isOver = false;
   private lastWord: unknown;
-  /** The answer that is being made. */
+  /** The answer in progress. */
   private coming: Computation<FormattedExecutionResult> | undefined;
 
   constructor(
     private readonly events: AsyncIterator<object>,
     private readonly answerTo: (event: object) => Computation<FormattedExecutionResult>,
     private readonly answering: Answering,
-    /** Called exactly once, however it ends. */
+    /** Called exactly once, when it ends. */
     private readonly onOver: (ended: RunningSubscription) => void,
   ) {}
 

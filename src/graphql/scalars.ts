@@ -8,14 +8,14 @@ const DECIMAL = /^[1-9][0-9]{0,18}$/;
 /** An identifier that is not an integer. Only arguments with {@link acceptOtherIds} take it. */
 export abstract class OtherId {}
 
-/** An identifier as an argument has it. */
+/** The identifier in an argument. */
 export type AnyId = bigint | OtherId;
 
 /** A form of identifiers beside integers, such as the ids of API keys. */
 export interface IdForm {
-  /** What has such ids, for the scalar's description: `API keys have key ids instead`. */
+  /** A phrase for the scalar's description: `API keys have key ids instead`. */
   readonly description: string;
-  /** What the id must be, for the error message: `for an API key 12 lower-case letters or digits`. */
+  /** A phrase for the error message: `for an API key 12 lower-case letters or digits`. */
   readonly rule: string;
   /** Returns `undefined` for a text of another form. */
   parse(text: string): OtherId | undefined;
@@ -51,7 +51,7 @@ export const INT64_RULE = integerRule(1, MAX_INT64);
 const INT64 = `ID ${INT64_RULE}`;
 
 function parseId(value: unknown): AnyId {
-  // A JSON number beyond 2^53 has already been rounded, so it may not be the one that was sent.
+  // A JSON number beyond 2^53 may have been rounded by the parser.
   const isExact = typeof value === 'bigint' || Number.isSafeInteger(value);
   const text = isExact ? String(value) : value;
   if (typeof text === 'string') {
@@ -76,7 +76,7 @@ export function refuseOtherIds(value: unknown): void {
     Object.values(value).forEach(refuseOtherIds);
 }
 
-/** In place of {@link refuseOtherIds}, for arguments that take other ids. */
+/** The check of arguments that accept other ids, in place of {@link refuseOtherIds}. */
 export function acceptOtherIds(): void {}
 
 /** RFC 3339 date-times with an offset, in the years 1 to 9999; returned in UTC with milliseconds. */

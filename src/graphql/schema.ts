@@ -21,7 +21,7 @@ import { declareIdForms, type IdForm, refuseOtherIds } from './scalars';
 /** Whether an event passes a subscriber's filter. */
 export type Passes = (event: ChangeEvent) => boolean;
 
-/** What a schema is built of. */
+/** The parts of a schema. */
 export interface SchemaParts {
   readonly description: string;
   /** Instances of classes with type-graphql's decorators. */
@@ -34,7 +34,7 @@ export interface SchemaParts {
   readonly tables: readonly Table<object>[];
   /** The topics of {@link subscribe}. */
   readonly topics: readonly string[];
-  /** Subscribes to the changes of a topic that pass a filter: what the subscriptions are made of. */
+  /** The source of subscriptions: the changes of a topic that pass a filter. */
   subscribe(topic: string, passes: Passes): AsyncIterable<ChangeEvent>;
 }
 
@@ -52,7 +52,7 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
     buildSchemaSync({
       resolvers: classes,
       container: instances,
-      // Checked in all arguments, unless an argument has a check of its own.
+      // The default check of all arguments.
       validateFn: refuseOtherIds,
       pubSub: {
         subscribe: (topic, passes) => subscribe(topic, passes as Passes),
@@ -61,7 +61,7 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
       skipCheck,
     });
   const classes = [...instances.keys()] as NonEmptyArray<Constructor>;
-  // The root fields of a single resolver are in the order of its methods, those of several in the order of imports.
+  // type-graphql orders the root fields of one resolver by its methods, but of several resolvers by their imports.
   const order = classes.flatMap((each) =>
     rootTypesOf(build([each], true)).flatMap((type) => Object.keys(type.getFields())),
   );

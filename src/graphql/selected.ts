@@ -14,8 +14,8 @@ import type { Context } from './context';
 import { leafSelection } from './leaves';
 
 /**
- * Injects what the field selects of each row; for a connection, of its nodes. A leaf selects JSON. Subscribers to an event
- * share its rows, so all columns are read.
+ * Injects the selection of each row; of a connection, the selection of its nodes. A leaf selects JSON. Subscribers to an
+ * event share its rows, so all columns are selected.
  */
 export const Selected = () =>
   createParameterDecorator<Context>(({ info, context }) => {
@@ -24,7 +24,7 @@ export const Selected = () =>
     return context.event ? wholeRow(getNamedType(info.returnType)) : selectionOf(info);
   });
 
-/** Injects a function that says, by the name of one of the field's possible types, what it selects of rows of that type. */
+/** Injects a function that returns the selection of rows of a type, which is one of the field's possible types. */
 export const SelectedByType = () =>
   createParameterDecorator<Context>(
     ({ info }) =>
@@ -39,7 +39,7 @@ const wholeRow = memoize1((type: GraphQLNamedType): Selection => {
   return { fields: new Map(columns.map(({ name }) => [name, NOTHING])) };
 });
 
-/** graphql-js gives the same array of field nodes to all rows at a place. */
+/** graphql-js passes the same array of field nodes for all rows of a selection. */
 const known = new WeakMap<readonly FieldNode[], Selection>();
 
 function selectionOf(info: GraphQLResolveInfo): Selection {
@@ -51,7 +51,7 @@ function selectionOf(info: GraphQLResolveInfo): Selection {
   return selection;
 }
 
-/** What is selected under a field of this type: of a connection, of its nodes. */
+/** The selection of a field of this type; of a connection, the selection of its nodes. */
 function columnsUnder(info: GraphQLResolveInfo, type: unknown, nodes: readonly FieldNode[]): Selection {
   if (!isObjectType(type)) return NOTHING;
   const selected = fieldsOf(info, type, nodes);
@@ -82,7 +82,7 @@ function fieldsOf(
   return Array.from(fields.values(), (inner) => [inner[0]?.name.value ?? '', inner]);
 }
 
-/** A selection of all these fields, of which some may have the same name. */
+/** Merges fields of the same name. */
 function merged(selected: readonly (readonly [name: string, selection: Selection])[]): Selection {
   const fields = new Map<string, Selection>();
   for (const [name, selection] of selected) {

@@ -1,25 +1,25 @@
-/** Work on a result, which may be ended before there is one. */
+/** A computation that may be cancelled. */
 export interface Computation<Result> {
   readonly result: Promise<Result>;
   end(): void;
 }
 
-/** The computation, and who still waits for its result. */
+/** A computation, and the number of subscribers that wait for its result. */
 interface Shared<Result> extends Computation<Result> {
   waiting: number;
   isDone: boolean;
 }
 
 /**
- * Results that several subscribers to an event ask for, each computed once; ended once all that asked have left. They are kept
- * as long as the event, which is as long as a subscriber has not read it.
+ * Computes the answer to an event once for all subscribers that need the same answer, and cancels the computation when all of
+ * them have left. Results are kept as long as the event, that is, until the last subscriber has read it.
  */
 export class SharedResults<Result> {
   private readonly results = new WeakMap<object, Map<string, Shared<Result>>>();
 
   /**
-   * @param work what is computed of an event: for the same text, the same.
-   * @returns the result, and how a subscriber that leaves ends its part in it: to be called at most once.
+   * @param work identifies the computation among those of the event.
+   * @returns the result, and a function to be called at most once when the subscriber leaves.
    */
   find(event: object, work: string, start: () => Computation<Result>): Computation<Result> {
     const results = this.results.get(event) ?? new Map<string, Shared<Result>>();

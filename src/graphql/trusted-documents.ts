@@ -14,7 +14,7 @@ interface Listed {
   readonly body: string;
 }
 
-/** What documents must conform to. */
+/** The schema and the limits that documents must conform to. */
 interface Bounds {
   readonly schema: GraphQLSchema;
   readonly limits: DocumentLimits;
@@ -116,10 +116,10 @@ type Parameters = Readonly<Record<string, unknown>>;
 
 /**
  * Replaces the id of a trusted document in a request's parameters with its text: `documentId` (GraphQL over
- * HTTP, draft) or `extensions.persistedQuery.sha256Hash` (Apollo). Requests without an id and those of the
- * automatic persisted queries protocol are unchanged. An empty operationName is dropped (GraphQL over HTTP,
+ * HTTP, draft) or `extensions.persistedQuery.sha256Hash` (Apollo). Requests without an id and requests of
+ * the automatic persisted queries protocol are unchanged. An empty operationName is dropped (GraphQL over HTTP,
  * GET).
- * @param given the raw parameters; only those above are checked here.
+ * @param given the raw parameters; only these two are checked here.
  * @throws ProblemError `PERSISTED_QUERY_NOT_IN_LIST`, `BAD_REQUEST`.
  */
 export function withText(given: Parameters, documents: Documents): Parameters {
@@ -131,7 +131,7 @@ export function withText(given: Parameters, documents: Documents): Parameters {
   const { documentId, extensions, query, ...rest } = given;
   const hash = hashIn(extensions);
   const hasText = query !== undefined && query !== null && query !== '';
-  // A hash sent with the text is for Apollo to check and store.
+  // Apollo Server checks and stores a hash that is sent with the text.
   if (documentId === undefined && (hash === undefined || hasText)) return given;
   const isAlone = documentId === undefined || (hash === undefined && !hasText);
   const id = documentId ?? hash;

@@ -1,7 +1,7 @@
 import type { ErrorEntry } from '../errors/codes';
 import { type ErrorDetail, ExpectedError } from '../errors/errors';
 
-/** The rules of the petstore that a request may break, by error code. */
+/** The rules of the petstore, by error code. */
 export const PETSTORE_ERRORS = {
   INSUFFICIENT_STOCK: {
     status: 409,

@@ -23,8 +23,8 @@ const KEYS: Readonly<Record<NodeType, string>> = {
 };
 
 /**
- * The entities that representations name. Their other fields are ignored.
- * @throws ProblemError `BAD_USER_INPUT` that names each which has no entity's type, or not its key.
+ * Reads the keys of representations of entities. Other fields are ignored.
+ * @throws ProblemError `BAD_USER_INPUT` that names each representation without a valid type and key.
  */
 function referencesIn(representations: readonly unknown[]): RowReference[] {
   const faults: ErrorDetail[] = [];
@@ -69,7 +69,7 @@ class SubgraphService {
   sdl!: string;
 }
 
-/** What Apollo Federation asks of a subgraph (Apollo Federation subgraph specification). */
+/** The root fields of a subgraph (Apollo Federation subgraph specification). */
 @Resolver()
 class EntityResolver {
   constructor(
@@ -105,7 +105,7 @@ class EntityResolver {
   }
 }
 
-/** What a router has to know beside schema.graphql: the keys. */
+/** The additions to schema.graphql that a router needs: the keys. */
 const FEDERATION = parse(`
   extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])
   ${Object.entries(KEYS)
@@ -121,9 +121,9 @@ export function buildSubgraph(parts: SchemaParts, rows: TypedRows): GraphQLSchem
   return schema;
 }
 
-/** The schema from which supergraphs are composed. @throws Error if it is no valid subgraph. */
+/** The schema from which supergraphs are composed. @throws Error if the subgraph is invalid. */
 function subgraphSdl(schema: GraphQLSchema): string {
-  // Other subgraphs may have pages, too. What is said of a type's extension would not be said of its fields.
+  // Other subgraphs may have pages, too. A directive on the extension of a type would not apply to its fields.
   const sdl = printed(schema).replace(/^type PageInfo /m, '$&@shareable ');
   const typeDefs = concatAST([FEDERATION, parse(sdl)]);
   const { data } = graphqlSync({ schema: buildSubgraphSchema({ typeDefs }), source: '{ _service { sdl } }' });

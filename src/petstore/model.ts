@@ -13,7 +13,7 @@ export type OrderRow = Omit<Order, 'reserved'> & { pet?: PetRow | null };
 /** Stock with its pet's status, which is stored only with the pet. */
 export type InventoryRow = Inventory & Pick<Pet, 'status'> & { pet?: PetRow };
 
-/** The topics that can be subscribed to, and the rows of each. */
+/** The topics of subscriptions, and the rows of each. */
 export interface Topics {
   pet: PetRow;
   order: OrderRow;
@@ -33,8 +33,8 @@ const { reserved: _, ...orders } = COLUMNS.orders;
 const inventory = { ...stock, status: pets.status };
 
 /**
- * Locks on the rows of a table. Lock in this order: orders, stock, pets. Deleting a pet must exclude new orders and stock
- * of it; rows that refer to the other tables need not wait.
+ * Locks on the rows of a table. Lock in this order: orders, stock, pets. The deletion of a pet must exclude new orders and
+ * stock of the pet, so its lock is stronger.
  */
 export const LOCK = {
   category: rowLock<Category>(categories, 'id', 'no key update'),

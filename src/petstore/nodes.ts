@@ -14,7 +14,7 @@ import { type AnyId, acceptOtherIds, Id, type IdForm, OtherId } from '../graphql
 import { SelectedByType } from '../graphql/selected';
 import { Node } from './types';
 
-/** The types whose objects can be found again by their `nodeId`. */
+/** The types whose objects have a `nodeId`. */
 export const NODE_TYPES = ['Pet', 'Category', 'Order', 'InventoryItem'] as const;
 
 export type NodeType = (typeof NODE_TYPES)[number];
@@ -33,7 +33,7 @@ class NodeId extends OtherId {
     super();
   }
 
-  /** `undefined` if the text is none. */
+  /** @returns `undefined` if the text is no node id. */
   static parse(text: string): NodeId | undefined {
     const [, name, digits = ''] = FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
     const type = NODE_TYPES.find((each) => each === name);
@@ -59,7 +59,7 @@ interface Finder {
   find(session: Session, ids: readonly bigint[], selection: Selection): Promise<ReadonlyMap<bigint, object>>;
 }
 
-/** What names a row among those of all types. */
+/** A reference to a row of any type. */
 export interface RowReference {
   readonly type: NodeType;
   readonly id: bigint;
@@ -71,7 +71,7 @@ export type SelectionOf = (type: NodeType) => Selection;
 export class TypedRows {
   constructor(private readonly finders: Readonly<Record<NodeType, Finder>>) {}
 
-  /** Reads each type with one statement. @returns the rows, in the order of the references; `undefined` for those that do not exist. */
+  /** Reads each type with one statement. @returns the rows, in the order of the references; `undefined` for missing rows. */
   async find(
     session: Session,
     references: readonly RowReference[],
@@ -90,7 +90,7 @@ export class TypedRows {
   }
 }
 
-/** Rows are plain objects: the executor has to be told their types. */
+/** Rows are plain objects, so each needs the name of its type. */
 function typed(row: object, type: NodeType): TypedRow {
   return Object.assign(row, { __typename: type });
 }
@@ -149,7 +149,7 @@ export class NodeResolver {
   }
 }
 
-/** @param pathOf where each stands. @throws ProblemError `BAD_USER_INPUT` that names each that is none. */
+/** @param pathOf the path of each id. @throws ProblemError `BAD_USER_INPUT` that names each invalid id. */
 function nodeIdsIn(ids: readonly AnyId[], pathOf: (index: number) => string): NodeId[] {
   const nodeIds = ids.filter((id) => id instanceof NodeId);
   if (nodeIds.length === ids.length) return nodeIds;

@@ -18,7 +18,7 @@ import { PET_ROUTES } from './pets/pet-routes';
 import { PetService } from './pets/pet-service';
 import { SAMPLES } from './samples';
 
-/** The petstore, as the other modules are given it. */
+/** The petstore as a domain. */
 export function createPetstore(): Domain {
   const pets = new PetService();
   const categories = new CategoryService();
@@ -47,7 +47,7 @@ export function createPetstore(): Domain {
   };
 }
 
-/** The tags of the REST operations, by the first part of their paths. */
+/** The tags of the REST operations, by the first segment of their paths. */
 const TAGS: Readonly<Record<string, Tag>> = {
   pets: { name: 'Pets', description: 'Pets, each with a name, a category and a status.' },
   categories: {

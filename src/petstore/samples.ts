@@ -18,7 +18,7 @@ const NAMES: {
 
 /**
  * SQL for a pseudo-random number in [0, 1), always the same for the same row.
- * @param row SQL for the row's number. @param attribute numbers that differ are independent.
+ * @param row SQL for the row's number. @param attribute different numbers give independent results.
  */
 function draw(row: string, attribute: number): string {
   return `((hashint8extended(${row}, ${attribute}) & 4294967295) / 4294967296.0::float8)`;
@@ -35,7 +35,7 @@ const CATEGORIES = statement(
   'insert into categories (name, description) select * from unnest($1::text[], $2::text[]) returning id',
 );
 
-/** Pets, and stock for three fifths of them: none of those that are sold. */
+/** Pets, and stock for three fifths of them; sold pets have no stock. */
 const PETS = statement(`with added as (
   insert into pets (name, status, category_id)
   select
@@ -79,7 +79,7 @@ export function sampleSize(pets: number): { categories: number; orders: number }
 
 /**
  * Fills an empty database with a realistic store of `pets` pets (1 to {@link MAX_SAMPLE_PETS}); the same number always
- * yields the same store. Stock is what its orders have left. Rows are inserted in batches, so an interrupted load leaves a
+ * yields the same store. Stock is reduced by its orders. Rows are inserted in batches, so an interrupted load leaves a
  * partial store.
  * @returns the numbers of rows.
  * @param onProgress called after every batch with the number of pets and orders inserted so far and in total.

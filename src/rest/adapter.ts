@@ -19,8 +19,8 @@ export interface RestOptions {
 }
 
 /**
- * Registers the REST interface: each operation runs its prepared document on the executor. Errors are thrown, for the
- * server's error handler to answer.
+ * Registers the REST interface: each operation runs its prepared document on the executor. The
+ * server's error handler answers errors.
  */
 export function registerOperations(app: FastifyInstance, { executor, operations, requestOf }: RestOptions): void {
   for (const operation of operations) {
@@ -76,7 +76,7 @@ function refuseAccept(accept: string | undefined): ProblemError | undefined {
   return type ? undefined : new ProblemError('NOT_ACCEPTABLE', 'Responses are application/json.');
 }
 
-/** Fails by throwing, or by the promise. */
+/** May throw, or reject. */
 function run(
   executor: Executor,
   operation: PreparedOperation,

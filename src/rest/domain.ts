@@ -8,8 +8,8 @@ import type { SchemaParts } from '../graphql/schema';
 import { type RestOperation, routeOf, type Tag } from './rest-operation';
 
 /**
- * Everything that the other modules are given of a domain: what it reads and writes, and how both interfaces show it.
- * `petstore/` and `access/` are the two domains.
+ * A domain: everything that the other modules need to serve it over both interfaces. `petstore/` and `access/` are the two
+ * domains.
  */
 export interface Domain {
   /** For error messages. */
@@ -18,7 +18,7 @@ export interface Domain {
   readonly resolvers: readonly object[];
   /** The REST operations, in the order of the documentation. */
   readonly operations: readonly RestOperation[];
-  /** The tags of REST operations, by the first part of their paths. */
+  /** The tags of REST operations, by the first segment of their paths. */
   readonly tags: Readonly<Record<string, Tag>>;
   /** The error codes of its rules. */
   readonly errors: Readonly<Record<string, ErrorEntry>>;
@@ -26,9 +26,9 @@ export interface Domain {
   readonly idForms: readonly IdForm[];
   /** The tables whose rows PostgreSQL can write as JSON. */
   readonly tables: readonly Table<object>[];
-  /** The topics that subscriptions are about, each with what finds its current rows. */
+  /** The topics of subscriptions, each with a finder of its current rows. */
   readonly topics: Readonly<Record<string, Finder>>;
-  /** The texts about the whole service, which one of the domains has. */
+  /** The texts about the whole service. Exactly one domain has them. */
   readonly descriptions?: Descriptions;
   /** What `npm run seed` loads. */
   readonly samples?: Samples;

@@ -3,8 +3,8 @@ import type { PreparedOperation } from './prepared-operation';
 import { etagOf } from './representation';
 
 /**
- * What an `If-Match` makes a change depend on (RFC 9110, section 13.1.1: strong comparison, so a weak tag never matches);
- * `undefined` without one.
+ * The condition of an `If-Match` header (RFC 9110, section 13.1.1: strong comparison, so a weak tag never matches);
+ * `undefined` without the header.
  * @throws ProblemError `BAD_USER_INPUT`.
  */
 export function preconditionOf(ifMatch: string | undefined, { writeRow }: PreparedOperation): Precondition | undefined {
@@ -14,7 +14,7 @@ export function preconditionOf(ifMatch: string | undefined, { writeRow }: Prepar
   return (current) => current !== null && tags.has(etagOf(writeRow(current)));
 }
 
-/** An entity tag and what separates it from the next; empty elements are ignored (RFC 9110, section 5.6.1). */
+/** An entity tag and its separator; empty elements are ignored (RFC 9110, section 5.6.1). */
 const ELEMENT = /[ \t]*(?:(W\/)?("[!#-~\x80-\xff]*"))?[ \t]*(?:,|$)/y;
 
 function strongTags(list: string): ReadonlySet<string> {

@@ -22,23 +22,23 @@ import { INT32, jsonReader, type Read, SCALARS, textReader } from './scalar-form
 
 type Element = GraphQLArgument | GraphQLInputField;
 
-/** One input of an operation, and what it becomes in GraphQL. */
+/** One input of an operation, and its counterpart in GraphQL. */
 export interface Input {
   readonly name: string;
-  /** What it is given for: the argument or the input field that takes the variable, or the field of the body's type. */
+  /** Its schema element: the argument or input field that takes the variable, or the field of the body's type. */
   readonly element: Element;
   readonly type: GraphQLInputType;
-  /** What its value must keep beyond its type. */
+  /** The rule of its value in addition to its type. */
   readonly rule: Rule;
-  /** Its variable, and if that is the whole body its field there. */
+  /** Its variable; if the variable is the whole body, its field there as well. */
   readonly variable: string;
   readonly field?: string;
-  /** How GraphQL's errors name it: `after`, `filter.ids`, `input.name`. */
+  /** Its path in errors of GraphQL: `after`, `filter.ids`, `input.name`. */
   readonly errorPath: string;
   readonly required: boolean;
   /** Whether it is a query parameter that may be repeated. */
   readonly repeatable: boolean;
-  /** The value of its variable where it is absent, coerced; `undefined` if the variable is absent too. */
+  /** The coerced value of its variable if the input is absent; `undefined` if the variable is absent as well. */
   readonly fallback: unknown;
   /** The sort orders to choose from, if the input is one. */
   readonly sorts?: Sorts;
@@ -53,7 +53,7 @@ export interface Body {
   /** The variable that is the whole body; `undefined` if each field has a variable. */
   readonly variable: string | undefined;
   readonly inputs: ReadonlyMap<string, Input>;
-  /** Whether it is a merge patch, where null has a meaning. Elsewhere null for an optional field means that it is absent. */
+  /** Whether it is a merge patch, in which null has a meaning. Elsewhere null means that an optional field is absent. */
   readonly isPatch: boolean;
 }
 
@@ -62,7 +62,7 @@ export interface Inputs {
   readonly path: ReadonlyMap<string, Input>;
   readonly query: ReadonlyMap<string, Input>;
   readonly body: Body | undefined;
-  /** The variables that have a value where their input is absent, with it. */
+  /** The values of variables whose input is absent. */
   readonly fallbacks: readonly (readonly [variable: string, value: unknown])[];
 }
 
@@ -78,7 +78,7 @@ interface Variable {
   readonly path: string;
 }
 
-/** Derives the inputs from the variables of the document. @throws Error if a variable fits no input, or an input no variable. */
+/** Derives the inputs from the variables of the document. @throws Error if a variable has no input, or an input no variable. */
 export function inputsOf(source: Source, operation: RestOperation): Inputs {
   const { method, path } = routeOf(operation);
   const variables = variablesOf(source);
@@ -164,7 +164,7 @@ function oneOf(values: string[]): string {
 
 /**
  * The body: one variable of an input type, or the fields of the type that the row names, each with a variable.
- * @param take removes a variable from those that are left.
+ * @param take removes a variable from the remaining ones.
  */
 function bodyOf(
   schema: GraphQLSchema,
@@ -212,7 +212,7 @@ interface Sort {
 export interface Sorts {
   /** By REST name: `id`, `-id`, `shipDate`, `-shipDate`. */
   readonly orders: ReadonlyMap<string, Sort>;
-  /** The name of the one without which nothing is sorted. */
+  /** The name of the default. */
   readonly fallback: string;
 }
 

@@ -15,17 +15,17 @@ import { quoted } from '../graphql/json-text';
 import type { RestOperation } from './rest-operation';
 import { SCALARS } from './scalar-formats';
 
-/** What an operation returns: an object, a page of them, or a list. */
+/** The result of an operation: an object, a page of objects, or a list. */
 export interface Payload {
   /** The name of its schema: `Pet`, `Pets`. */
   readonly name: string;
   readonly type: GraphQLObjectType;
-  /** What is selected of each object. */
+  /** The selection of each object. */
   readonly members: readonly SelectedField[];
   readonly isPage: boolean;
-  /** Whether it is written as an array: a page, or a list as it is. */
+  /** Whether it is written as an array: a page or a list. */
   readonly isList: boolean;
-  /** The most items of a list that is no page. */
+  /** Maximum number of items of a list that is not a page. */
   readonly maxItems?: number;
   /** The response keys that lead from the data to the result. */
   readonly keys: readonly string[];
@@ -33,7 +33,7 @@ export interface Payload {
   readonly field: SelectedField['field'];
 }
 
-/** @throws Error if the document does not select what a payload needs. */
+/** @throws Error if the document does not select the fields that a payload needs. */
 export function payloadOf(root: SelectedFields, { payload, ok }: RestOperation): Payload {
   const [only, another] = root.fields;
   if (!only || another) throw new Error('the document must select one root field');
@@ -90,7 +90,7 @@ export function writerOf({ members, isList }: Payload): Writer {
   return isList ? listWriter(write) : write;
 }
 
-/** Writes a row, as the domain has it, as a read of it writes its result. */
+/** Writes a row of the domain in the same form as a read writes its result. */
 export function rowWriterOf({ members }: Payload): (row: object) => string {
   const write = objectWriter(members);
   return (row) => {

@@ -24,7 +24,7 @@ export interface Stability {
   readonly parameter?: string;
 }
 
-/** An operation with everything computed that can be before the first request. */
+/** An operation with everything that can be computed at start. */
 export interface PreparedOperation extends Omit<RestOperation, 'document' | 'body' | 'payload'> {
   /** `operationId` in OpenAPI. */
   readonly id: string;
@@ -34,14 +34,14 @@ export interface PreparedOperation extends Omit<RestOperation, 'document' | 'bod
   readonly description: string;
   readonly document: DocumentNode;
   readonly inputs: Inputs;
-  /** The field of the body that identifies the resource; if a path parameter does, it must equal that one. */
+  /** The field of the body that identifies the resource. It must equal the path parameter, if there is one. */
   readonly identity: { readonly field: string; readonly parameter: string | undefined };
   readonly payload: Payload;
-  /** Whether it accepts an idempotency key. The others can be retried as they are. */
+  /** Whether it accepts an idempotency key. Other operations are safe to retry without a key. */
   readonly runsOnce: boolean;
-  /** Whether it changes what is there, and may be made to depend on its version. */
+  /** Whether it changes an existing resource, so that it accepts `If-Match`. */
   readonly isConditional: boolean;
-  /** The errors that it gives by rules of its own. */
+  /** The errors of its own rules. */
   readonly errors: readonly string[];
   /** The scope that a caller needs; `undefined` if it needs none. */
   readonly scope: Scope | undefined;
@@ -49,11 +49,11 @@ export interface PreparedOperation extends Omit<RestOperation, 'document' | 'bod
   /** REST names by the paths that GraphQL's errors use: `after` → `cursor`, `input.name` → `name`. */
   readonly errorPaths: ReadonlyMap<string, string>;
   readonly write: Writer;
-  /** Writes the resource, as the domain has it, as the body of a read. */
+  /** Writes a row of the domain as the body of a read. */
   writeRow(row: object): string;
 }
 
-/** @throws Error that names the operation and the reason, if one cannot be derived from its document and the schema. */
+/** @throws Error that names the operation and the reason if it cannot be derived from its document and the schema. */
 export function prepareAll(schema: GraphQLSchema, { operations, tags }: RestApi): PreparedOperation[] {
   const selections = new Map<string, string>();
   return operations.map((operation) => {
@@ -68,7 +68,7 @@ export function prepareAll(schema: GraphQLSchema, { operations, tags }: RestApi)
   });
 }
 
-/** Adds to the known selections. A type has one schema, and its ETags are compared, so all operations select the same of it. */
+/** Checks that all operations select the same fields of a type: the type has one schema, and its ETags are compared. */
 function requireSameSelection(known: Map<string, string>, type: string, members: Payload['members']): void {
   const selection = members.map(({ key }) => key).join(' ');
   const other = known.get(type) ?? selection;
@@ -130,7 +130,7 @@ function read(schema: GraphQLSchema, text: string) {
   return { document, id, schema, node, fragments };
 }
 
-/** The stability of an input is that of its parameter. */
+/** The stability of an input is the stability of its schema element. */
 function stabilityOf(schema: GraphQLSchema, { field }: Payload, { query }: Inputs): Stability | undefined {
   const annotations = annotationsOf(schema);
   const level = annotations.get(field)?.stability;

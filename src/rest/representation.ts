@@ -5,7 +5,7 @@ export const PATCH_TYPES = ['application/json', 'application/merge-patch+json'] 
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** A strong validator of a body (RFC 9110, section 8.8.3). It protects nothing, so a fast hash will do. */
+/** A strong validator of a body (RFC 9110, section 8.8.3). It need not be cryptographically strong, so the hash is a fast one. */
 export function etagOf(body: string): string {
   return `"${hash('sha1', body, 'base64url')}"`;
 }

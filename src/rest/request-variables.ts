@@ -18,7 +18,7 @@ const MAX_DETAILS = 100;
 
 /**
  * Builds the variables of an operation's document from a request, each coerced to its type.
- * @throws ProblemError `BAD_USER_INPUT` that names everything that does not fit.
+ * @throws ProblemError `BAD_USER_INPUT` that names every input at fault.
  */
 export function variablesOf({ inputs, identity }: PreparedOperation, request: RestRequest): Variables {
   const { path, query, body, fallbacks } = inputs;
@@ -54,7 +54,7 @@ class Reading {
   }
 }
 
-/** The value as its type has it; `undefined` if it does not fit. */
+/** The coerced value; `undefined` if it does not fit its type. */
 function coerced(type: GraphQLInputType, value: unknown): unknown {
   try {
     return coerceInputValue(value, type);

@@ -22,7 +22,7 @@ export interface RestOperation {
   readonly on: `${Method} /${string}`;
   readonly ok: 200 | 201 | 204;
   readonly summary: string;
-  /** By default that of the field. */
+  /** By default the description of the field. */
   readonly description?: string;
   /**
    * The operation id is its name, and the inputs are its variables. A variable named in the path is a path parameter, one of
@@ -31,14 +31,14 @@ export interface RestOperation {
   readonly document: string;
   /** The input type of the body, if no variable has it: each of its fields has a variable of its name. */
   readonly body?: string;
-  /** The field that is the payload, if it is not the root field: `viewer.usage`. Of a page the payload is `nodes`. */
+  /** The path of the payload, if it is not the root field: `viewer.usage`. The payload of a page is its `nodes`. */
   readonly payload?: string;
-  /** The error message of a read that finds nothing, if not that the object does not exist. */
+  /** The error message of a read that finds nothing. By default it says that the object does not exist. */
   readonly missing?: string;
   readonly deprecation?: Deprecation;
 }
 
-/** Since when an operation is deprecated, until when it is available, and what to use instead. */
+/** The deprecation of an operation: its date, its sunset, and the replacement. */
 export interface Deprecation {
   readonly since: Date;
   readonly sunset: Date;

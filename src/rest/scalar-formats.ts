@@ -2,15 +2,15 @@ import { isLosslessNumber } from 'lossless-json';
 import type { OpenAPIV3 } from 'openapi-types';
 import { integerRule, MAX_INT32, MAX_INT64 } from '../errors/inputs';
 
-/** What REST makes of a GraphQL scalar. */
+/** The representation of a GraphQL scalar in REST. */
 export interface Scalar {
   readonly schema: OpenAPIV3.SchemaObject;
   readonly example?: unknown;
-  /** The error message for an invalid value; without one, it is that of the bounds. */
+  /** The error message for an invalid value. By default it names the bounds. */
   readonly mustBe?: string;
-  /** The value of a text in the URL; an invalid text becomes a value that the type rejects. */
+  /** Converts a text of the URL; an invalid text becomes a value that the type rejects. */
   readonly fromText?: (text: string) => unknown;
-  /** The value of a field of a JSON body, likewise. */
+  /** Converts a field of a JSON body in the same way. */
   readonly fromJson?: (raw: unknown) => unknown;
 }
 
@@ -48,17 +48,17 @@ export const SCALARS: Readonly<Record<string, Scalar>> = {
   },
 };
 
-/** Converts a raw value to the variable's; an invalid one becomes something that does not fit the type. */
+/** Converts a raw value to the value of a variable. An invalid value becomes a value that does not fit the type. */
 export type Read = (raw: unknown) => unknown;
 
-/** How a text from the URL is read, or each of several. @param type a leaf type. */
+/** The conversion of a text of the URL, or of each of several. @param type a leaf type. */
 export function textReader(type: string): Read {
   const convert = SCALARS[type]?.fromText;
   if (!convert) return (raw) => raw;
   return (raw) => (Array.isArray(raw) ? raw.map(convert) : convert(String(raw)));
 }
 
-/** How a field of a JSON body is read. @param type a leaf type. */
+/** The conversion of a field of a JSON body. @param type a leaf type. */
 export function jsonReader(type: string): Read {
   const convert = SCALARS[type]?.fromJson;
   if (convert) return (raw) => (raw === null ? null : convert(raw));

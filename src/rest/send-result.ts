@@ -15,7 +15,7 @@ interface Page {
 /**
  * Sends the response to an operation that has run.
  * @param body its outcome in GraphQL.
- * @throws ExpectedError for its error, if any, with REST names; `NOT_FOUND` if it read nothing.
+ * @throws ExpectedError with REST names if the operation failed; `NOT_FOUND` if it read nothing.
  */
 export function answer(
   operation: PreparedOperation,
@@ -45,7 +45,7 @@ function resultOf({ payload, errorPaths }: PreparedOperation, { errors, data }: 
   if (error) {
     const { code, status, details, requestId } = error.extensions as unknown as Problem;
     const renamed = details?.map(({ path, message }) => ({ path: errorPaths.get(path) ?? path, message }));
-    // The message of bad input is built from its details; others are kept.
+    // The message of bad input consists of its details. Other messages are unchanged.
     if (renamed && code === 'BAD_USER_INPUT') throw badInput(...renamed);
     throw new ExpectedError(code, status, error.message, renamed, requestId);
   }

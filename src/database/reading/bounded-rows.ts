@@ -1,14 +1,14 @@
 import type { Session, Statement } from '../database';
 import { statementFor } from '../statement';
 
-/** The rows of a statement have more bytes than they may. */
+/** The rows of a statement exceed their maximum size. */
 export class TooManyBytes extends Error {}
 
-/** The SQL of what is read. */
+/** A query. */
 export interface Read {
   /** Selects the rows in the order in which they are read. */
   readonly rows: string;
-  /** Whether it reads few rows by an index: other statements may wait for it. */
+  /** Whether it reads few rows by an index, so that it may share a connection. */
   readonly isShort: boolean;
   readonly isPlannedByValues: boolean;
   /** The statement, if it is known. */
@@ -16,9 +16,9 @@ export interface Read {
 }
 
 /**
- * Reads rows. If they could have more bytes than the work's statements may return, the database counts them, and sends no
- * row after the one with which they are too many: the process never holds them. Most statements cannot, and count nothing.
- * @param most how many bytes the rows could have, if all their texts were as long as they may be.
+ * Reads rows. If they could exceed the size limit of the work's statements, the database counts their bytes, and sends no
+ * further row once they exceed it, so that the process never holds them. Most statements cannot exceed it, and count nothing.
+ * @param most how many bytes the rows could have, if all texts had their maximum length.
  * @throws TooManyBytes
  */
 export function boundedRows<Row>(
@@ -33,8 +33,8 @@ export function boundedRows<Row>(
 }
 
 /**
- * Reads one row of texts that are not null; `undefined` if there is none. If the texts could have more bytes than the work's
- * statements may return, the database counts them, and sends none if they are too many.
+ * Reads one row of texts that are not null; `undefined` if there is none. If the texts could exceed the size limit of the
+ * work's statements, the database counts their bytes, and sends none if they exceed it.
  * @param columns the names of the texts.
  * @throws TooManyBytes
  */

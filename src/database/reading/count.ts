@@ -8,7 +8,7 @@ import type { Table } from './table';
 /** Maximum number of rows that are counted. */
 export const MOST_COUNTED = 10_000;
 
-/** How many rows there are: `count`, or at least so many. */
+/** The number of rows: `count`, or more if it is not exact. */
 export interface Total {
   readonly count: number;
   readonly isExact: boolean;
@@ -40,18 +40,18 @@ export async function countRowsByParent<Row>(
 
 export const NOTHING: Total = { count: 0, isExact: true };
 
-/** @param count of rows, of which one more than {@link MOST_COUNTED} says that there are more. */
+/** @param count the number of rows, at most {@link MOST_COUNTED} + 1. */
 export function totalOf(count: number): Total {
   return { count: Math.min(count, MOST_COUNTED), isExact: count <= MOST_COUNTED };
 }
 
-/** Selects the `count` of one list, which {@link totalOf} takes. */
+/** Selects the `count` of one list, for {@link totalOf}. */
 export function totalSql<Row>(table: Table<Row>, filters: Filters, values: Values, parents?: Parents): string {
   const from = parents ? `${parents.rows} as parent(id) cross join lateral ` : '';
   return `select count(*)::int as count from ${from}(${countedRows(table, filters, values, parents)}) as counted`;
 }
 
-/** One row more than are counted says that there are more. */
+/** Counts one row more than reported, to know whether there are more. */
 function countedRows<Row>(table: Table<Row>, filters: Filters, values: Values, parents: Parents | undefined): string {
   const criteria = criteriaOf(table, filters);
   const ofParent = parents ? [`${parents.column.sql} = parent.id`] : [];

@@ -22,7 +22,7 @@ export function encodeCursor(tag: string, { key, id }: Bound): string {
   return Buffer.from(`${tag}${id} ${key}`).toString('base64url');
 }
 
-/** The SQL of cursors, as {@link encodeCursor} writes them. */
+/** SQL that writes cursors in the form of {@link encodeCursor}. */
 export interface CursorSql {
   readonly id: string;
   readonly key: string;
@@ -60,7 +60,7 @@ export function decodeCursor(tag: string, kind: Column['kind'], cursor: string):
   return isId(bound.id) && IS_KEY[kind]?.(bound.key) ? bound : undefined;
 }
 
-/** The valid keys of each kind of column: the database would reject others, which would look like its own failure. */
+/** The valid keys of each kind of column. The database would reject others with an internal error. */
 const IS_KEY: { readonly [kind in Column['kind']]?: (key: string) => boolean } = {
   id: isId,
   integer: (key) => /^[0-9]{1,10}$/.test(key) && Number(key) <= MAX_INT32,

@@ -10,9 +10,9 @@ export interface RowSql {
   readonly text: string;
   /** The relations to one row that have to be joined. */
   readonly relations: ReadonlySet<string>;
-  /** How many bytes the JSON could have, if all texts were as long as they may be. */
+  /** How many bytes the JSON could have, if all texts had their maximum length. */
   readonly mostBytes: number;
-  /** How many rows are read for it, besides the row. */
+  /** The number of rows that are read for it in addition to the row. */
   readonly mostRows: number;
 }
 
@@ -31,14 +31,14 @@ export interface PageSql {
 export class JsonWriter {
   /**
    * @param values receives the parameters of nested pages.
-   * @param nested which rows nested pages have.
+   * @param nested the rows of nested pages.
    */
   constructor(
     private readonly values: Values,
     private readonly nested: Nested | undefined,
   ) {}
 
-  /** How many nested pages have been written. */
+  /** The number of nested pages written so far. */
   private nestedPages = 0;
 
   row<Row>(table: Table<Row>, row: RowJson): RowSql {
@@ -47,7 +47,7 @@ export class JsonWriter {
     return { text, relations, mostBytes, mostRows };
   }
 
-  /** @param parents whose rows the page has; `undefined` for a page of all rows. */
+  /** @param parents the parents of the rows of the page; `undefined` for a page of all rows. */
   page<Row>(table: Table<Row>, json: PageJson, query: PageQuery, parents?: Parents): PageSql {
     const { members, rows, joins, hasTotal } = this.shape(table, json, query);
     const total = hasTotal ? `(${totalSql(table, query.filters, this.values, parents)}) as total` : undefined;
@@ -68,7 +68,7 @@ export class JsonWriter {
     };
   }
 
-  /** What of a page's SQL depends on what is selected and how long the page is, but on no value. */
+  /** The part of a page's SQL that depends on the selection and the length of the page, but on no value. */
   private shape<Row>(table: Table<Row>, json: PageJson, query: PageQuery): PageShape {
     const { order, descending, backward, limit, before, after } = query;
     const key = `${table.name} ${order} ${descending} ${backward} ${limit} ${before !== undefined} ${after !== undefined}`;
@@ -84,7 +84,7 @@ export class JsonWriter {
       joins: joinsOf(table, relations),
       hasTotal: json.members.some((member) => 'total' in member),
     };
-    // A shape with nested pages has parameters of one request.
+    // The SQL of nested pages depends on the parameters of a request.
     if (this.nestedPages === nestedPages) remember(json, key, shape);
     return shape;
   }
@@ -102,7 +102,7 @@ export class JsonWriter {
     });
   }
 
-  /** A related row: joined where it can be, else read by a subquery. */
+  /** A related row: joined if possible, else read by a subquery. */
   private relation<Row>(table: Table<Row>, name: string, row: RowJson, relations: Set<string> | undefined) {
     const relation = table.relations[name];
     if (!relation) throw new Error(`${table.name} has no relation ${name}`);
@@ -144,7 +144,7 @@ interface PageShape {
   readonly hasTotal: boolean;
 }
 
-/** Most documents ask for the same page again and again. */
+/** Most documents request the same page repeatedly. */
 const shapes = new WeakMap<PageJson, Map<string, PageShape>>();
 /** Maximum number of shapes of one selection: pages have up to a hundred lengths. */
 const MOST_SHAPES = 200;
@@ -186,7 +186,7 @@ function pageInfoSql(members: readonly PageInfoMember[], rows: PageRows): string
   }).sql;
 }
 
-/** The rows that a page's members need: a subquery `page`, of which the members are aggregates in `members`. */
+/** The rows for a page's members: a subquery `page`, whose aggregates in `members` are the members. */
 class PageRows {
   mostBytes = 0;
   mostRows = 0;
@@ -300,7 +300,7 @@ class Format implements Value {
       .join(' || ');
   }
 
-  /** An object with a member for each of these. @param write appends a member, whose key comes with a comma and colon. */
+  /** An object with a member for each item. @param write appends a member; its key includes comma and colon. */
   object<Member extends { readonly key: string }>(
     members: readonly Member[],
     write: (member: Member, key: string) => unknown,
@@ -367,7 +367,7 @@ function columnIn<Row>(table: Table<Row>, field: string): Column {
 /** The kinds whose values are JSON strings that need no escaping. */
 const QUOTED: ReadonlySet<Column['kind']> = new Set(['enum', 'timestamp', 'date']);
 
-/** The value as in JSON, but for quotes that need no escaping. */
+/** The value as JSON, without the quotes of a string that needs no escaping. */
 function jsonValueOf({ sql, kind }: Column): string {
   if (kind === 'text') return `to_json(${sql})::text`;
   if (kind === 'date') return `to_char(${sql}, 'YYYY-MM-DD')`;

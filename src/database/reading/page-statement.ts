@@ -5,10 +5,10 @@ import type { Bound, PageQuery } from './selection';
 import type { Values } from './statement-values';
 import { type Column, columnOf, orderOf, type Table } from './table';
 
-/** Maximum number of rows of a read that other statements may wait for. */
+/** Maximum number of rows of a read on a shared connection. */
 export const SHORT = 500;
 
-/** The rows that pages belong to: a relation `parent(id)`, whose ids a column of the table refers to. */
+/** The parents of pages: a relation `parent(id)`, to whose ids a column of the table refers. */
 export interface Parents {
   /** `unnest($1::bigint[])` */
   readonly rows: string;
@@ -17,7 +17,7 @@ export interface Parents {
 }
 
 /**
- * The parents of a list's rows: those that pass a filter by the same column, which is then left out of the filters.
+ * The parents of a list's rows: the parents that pass a filter by the same column. The filter is then removed.
  * @param field the field that has the parent's id.
  */
 export function parentsOf<Row>(
@@ -41,12 +41,12 @@ export function parentsOf<Row>(
   return [{ rows, count: Math.max(1, some.length), column }, Object.fromEntries(others)];
 }
 
-/** Whether a page is read by intervals of an index that has its order: then it can also be read for each of many rows. */
+/** Whether a page is read by intervals of an index with its order. Such a page can be read for each of many rows. */
 export function isReadInOrder<Row>(table: Table<Row>, { filters, order }: PageQuery): boolean {
   return areIntervals(criteriaOf(table, filters), order);
 }
 
-/** Reads a page: if there are parents, of the rows that refer to `parent.id`, which is in scope. */
+/** Reads a page. With parents, it has the rows that refer to `parent.id`, which is in scope. */
 export function pageStatement<Row>(
   table: Table<Row>,
   { columns, joins }: Pick<Projection, 'columns' | 'joins'>,
@@ -82,7 +82,7 @@ export function pageStatement<Row>(
 
 /** The order in which a page is read: from its start, or from its end if it is read backward. */
 class Order<Row> {
-  /** What rows are sorted by: the key, unless it is the id, and the id. */
+  /** The sort expressions: the key, unless it is the id, and the id. */
   readonly keys: readonly string[];
   /** Conditions that rows are after the bound where the page begins. */
   readonly starts: readonly string[];
@@ -153,7 +153,7 @@ function ofParent(parents: Parents | undefined): string[] {
   return parents ? [`${parents.column.sql} = parent.id`] : [];
 }
 
-/** Up to so many rows are read and sorted, where they could be anywhere in the order; reading a joined row takes longer. */
+/** Maximum number of rows that are read and sorted if they could be anywhere in the order. A joined row takes longer to read. */
 const FEW = 100_000;
 const FEW_JOINED = 3_000;
 
@@ -171,7 +171,7 @@ function searchedIds<Row>(
   const [key, id] = order.keys;
   const first = (tests: readonly string[]) =>
     `select ${id ?? key} as id from ${from}${where(tests)}${order.sql} limit ${limit}`;
-  // In the order by id, the rows may be taken to be everywhere, as the planner takes them.
+  // In the order by id, the planner's assumption holds that the rows are spread evenly.
   if (!id || parents || criteria.ids !== undefined) return first(conditions);
 
   // Names that contain a word are often neighbours in the order by name, and so may be the rows of a joined table.

@@ -4,7 +4,7 @@ import { type Column, columnOf, joinsOf, mostBytesOf, type Table } from './table
 /** How a selection is read from a table: the columns, the joins, and how a joined row becomes a row of the table. */
 export interface Projection {
   readonly columns: string;
-  /** What follows the table: ` join …`, or nothing. Each row stays one row. */
+  /** The joins: ` join …`, or an empty text. They keep the number of rows. */
   readonly joins: string;
   /** How many bytes a row could have. */
   readonly mostBytes: number;
@@ -17,8 +17,8 @@ const projections = new WeakMap<Selection, Map<string, Projection>>();
 const EVERYTHING: Selection = { fields: new Map() };
 
 /**
- * Reads the selection (all columns if undefined), plus the id and `needed`. A relation to one other row is joined, with its
- * own columns only; anything nested deeper is left to loaders.
+ * Reads the selection (all columns if undefined), the id and `needed`. A relation to one other row is joined, with its
+ * columns. Loaders read anything nested deeper.
  */
 export function projectionOf<Row>(table: Table<Row>, selection = EVERYTHING, ...needed: readonly string[]): Projection {
   const key = `${table.name} ${needed.join(' ')}`;

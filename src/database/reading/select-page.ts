@@ -8,7 +8,7 @@ import { JsonText, type Nested, type PageJson, type Selection } from './selectio
 import { Values } from './statement-values';
 import { orderOf, type Table } from './table';
 
-/** A page as read. */
+/** The rows of a page. */
 export interface Page<Row> {
   readonly rows: readonly Row[];
   /** Whether there are rows beyond the page, in the direction in which it is read. */
@@ -86,7 +86,7 @@ function oneMore(page: PageQuery): PageQuery {
   return { ...page, limit: page.limit + 1 };
 }
 
-/** @param rows as read: from the end if backward, the row beyond the page last. Modified. */
+/** @param rows in the order in which they were read: from the end if backward, with the additional row last. Modified. */
 function pageOfRows<Row>({ limit, backward }: PageQuery, rows: Row[]): Page<Row> {
   const isMore = rows.length > limit;
   if (isMore) rows.pop();

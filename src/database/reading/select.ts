@@ -64,13 +64,13 @@ interface RowStatement {
   readonly mostRows: number;
 }
 
-/** Statements of rows without pages, by what is selected: nothing in them depends on a request. */
+/** Statements of rows without pages, by their selections: they do not depend on a request. */
 const rowStatements = new WeakMap<RowJson, RowStatement>();
 
 const byId = finding('= $1');
 const byIds = finding('= any($1::bigint[])');
 
-/** Statements that read by id, created once: looking a statement up by its text takes longer the longer the text is. */
+/** Statements that read by id, created once, since finding a statement by its text takes time in proportion to the text. */
 function finding(condition: string): <Row>(table: Table<Row>, projection: Projection) => Statement {
   const statements = new WeakMap<Projection, Statement>();
   return (table, projection) => {

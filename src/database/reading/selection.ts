@@ -2,13 +2,13 @@ import type { Filters } from './criteria';
 
 /** The columns and related rows that are read of each row. */
 export interface Selection {
-  /** By name, with what is read of related rows. Names that are neither columns nor relations are ignored. */
+  /** By name, with the selections of related rows. Names that are neither columns nor relations are ignored. */
   readonly fields: ReadonlyMap<string, Selection>;
-  /** Set if rows are read as JSON text: how. */
+  /** The form of rows that are read as JSON text. */
   readonly row?: RowJson;
-  /** Set if a page of rows is read as JSON text: how. */
+  /** The form of a page that is read as JSON text. */
   readonly page?: PageJson;
-  /** Which rows the pages within `row` or `page` have. */
+  /** The rows of the pages inside of `row` or `page`. */
   readonly nested?: Nested;
 }
 
@@ -31,7 +31,7 @@ export interface PageQuery {
   readonly backward: boolean;
 }
 
-/** Which rows each nested page has. */
+/** The rows of each nested page. */
 export type Nested = ReadonlyMap<PageJson, PageQuery>;
 
 /** JSON that PostgreSQL has written. */

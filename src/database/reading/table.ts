@@ -1,4 +1,4 @@
-/** A column, as the model has it (`prisma/columns.mjs`). */
+/** A column of the model (`prisma/columns.mjs`). */
 export interface Column {
   /** `pets.category_id` */
   readonly sql: string;
@@ -10,7 +10,7 @@ export interface Column {
 }
 
 /**
- * What a list can be filtered by.
+ * The filters of a list.
  * - `ids`: has one of these ids.
  * - `equal`: the column has one of these values.
  * - `name`: contains this text, whatever its case; if it has fewer than three characters, begins with it. There is a
@@ -26,25 +26,25 @@ export type Filter =
   | { readonly kind: 'atMost'; readonly column: Column; readonly order: string }
   | { readonly kind: 'condition'; readonly column: Column; readonly sql: string };
 
-/** How a table is read: the only place that defines its relations, orders and filters. */
+/** The relations, orders and filters of a table, and how it is read. */
 export interface Table<Row> {
   readonly name: string;
   /** The GraphQL type of its rows. */
   readonly type: string;
-  /** SQL that joins the tables of columns that are not its own: ` join pets on …`; each row has one row in them. */
+  /** SQL that joins the tables of the other columns: ` join pets on …`. Each row has exactly one row in them. */
   readonly joins?: string;
   readonly idField: string;
-  /** By the field of a row that each is. */
+  /** By the field of a row. */
   readonly columns: Readonly<Record<string, Column>>;
-  /** What rows that are read as JSON have besides: text that follows from columns, by the field that it is. */
+  /** Additional fields of rows that are read as JSON: text that is computed from columns. */
   readonly computed?: Readonly<Record<string, Column>>;
   readonly relations: Readonly<Record<string, Relation>>;
   /** Pages of rows of other tables that refer to a row. */
   readonly pages?: Readonly<Record<string, Pages>>;
   readonly orders: Readonly<Record<string, SortOrder<Row>>>;
   /**
-   * By name. The columns of those with one value, in this order, and then the keys of each order must be the columns of an
-   * index, unless its first column alone leaves few rows.
+   * By name. For each order there must be an index whose columns are the columns of the filters with one value, in this
+   * sequence, and then the keys of the order, unless its first column alone leaves few rows.
    */
   readonly filters: Readonly<Record<string, Filter>>;
   idOf(row: Row): bigint;
@@ -61,7 +61,7 @@ export interface Pages {
 export interface Relation {
   /** The field with the related row's id. */
   readonly field: string;
-  /** How it is joined; `included`: the table's `joins` already have it. A left join may find no row. */
+  /** The kind of join; `included`: the table's `joins` contain it. A left join may find no row. */
   readonly join: 'inner' | 'left' | 'included';
   table(): Table<object>;
 }
@@ -102,7 +102,7 @@ function keyOf(value: unknown): string {
 const MOST_TEXT = 12_000;
 const MOST_OTHER = 64;
 
-/** How many bytes a value of a column may have. */
+/** Maximum number of bytes of a value of a column. */
 export function mostBytesOf({ kind }: Column): number {
   return kind === 'text' ? MOST_TEXT : MOST_OTHER;
 }
@@ -120,7 +120,7 @@ export function idOrderOf<Row>({ name, orders, idField }: Table<Row>): string {
   return order;
 }
 
-/** The identifier of a row that is unique across types, as `petstore/nodes.ts` has it: base64url of `Pet:7`. */
+/** SQL of the identifier of a row that is unique across types, as in `petstore/nodes.ts`: base64url of `Pet:7`. */
 export function nodeIdOf(type: string, { sql }: Column): Readonly<Record<'nodeId', Column>> {
   const text = `rtrim(encode(convert_to('${type}:' || ${sql}, 'UTF8'), 'base64'), '=')`;
   return { nodeId: { sql: text, kind: 'enum', type: 'text', isNullable: false } };

@@ -1,6 +1,6 @@
 import type { RestOperation } from '../../rest/rest-operation';
 
-/** What every response with a category has of it, and what its ETag is made of. */
+/** The fields of a category in all responses, from which its ETag is computed. */
 const CATEGORY = 'fragment category on Category { id name description }';
 
 /** The REST operations on categories. */

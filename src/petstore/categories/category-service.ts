@@ -11,7 +11,7 @@ import { PetstoreError } from '../errors';
 import { type CategoryFilter, CategoryUpdate, NewCategory } from '../inputs';
 import { CATEGORIES, type CategoryRow, LOCK } from '../model';
 
-// One prepared statement, as for pets.
+// One prepared statement, as in PetService.
 const { id: ID, ...columns } = COLUMNS.categories;
 const CATEGORY_ROW = newRow(columns);
 const INSERT_CATEGORY = statement(
@@ -70,7 +70,7 @@ export class CategoryService {
   }
 }
 
-/** Keeps others from changing a category until the transaction ends. */
+/** Locks a category until the transaction ends. */
 async function lockCategory(tx: Transaction, id: bigint, precondition: Precondition | undefined): Promise<void> {
   const category = await lockRow(tx, LOCK.category, id);
   if (!category) throw notFound('Category', id);

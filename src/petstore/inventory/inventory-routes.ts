@@ -1,6 +1,6 @@
 import type { RestOperation } from '../../rest/rest-operation';
 
-/** What every response with an inventory entry has of it, and what its ETag is made of. */
+/** The fields of an inventory entry in all responses, from which its ETag is computed. */
 const ITEM = 'fragment item on InventoryItem { petId quantity status }';
 
 /** The REST operations on stock. */

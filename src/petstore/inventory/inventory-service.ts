@@ -31,7 +31,7 @@ export class InventoryService {
   }
 
   /**
-   * Sets the stock of a pet; without a precondition whatever it was, if any.
+   * Sets the stock of a pet, whether or not it was tracked.
    * @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND` (the pet), `PRECONDITION_FAILED`.
    */
   async set(
@@ -75,7 +75,7 @@ export class InventoryService {
   }
 }
 
-/** What a refusal calls the inventory entry. */
+/** The name of the inventory entry in error messages. */
 function itemOf(petId: bigint): string {
   return `The stock of pet ${petId}`;
 }
@@ -85,15 +85,15 @@ async function findItem({ prisma }: Transaction, petId: bigint): Promise<Invento
   return { ...item, status: pet.status };
 }
 
-/** @throws ProblemError `NOT_FOUND` if there is not even the pet. */
+/** @throws ProblemError `NOT_FOUND` if the pet does not exist. */
 async function noItem({ prisma }: Transaction, petId: bigint): Promise<null> {
   if (!(await prisma.pet.findUnique({ where: { id: petId } }))) throw notFound('Pet', petId);
   return null;
 }
 
 /**
- * Tries both until one of them succeeds: others may create or delete the entry at the same moment.
- * @returns whether the entry is new. An upsert would not tell.
+ * Tries an update and an insert until one succeeds: others may create or delete the entry at the same time.
+ * @returns whether the entry is new, which an upsert would not report.
  */
 async function setOrCreate({ prisma: { inventory } }: Transaction, data: Inventory): Promise<boolean> {
   const { petId, quantity } = data;

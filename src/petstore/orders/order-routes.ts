@@ -1,6 +1,6 @@
 import type { RestOperation } from '../../rest/rest-operation';
 
-/** What every response with an order has of it, and what its ETag is made of. */
+/** The fields of an order in all responses, from which its ETag is computed. */
 const ORDER = 'fragment order on Order { id petId quantity shipDate complete }';
 
 /** The REST operations on orders. */

@@ -18,8 +18,8 @@ const NOTHING = { petId: null, quantity: null };
 const { id: ID, reserved: RESERVED, ...columns } = COLUMNS.orders;
 const ORDER_ROW = newRow(columns);
 const { petId: OF_PET, quantity: UNITS } = ORDER_ROW.parameters;
-// The check of the stock and its update are one statement: the update's row lock makes the next buyer of the same pet
-// wait and then check the remaining quantity.
+// The check of the stock and its update are one statement: the update's row lock makes a concurrent order
+// of the same pet wait and then check the remaining quantity.
 const INSERT_ORDER = statement(`with taken as (
   update inventory set quantity = quantity - ${UNITS} where pet_id = ${OF_PET} and quantity >= ${UNITS} returning pet_id
 )
@@ -122,7 +122,7 @@ export class OrderService {
   }
 }
 
-/** What is in stock of an order that was refused; `undefined` if it would do by now. */
+/** The stock for a rejected order; `undefined` if it suffices by now. */
 async function stockBelow(session: Session, { petId, quantity }: NewOrder): Promise<number | undefined> {
   if (petId == null) return undefined;
   const stock = (await selectByIds(session, INVENTORY, [petId])).get(petId)?.quantity;
@@ -130,7 +130,7 @@ async function stockBelow(session: Session, { petId, quantity }: NewOrder): Prom
 }
 
 /**
- * Reads an order, which no other transaction changes until this one ends.
+ * Reads and locks an order.
  * @throws ProblemError `NOT_FOUND`, `PRECONDITION_FAILED`.
  */
 async function lockOrder(tx: Transaction, id: bigint, precondition: Precondition | undefined): Promise<Order> {
@@ -146,7 +146,7 @@ function unknownPet(petId: bigint | null | undefined) {
 
 /**
  * Moves the units that an order has reserved from one pet's stock to another's; for the same pet only the difference.
- * Stock that is not tracked is left alone, and stock never exceeds its maximum.
+ * Stock that is not tracked is unchanged, and stock never exceeds its maximum.
  * @returns the units now reserved: 0 if the stock is not tracked.
  * @throws ProblemError `INSUFFICIENT_STOCK`.
  */
@@ -172,7 +172,7 @@ async function moveReservation(
   return reserved;
 }
 
-/** @param stock the units that the order could have had; `undefined` if that is not known. */
+/** @param stock the available units; `undefined` if unknown. */
 function insufficientStock({ petId, quantity }: Pick<Order, 'petId' | 'quantity'>, stock?: number): PetstoreError {
   const details = [{ path: 'input.quantity', message: `exceeds the stock${stock === undefined ? '' : `: ${stock}`}` }];
   return new PetstoreError('INSUFFICIENT_STOCK', `Fewer than ${quantity} units of pet ${petId} are in stock.`, details);
@@ -190,6 +190,6 @@ async function insertOrder(
   const values = ORDER_ROW.fields.map((field) => order[field]);
   const insert = () => session.write<Order>(INSERT_ORDER, values, written);
   const [placed] = await insert();
-  // The row that was short of stock, or its pet, may have been deleted while the statement waited for the lock.
+  // The inventory row or the pet may have been deleted while the statement waited for the lock.
   return placed ?? (await insert())[0];
 }

@@ -1,6 +1,6 @@
 import type { RestOperation } from '../../rest/rest-operation';
 
-/** What every response with a pet has of it, and what its ETag is made of. */
+/** The fields of a pet in all responses, from which its ETag is computed. */
 const PET = 'fragment pet on Pet { id name status categoryId }';
 
 /** The REST operations on pets. */

@@ -19,7 +19,7 @@ const EXTRA_HEADERS: Readonly<Record<number, HeaderName>> = {
   503: 'Retry-After',
 };
 
-/** Errors that any operation may give. */
+/** Errors of all operations. */
 const ALWAYS: readonly ErrorCode[] = [
   'BAD_REQUEST',
   'BAD_USER_INPUT',
@@ -31,17 +31,17 @@ const ALWAYS: readonly ErrorCode[] = [
   'SERVICE_UNAVAILABLE',
 ];
 
-/** Errors of HTTP itself, before it is known which operation a request is for. */
+/** Errors of requests that do not reach an operation. */
 const HTTP_ERRORS: readonly ErrorCode[] = ['REQUEST_TIMEOUT', 'URI_TOO_LONG', 'HEADERS_TOO_LARGE'];
 
-/** The errors that an operation may give: those of any operation, of its kind, and of its own rules. */
+/** The errors of an operation: errors of all operations, of its kind, and of its own rules. */
 function possibleErrors(operation: PreparedOperation): ReadonlySet<string> {
   const { errors, inputs, isConditional, method, payload, runsOnce, scope } = operation;
   const ofKind: [boolean, ...ErrorCode[]][] = [
     [scope !== undefined, 'FORBIDDEN'],
     [inputs.path.size > 0, 'NOT_FOUND'],
     [payload.isPage, 'OPERATION_TOO_COMPLEX'],
-    // A DELETE has no body, but one that is sent all the same is read.
+    // The body of a DELETE is ignored, but the server reads it.
     [method !== 'GET', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'],
     [isConditional, 'PRECONDITION_FAILED'],
     [runsOnce, 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_MISMATCH'],
@@ -53,8 +53,8 @@ function possibleErrors(operation: PreparedOperation): ReadonlySet<string> {
 export type Codes = ReadonlyMap<number, readonly string[]>;
 
 /**
- * The codes of the error responses that operations share: of each status the fewest that an operation without annotations
- * has. An operation with more, or with annotations, has a response of its own.
+ * The codes of the shared error responses: for each status the smallest set of codes that an operation without annotations
+ * has. An operation with more codes, or with annotations, has a separate response.
  */
 export function commonCodes(operations: readonly PreparedOperation[], catalogue: Catalogue): Codes {
   const common = new Map<number, readonly string[]>();

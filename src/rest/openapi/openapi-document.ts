@@ -9,7 +9,7 @@ import { pathsOf } from './paths';
 import { HEADERS } from './response-headers';
 import { errorSchemas, schemasOf } from './schemas';
 
-/** An OpenAPI document that says who its servers are for. */
+/** An OpenAPI document with descriptions of its servers. */
 export type OpenApiDocument = OpenAPIV3.Document & { servers: { 'x-internal': boolean }[] };
 
 /** The OpenAPI 3.0.3 document of the operations. Its integers may be bigints. */
@@ -50,7 +50,7 @@ export function openApiDocument(
   };
 }
 
-/** The document as YAML: what `/openapi.yaml` serves, and what docs/openapi.yaml contains. */
+/** The document as YAML, for `/openapi.yaml` and docs/openapi.yaml. */
 export function asYaml(document: OpenAPIV3.Document): string {
   return stringify(document, { aliasDuplicateObjects: false });
 }

@@ -10,7 +10,7 @@ type Parameter = OpenAPIV3.ParameterObject & { 'x-stability'?: string };
 /** The name of the parameter for the size of a page. */
 const LIMIT = 'limit';
 
-/** Parameters that operations share. Without examples, which would be filled into forms. */
+/** Shared parameters. They have no examples, since Swagger UI would fill these into forms. */
 export function sharedParameters(operations: readonly PreparedOperation[]): Readonly<Record<string, Parameter>> {
   const limit = operations.flatMap(({ inputs }) => inputs.query.get(LIMIT) ?? [])[0];
   return {

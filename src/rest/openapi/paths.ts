@@ -10,14 +10,14 @@ import { parametersOf } from './parameters';
 import { annotationHeaderNames, headersOf } from './response-headers';
 import { ref } from './values';
 
-/** The stability of an operation, and how long it is available. */
+/** The stability of an operation, and its sunset. */
 interface Extensions {
   'x-stability'?: string;
   /** A date (RFC 3339). */
   'x-sunset'?: string;
 }
 
-/** @param common the codes of the error responses that operations share. */
+/** @param common the codes of the shared error responses. */
 export function pathsOf(
   operations: readonly PreparedOperation[],
   common: Codes,

@@ -67,7 +67,7 @@ export const HEADERS = {
   ),
   Location: header('The path of the new resource, relative to this server (RFC 9110, section 10.2.2)', TEXT, '/pets/1'),
   'Cache-Control': header('Caches must revalidate before each use', TEXT, 'private, no-cache'),
-  // Optional: requests that are refused before they reach the route do not get it.
+  // Optional: requests that are rejected before they reach the route do not get it.
   Deprecation: optional(
     'Since when the operation is deprecated (RFC 9745)',
     { ...TEXT, pattern: '^@[0-9]+$' },
@@ -94,7 +94,7 @@ const ALWAYS: readonly HeaderName[] = [
   'Access-Control-Allow-Origin',
 ];
 
-/** The headers of a response: those of every response, and `more`. */
+/** The headers of a response: the headers of every response, and `more`. */
 export function headersOf(...more: HeaderName[]): Record<string, OpenAPIV3.ReferenceObject> {
   return Object.fromEntries([...ALWAYS, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

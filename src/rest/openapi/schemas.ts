@@ -52,7 +52,7 @@ function addObject(schemas: Schemas, type: GraphQLObjectType, members: readonly 
   const always = members.filter(({ field }) => isNonNullType(field.type)).map(({ key }) => key);
   const { required = always } = keywordsOfType(type);
   const example = objectExample(type, members);
-  // The specification requires fewer fields than always come.
+  // The specification requires fewer fields than the gateway always sends.
   const isMore = always.length > required.length;
   const presence = isMore ? ` Always there: ${always.map((name) => `\`${name}\``).join(', ')}.` : '';
   schemas[type.name] = {
@@ -75,7 +75,7 @@ function addEnum(schemas: Schemas, type: GraphQLNamedType): void {
   schemas[type.name] = { type: 'string', enum: values, description: String(type.description), example: values[0] };
 }
 
-/** Unknown fields are refused. Examples are those of the fields that the payload has too. */
+/** Unknown fields are rejected. Examples are those of the fields that the payload has too. */
 function bodySchema({ type, isPatch }: Body, payload: Payload): Schema {
   const shown = payload.type.getFields();
   const members = Object.values(type.getFields()).map((field) => ({
@@ -97,7 +97,7 @@ function bodySchema({ type, isPatch }: Body, payload: Payload): Schema {
   };
 }
 
-/** Nothing may stand beside a reference. An `id` is assigned by the service. */
+/** Nothing may stand beside a reference. The service assigns each `id`. */
 function propertyOf(field: Element, example: unknown, nullable = false): Schema | Ref {
   const schema = schemaOf(field);
   if ('$ref' in schema) return schema;
@@ -124,13 +124,13 @@ function leafExample(type: GraphQLNamedType): unknown {
   return isEnumType(type) ? type.getValues()[0]?.name : SCALARS[type.name]?.example;
 }
 
-/** The example of an object: its type's, or those of the fields. */
+/** The example of an object: the example of its type, or of each field. */
 function objectExample(type: GraphQLObjectType, members: readonly SelectedField[]): Readonly<Record<string, unknown>> {
   const examples = members.map(({ key, field, selection }) => [key, exampleOf(field, selection?.fields)]);
   return keywordsOfType(type).example ?? Object.fromEntries(examples);
 }
 
-/** The `Error` object of the specification (section 7), with what the contract adds. */
+/** The `Error` object of the specification (section 7), with the additions of the contract. */
 export const errorSchemas = (catalogue: Catalogue): Readonly<Record<'Error' | 'ErrorDetail', Schema>> => ({
   Error: {
     type: 'object',
