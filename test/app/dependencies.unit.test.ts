@@ -90,16 +90,16 @@ test('everything declared is used', () => {
   expect(Object.keys(DECLARED).filter((name) => !isUsed(name))).toEqual([]);
 });
 
-test('CONTRIBUTING says what each dependency is for, and lists no others', () => {
-  const [, table = ''] = /## What each dependency is for\n([\s\S]*?)\n## /.exec(read('CONTRIBUTING.md')) ?? [];
+test('docs/dependencies.md says what each dependency is for, and lists no others', () => {
+  const [, table = ''] = /## What each dependency is for\n([\s\S]*?)\n## /.exec(read('docs/dependencies.md')) ?? [];
   const named = [...table.matchAll(/^\| (`.*?) +\| (.+?) +\|$/gm)].flatMap(([, names = '']) =>
     [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
   );
   expect(named.sort()).toEqual(Object.keys(DECLARED).sort());
 });
 
-test('CONTRIBUTING says why each version is overridden', () => {
-  const [, table = ''] = /## Versions that are held back\n([\s\S]*?)\n## /.exec(read('CONTRIBUTING.md')) ?? [];
+test('docs/dependencies.md says why each version is overridden', () => {
+  const [, table = ''] = /## Versions that are held back\n([\s\S]*)/.exec(read('docs/dependencies.md')) ?? [];
   const overridden = Object.entries(overrides).flatMap((entry) => flat(entry).map(([name]) => name));
   expect(overridden.filter((name) => !table.includes(`\`${name}\``))).toEqual([]);
 });

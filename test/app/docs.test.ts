@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SETTING_NAMES } from '../../src/app/config';
@@ -15,9 +15,20 @@ const EVERYTHING = PAGES.map(textOf).join('\n');
 /** The first groups of all matches. */
 const found = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, group]) => String(group));
 
-test('every script named in the documentation and CONTRIBUTING exists', () => {
+/** The pages and what is beside them. */
+const DOCUMENTS = [...PAGES, 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'bench/README.md'];
+
+test.each(DOCUMENTS)('every file that %s names exists', (page) => {
+  const prose = textOf(page).replace(/```[\s\S]*?```/g, '');
+  const named = found(prose, /`((?!customers)[\w-]+\/[\w./-]+\.(?:[cm]?[jt]s|json|prisma|sql|ya?ml|md|css|html))`/g);
+  // The pages name files of the source by their path below src.
+  const roots = ['', 'src', page.includes('/') ? page.slice(0, page.lastIndexOf('/')) : ''];
+  expect(named.filter((path) => !roots.some((root) => existsSync(join(PROJECT, root, path))))).toEqual([]);
+});
+
+test('every script that the documents name exists', () => {
   const { scripts } = JSON.parse(textOf('package.json'));
-  const named = found(EVERYTHING + textOf('CONTRIBUTING.md'), /npm run (?:--silent )?([a-z:]+)/g);
+  const named = found(DOCUMENTS.map(textOf).join('\n'), /npm run (?:--silent |-s )?([a-z:]+)/g);
   expect(named.length).toBeGreaterThan(8);
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
 });
@@ -55,8 +66,8 @@ test('every metric is named by a guide', async () => {
   expect([...served, ...declared].filter((name) => !EVERYTHING.includes(`\`${name}\``))).toEqual([]);
 });
 
-test.each(['README.md', 'docs/limits.md'])('%s has the quota of every plan', (page) => {
-  const rows = [...textOf(page).matchAll(/^\| ([A-Z]+)[^|]* \| ([\d,]+) \| ([\d,]+) \|$/gm)];
+test('docs/limits.md has the quota of every plan', () => {
+  const rows = [...textOf('docs/limits.md').matchAll(/^\| ([A-Z]+)[^|]* \| ([\d,]+) \| ([\d,]+) \|$/gm)];
   const number = (text = '') => Number(text.replaceAll(',', ''));
   const shown = rows.map(([, plan, minute, day]) => [plan, { perMinute: number(minute), perDay: number(day) }]);
   expect(Object.fromEntries(shown)).toEqual(PLANS);

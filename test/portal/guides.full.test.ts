@@ -69,7 +69,7 @@ browserTest('the search finds sections, settings, operations and errors, with th
     ['webhook', '/docs/live-events'],
     ['postman', '/docs/rest'],
     ['prometheus', '/docs/operations#alerts'],
-    ['kubernetes xyzzy', '/docs/scaling'],
+    ['kubernetes xyzzy', '/docs/scaling#kubernetes'],
     ['first requets', '/docs/getting-started#first-requests'],
   ] as const) {
     await search.getByRole('searchbox').fill(words);

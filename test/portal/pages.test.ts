@@ -147,12 +147,18 @@ test.each([
   expect(await open(path)).toMatchObject({ status: 301, headers: { location } });
 });
 
-test.each(['architecture', 'decisions', 'releases', 'changelog', 'contributing', 'security', 'benchmarks'])(
-  '/docs/%s, which is for contributors, is not served',
-  async (name) => {
-    expect((await open(`/docs/${name}`)).status).toBe(404);
-  },
-);
+test.each([
+  'architecture',
+  'decisions',
+  'dependencies',
+  'releases',
+  'changelog',
+  'contributing',
+  'security',
+  'benchmarks',
+])('/docs/%s, which is for contributors, is not served', async (name) => {
+  expect((await open(`/docs/${name}`)).status).toBe(404);
+});
 
 test('assets of another version, or outside their directory, are not found', async () => {
   const [, path] = /(\/assets\/\w+)\//.exec((await open('/')).text) ?? [];
