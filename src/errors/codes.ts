@@ -15,7 +15,7 @@ const TABLE = {
   BAD_REQUEST: {
     status: 400,
     why: 'The request is malformed: its body is not JSON, its URL cannot be decoded, or it is not HTTP.',
-    fix: 'Correct the request. In a GraphQL request look at its parameters too: `query`, `variables`, `operationName`.',
+    fix: 'Correct the request, in GraphQL also its parameters: `query`, `variables`, `operationName`.',
     message: 'The body is not valid JSON.',
   },
   GRAPHQL_PARSE_FAILED: {
@@ -27,7 +27,7 @@ const TABLE = {
   GRAPHQL_VALIDATION_FAILED: {
     status: 400,
     why: 'The GraphQL document does not fit the schema, or does not have the operation that was named.',
-    fix: 'Compare it with the schema (`/schema.graphql`); code generators find this before it is sent.',
+    fix: 'Compare it with the schema (`/schema.graphql`). Code generators find this fault at build time.',
     message: 'Cannot query field "colour" on type "Pet".',
   },
   OPERATION_TOO_COMPLEX: {
@@ -45,7 +45,7 @@ const TABLE = {
   UNAUTHENTICATED: {
     status: 401,
     why: 'A key is required, or the key sent is malformed, unknown, revoked or expired.',
-    fix: 'The message says which, to who has the secret. Send a valid key as `X-API-Key` or `Authorization: Bearer`. Do not retry with the same one.',
+    fix: 'Send a valid key as `X-API-Key` or `Authorization: Bearer`. If the secret is right, the message says why the key is rejected. Do not retry with the same key.',
     message: 'The API key expired on 2026-11-30T00:00:00.000Z.',
   },
   FORBIDDEN: {
@@ -69,13 +69,13 @@ const TABLE = {
   NOT_FOUND: {
     status: 404,
     why: 'The resource or the path does not exist, or exists no more.',
-    fix: 'Look for it in its list. A GraphQL query for one thing answers `null` instead, without an error.',
+    fix: 'Look for it in its list. A GraphQL query for a single object returns `null` instead, without an error.',
     message: 'Pet 7 does not exist.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
     why: 'The path has no such method.',
-    fix: 'Use one that `Allow` names. GraphQL mutations need POST.',
+    fix: 'Use a method that `Allow` names. GraphQL mutations need POST.',
     message: 'PUT is not allowed here. Allowed: GET, HEAD, POST, OPTIONS.',
   },
   NOT_ACCEPTABLE: {
@@ -93,13 +93,13 @@ const TABLE = {
   IDEMPOTENCY_IN_PROGRESS: {
     status: 409,
     why: 'A request with the same `Idempotency-Key` is still running.',
-    fix: 'Retry shortly with the same key: you will get the answer to the first request.',
+    fix: 'Retry shortly with the same key: you will get the response to the first request.',
     message: 'A request with this Idempotency-Key is still running. Try again shortly.',
   },
   PRECONDITION_FAILED: {
     status: 412,
     why: 'The resource is no longer the version that `If-Match` names: someone has changed it. Nothing was done.',
-    fix: 'Read it again, repeat the change on what it is now, and send it with the new `ETag`.',
+    fix: 'Read it again, repeat the change on the new version, and send its `ETag`.',
     message: 'Pet 7 is not the version that the request is for: it has been changed. Read it again.',
   },
   PAYLOAD_TOO_LARGE: {
@@ -135,7 +135,7 @@ const TABLE = {
   RATE_LIMITED: {
     status: 429,
     why: 'The request exceeds the limits of the plan. It has not run.',
-    fix: 'Wait as long as `Retry-After` says. `X-RateLimit-Remaining` shows what is left before it comes to this.',
+    fix: 'Wait as long as `Retry-After` says. `X-RateLimit-Remaining` shows how many requests are left.',
     message: 'This plan allows 60 requests per minute. Try again in 12 seconds.',
   },
   KEY_BANNED: {
@@ -165,7 +165,7 @@ const TABLE = {
   PERSISTED_QUERY_NOT_FOUND: {
     status: 200,
     why: 'No document with this hash has been sent to the server yet (automatic persisted queries).',
-    fix: 'Send the text and the hash together once. Clients with persisted queries do so by themselves.',
+    fix: 'Send the text and the hash together once. Clients with persisted queries do so automatically.',
     message: 'PersistedQueryNotFound',
   },
   PERSISTED_QUERY_NOT_SUPPORTED: {
