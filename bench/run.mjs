@@ -5,21 +5,24 @@ import { load, prepare } from './lib/load.mjs';
 import { better, measure } from './lib/measure.mjs';
 import { pick, readOptions } from './lib/options.mjs';
 import { pinLoad, pinned } from './lib/process.mjs';
-import { circumstances, report, writeReadme } from './lib/report.mjs';
+import { circumstances, details, glance, writeReadme } from './lib/report.mjs';
 import { servers, startable } from './lib/servers.mjs';
 import { onStage } from './lib/stage.mjs';
 import { verify } from './lib/verify.mjs';
 import { works } from './lib/works.mjs';
 
 // Other load on a machine comes and goes within seconds: each server should get its quietest moments.
-const options = readOptions({ rounds: '24', seconds: '0.5' });
+const options = readOptions({ rounds: '24', seconds: '0.5', connections: '16,64' });
 const chosenWorks = pick(works, options.work, 'work');
 const chosenServers = startable(pick(servers, options.only, 'only')).filter(({ faces }) =>
   chosenWorks.some(({ face }) => faces.includes(face)),
 );
 
-/** Runs one workload: compares all responses, warms up all servers, then runs the rounds, each server once per round. */
-async function compete(work, running, url) {
+/**
+ * Runs one workload with a number of connections: compares all responses, warms up all servers, then runs the rounds, each
+ * server once per round.
+ */
+async function compete(work, connections, running, url) {
   const field = running
     .filter(({ faces }) => faces.includes(work.face))
     .map((server) => ({ server, requests: prepare(work, server.port), rounds: [] }));
@@ -31,21 +34,21 @@ async function compete(work, running, url) {
   for (const [name, failure] of wrong) console.error(`${work.name} ${name}: ${failure}`);
   const sound = field.filter(({ server }) => !wrong.has(server.name));
   for (const { server, requests } of sound) {
-    await load(server.port, requests, { ...options, seconds: options.warmup });
+    await load(server.port, requests, { connections, seconds: options.warmup });
   }
   for (let round = 1; round <= options.rounds; round++) {
     for (const { server, requests, rounds } of rotated(sound, round)) {
-      const figures = await measure(server, requests, options);
+      const figures = await measure(server, requests, { connections, seconds: options.seconds });
       rounds.push(figures);
       console.error(
-        `${work.name} ${round}/${options.rounds} ${server.name}: ${figures.cpuMs.toFixed(3)} CPU-ms/request`,
+        `${work.name} × ${connections} ${round}/${options.rounds} ${server.name}: ${figures.cpuMs.toFixed(3)} CPU-ms/request`,
       );
     }
   }
   if (work.writes) await restore(url);
   return field.map(({ server, rounds }) => {
     const failure = wrong.get(server.name) ?? rounds.find(({ failure }) => failure)?.failure;
-    return { work, server, failure, figures: failure ? undefined : better(rounds) };
+    return { work, connections, server, failure, figures: failure ? undefined : better(rounds) };
   });
 }
 
@@ -59,13 +62,16 @@ if (!chosenServers.length) throw new Error('Nothing to measure');
 pinLoad();
 await onStage(chosenServers, options.database, async ({ url, running }) => {
   const results = [];
-  for (const work of chosenWorks) results.push(...(await compete(work, running, url)));
-  const text = `${circumstances(await serverVersion(), pinned, options)}\n\n${report(results, chosenWorks, chosenServers)}`;
+  for (const work of chosenWorks)
+    for (const connections of options.loads) results.push(...(await compete(work, connections, running, url)));
+  const heading = circumstances(await serverVersion(), pinned, options);
+  const table = glance(results, chosenServers);
+  const text = [heading, table, details(results)].join('\n\n');
   console.log(text);
   mkdirSync(new URL('results/', import.meta.url), { recursive: true });
   writeFileSync(new URL('results/latest.md', import.meta.url), `${text}\n`);
-  if (options.write) writeReadme(text);
+  if (options.write) writeReadme(`${heading}\n\n${table}`);
   if (results.some(({ failure }) => failure)) process.exitCode = 1;
 });
-// Whoever measures everything also learns what the form of a request costs.
+// A complete run also measures the forms of a request.
 if (!options.only && !options.work) await import('./forms.mjs');

@@ -3,24 +3,26 @@ import { parseArgs } from 'node:util';
 const names = { type: 'string' };
 
 /** Reads the command line; the defaults are those of the figures in the README. */
-export function readOptions({ rounds = '3', seconds = '3' } = {}) {
+export function readOptions({ rounds = '3', seconds = '3', connections = '16' } = {}) {
   const { values } = parseArgs({
     options: {
       rounds: { type: 'string', default: rounds },
       seconds: { type: 'string', default: seconds },
       warmup: { type: 'string', default: '6' },
-      connections: { type: 'string', default: '16' },
+      connections: { type: 'string', default: connections },
       database: { type: 'string', default: 'petstore_bench' },
       only: names,
       work: names,
       write: { type: 'boolean', default: false },
     },
   });
+  const loads = values.connections.split(',').map((each) => positive('connections', each));
   return {
     rounds: positive('rounds', values.rounds),
     seconds: positive('seconds', values.seconds),
     warmup: positive('warmup', values.warmup),
-    connections: positive('connections', values.connections),
+    connections: loads[0],
+    loads,
     database: values.database,
     only: values.only?.split(','),
     work: values.work?.split(','),

@@ -4,42 +4,47 @@ import { cpus, totalmem } from 'node:os';
 const readme = new URL('../README.md', import.meta.url);
 
 /**
- * The results as Markdown: the CPU time of every workload and server at a glance, then all figures.
- * @param results one entry per workload and server: `work`, `server`, `figures` (of `better`) or `failure`
+ * CPU-ms per request and p99 in ms of every workload and server, with their ratios to the baseline, as a Markdown table.
+ * @param results one entry for each workload, number of connections and server, with `figures` (of `better`) or `failure`
  */
-export function report(results, works, servers) {
-  return [...glance(results, works, servers), '', ...details(results, works), ...failures(results)].join('\n');
-}
-
-function glance(results, works, servers) {
-  const row = (work) =>
-    servers.map(({ name }) => {
-      const result = results.find((entry) => entry.work === work && entry.server.name === name);
-      if (!result) return '';
-      if (!result.figures) return 'failed';
-      return `${result.figures.cpuMs.toFixed(3)}${times(result, results, ({ cpuMs }) => cpuMs)}`;
-    });
+export function glance(results, servers) {
+  const rows = results.filter(({ work, connections }, index) => results.findIndex(isOf(work, connections)) === index);
+  const cell = (row, server) => {
+    const result = results.filter(isOf(row.work, row.connections)).find((entry) => entry.server.name === server.name);
+    if (!result) return '';
+    if (!result.figures) return 'failed';
+    const { cpuMs, p99 } = result.figures;
+    const cpu = `${cpuMs.toFixed(3)}${times(result, results, (figures) => figures.cpuMs)}`;
+    return `${cpu}, ${p99.toFixed(1)}${times(result, results, (figures) => figures.p99)}`;
+  };
   return table(
     1,
-    ['CPU-ms per request', ...servers.map(({ title }) => title)],
-    works.map((work) => [work.title, ...row(work)]),
+    ['CPU-ms per request, p99 in ms', 'connections', ...servers.map(({ title }) => title)],
+    rows.map((row) => [row.work.title, String(row.connections), ...servers.map((server) => cell(row, server))]),
   );
 }
 
-function details(results, works) {
-  return table(
+function isOf(work, connections) {
+  return (entry) => entry.work === work && entry.connections === connections;
+}
+
+/** All figures of every workload and server, as a Markdown table, and what failed. */
+export function details(results) {
+  const figures = table(
     2,
-    ['work', 'server', 'requests/s', 'p50 ms', 'p99 ms', 'CPU-ms/request', 'spread', 'memory MiB'],
-    works.flatMap((work) => results.filter((entry) => entry.work === work).map((entry) => cells(entry, results))),
+    ['work', 'server', 'connections', 'requests/s', 'p50 ms', 'p99 ms', 'CPU-ms/request', 'spread', 'memory MiB'],
+    results.map((entry) => cells(entry, results)),
   );
+  return [figures, ...failures(results)].join('\n');
 }
 
 function cells(entry, results) {
-  const { work, server, figures } = entry;
-  if (!figures) return [work.title, server.title, 'failed', '', '', '', '', ''];
+  const { work, connections, server, figures } = entry;
+  if (!figures) return [work.title, server.title, String(connections), 'failed', '', '', '', '', ''];
   return [
     work.title,
     server.title,
+    String(connections),
     `${Math.round(figures.perSecond)}${times(entry, results, ({ perSecond }) => perSecond)}`,
     figures.p50.toFixed(2),
     figures.p99.toFixed(2),
@@ -56,10 +61,10 @@ function failures(results) {
 }
 
 /** The ratio to the workload's baseline, if there is one. */
-function times({ work, figures }, results, figure) {
-  const baseline = results.find(
-    (entry) => entry.work === work && entry.figures && entry.server.baselineOf?.includes(work.face),
-  );
+function times({ work, connections, figures }, results, figure) {
+  const baseline = results
+    .filter(isOf(work, connections))
+    .find((entry) => entry.figures && entry.server.baselineOf?.includes(work.face));
   return baseline ? ` (${(figure(figures) / figure(baseline.figures)).toFixed(2)})` : '';
 }
 
@@ -71,16 +76,16 @@ function table(texts, header, rows) {
   const padded = lines.map((cells) =>
     cells.map((cell, column) => (column < texts ? cell.padEnd(widths[column]) : cell.padStart(widths[column]))),
   );
-  return [padded[0], rule, ...padded.slice(1)].map((cells) => `| ${cells.join(' | ')} |`);
+  return [padded[0], rule, ...padded.slice(1)].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 /** What a reader needs to reproduce the table. */
-export function circumstances(postgres, pinned, { rounds, seconds, connections }) {
+export function circumstances(postgres, pinned, { rounds, seconds }) {
   const processors = cpus();
   const machine = `${processors[0].model.trim()}, ${processors.length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB`;
   const cores = pinned ? 'server on one core, load on another' : 'server and load NOT on separate cores';
   const date = new Date().toISOString().slice(0, 10);
-  return `${date} · ${machine} · Node ${process.versions.node} · ${postgres} · ${cores} · ${connections} connections · better quartile of ${rounds} rounds of ${seconds} s`;
+  return `${date} · ${machine} · Node ${process.versions.node} · ${postgres} · ${cores} · better quartile of ${rounds} rounds of ${seconds} s`;
 }
 
 /** Replaces the text between the README's markers. */
