@@ -337,7 +337,7 @@ describe('a database failure is classified', () => {
   });
 });
 
-test('a database that answers reports that it takes writes', () => expect(database.canWrite()).resolves.toBe(true));
+test('a database that responds reports that it accepts writes', () => expect(database.canWrite()).resolves.toBe(true));
 
 onPostgres('the write check recovers from connections that the database has ended', async () => {
   await database.canWrite();

@@ -41,7 +41,7 @@ onOwnServer('on a server of its own', () => {
   const rename = async () =>
     (await gateway.graphql('mutation { updatePet(id: 3, input: { name: "T" }) { id } }')).errors;
 
-  describe('while the server takes no writes', () => {
+  describe('while the server is read-only', () => {
     const setReadOnly = async (value: 'on' | 'off') => {
       await direct.query(`alter system set default_transaction_read_only to ${value}`);
       await direct.query('select pg_reload_conf()');

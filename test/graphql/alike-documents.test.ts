@@ -69,7 +69,7 @@ test.each<[what: string, first: string, others: string[]]>([
     expect(await responseTo(other)).toEqual(await responseTo(other, { 'idempotency-key': 'alone' }));
 });
 
-test('a document runs as a known one with other values, without another validation', () => {
+test('an alike document becomes the known document with variables', () => {
   const documents = new AlikeDocuments(contractSchema(), 5000);
   const known = '{ pets(first: 5, filter: { ids: ["1", 2], name: "Rex" }) { nodes { id } } }';
   documents.add(parse(known));

@@ -21,7 +21,7 @@ test.each(audits.map((audit) => [audit.id, audit.name, audit] as const))('%s %s'
   expect(result).toMatchObject({ status: 'ok' });
 });
 
-describe('a refused document gets', () => {
+describe('a rejected document gets', () => {
   const status = async (query: string, accept?: string) => {
     const headers = { 'content-type': 'application/json', ...(accept && { accept }) };
     const variables = { id: 'x' };
@@ -48,7 +48,7 @@ describe('a refused document gets', () => {
     expect(await status(query, 'application/json')).toBe(200); // cached by now
   });
 
-  test('its own status for all clients if refused for another reason', async () => {
+  test('the status of the error for all clients if it is rejected for another reason', async () => {
     const headers = { 'content-type': 'application/json', accept: 'application/json', 'x-api-key': 'wrong' };
     const payload = { query: '{ __typename }' };
     const { statusCode } = await gateway.app.inject({ method: 'POST', url: '/graphql', headers, payload });

@@ -77,7 +77,7 @@ test.each([
   expect(await costOf(query)).toBe(cost);
 });
 
-describe('variables cost what they hold:', () => {
+describe('the cost of a variable depends on its value:', () => {
   const page = 'query ($n: Int = 10, $m: Int) { pets(first: $n, last: $m) { nodes { id } } }';
   // A property of all objects.
   const property = 'query ($constructor: Int = 50) { pets(first: $constructor) { nodes { id } } }';
@@ -108,12 +108,12 @@ describe('variables cost what they hold:', () => {
     expect(await costOf(query, variables)).toBe(cost);
   });
 
-  test('but those that do not fit are rejected as such', async () => {
+  test('variables that do not fit their type are rejected before their cost is estimated', async () => {
     const { errors } = await strict.graphql(page, { n: '7' });
     expect(errors[0]?.extensions?.code).toBe('BAD_USER_INPUT');
   });
 
-  test('in every request, whoever sent the document first', async () => {
+  test('variables are estimated in every request with a known document', async () => {
     const document = 'query ($n: Int) { pets(first: $n) { nodes { orders(first: $n) { nodes { id } } } } }';
     const statusOf = async (n: number) => (await strict.graphql(document, { n })).status;
     expect([await statusOf(5), await statusOf(100), await statusOf(5), await statusOf(18)]).toEqual([
@@ -129,7 +129,7 @@ describe('variables cost what they hold:', () => {
     ]);
   });
 
-  test('a refused operation runs nothing, and counts as one request', async () => {
+  test('a rejected operation runs nothing, and counts as one request', async () => {
     const { headers } = await gateway.createKey();
     const query = `{ ${Array.from({ length: 9 }, (_, i) => `a${i}: pets(first: 100) { nodes { id } }`).join(' ')} }`;
     expect((await strict.graphql(query, {}, headers)).status).toBe(400);
@@ -138,7 +138,7 @@ describe('variables cost what they hold:', () => {
   });
 });
 
-describe('a refusal says what costs most', () => {
+describe('the error names the most expensive elements', () => {
   const many = (count: number, text: (index: number) => string) =>
     Array.from({ length: count }, (_, i) => text(i)).join(' ');
 
@@ -190,7 +190,7 @@ describe('an event of a subscription', () => {
   const codes = async (instance: Gateway, ...counts: number[]) =>
     Promise.all(counts.map(async (count) => (await instance.graphql(subscription(count))).errors[0]?.extensions?.code));
 
-  test('has a limit on cost of its own, besides the general one', async () => {
+  test('has a lower limit on cost', async () => {
     // Each first one is allowed, but not over this endpoint.
     expect(await codes(gateway, 124, 125)).toEqual(['BAD_REQUEST', 'OPERATION_TOO_COMPLEX']);
     const tight = await gateway.another({ GRAPHQL_MAX_COST: '100' });
@@ -222,7 +222,7 @@ describe('an operation that uses no quota', () => {
   const types = (count: number) =>
     Array.from({ length: count }, (_, i) => `s${i}: __schema { types { name fields { name } } }`).join(' ');
 
-  test('has its own limit on cost, which what tools ask is far below', async () => {
+  test('has a lower limit on cost, which allows the introspection of tools', async () => {
     const { status, errors } = await gateway.graphql(`{ ${types(20)} }`);
     expect([status, errors[0]?.extensions?.code, errors[0]?.message]).toEqual([
       400,
@@ -233,12 +233,12 @@ describe('an operation that uses no quota', () => {
     expect((await gateway.graphql(getIntrospectionQuery())).status).toBe(200);
   });
 
-  test('has the general limit if that is lower', async () => {
+  test('has the general limit if the general limit is lower', async () => {
     expect((await strict.graphql(`{ ${types(3)} }`)).errors[0]?.message).toContain('at most 1000 is allowed of one');
   });
 });
 
-test('REST operations are held to the same limit, far below which they all are', async () => {
+test('every REST operation is far below the limit', async () => {
   const statusOf = async (limit: string, url: string) => {
     const tight = await gateway.another({ GRAPHQL_MAX_COST: limit });
     const response = await tight.app.inject({ url });
@@ -279,7 +279,7 @@ describe('introspection has no more values than estimated', () => {
     if (!query.includes('$type')) expect(cost).toBeLessThan(2 * values + 2);
   });
 
-  test('whatever is asked', async () => {
+  test('in generated queries', async () => {
     let answered = 0;
     await fc.assert(
       fc.asyncProperty(introspections(schema), async (query) => {

@@ -132,7 +132,7 @@ test('the introspection query of tools is within the limits', async () => {
   expect({ status, errors }).toEqual({ status: 200, errors: [] });
 });
 
-test('a refused document is refused again, however it is sent', async () => {
+test('a rejected document is rejected again in all forms of a request', async () => {
   const query = `{ ${'__typename '.repeat(101)} }`;
   for (const send of ['POST', 'GET', 'POST', 'GET'] as const) {
     const response = await gateway.app.inject({

@@ -10,7 +10,7 @@ afterAll(() => gateway.close());
 
 const INVALID = 'GRAPHQL_VALIDATION_FAILED';
 
-describe('a document is refused as a whole, with status 400, if it', () => {
+describe('a document is rejected as a whole, with status 400, if it', () => {
   test.each([
     ['does not parse', '{ pets { ', 'GRAPHQL_PARSE_FAILED'],
     ['has characters that GraphQL does not allow', '{ pets; }', 'GRAPHQL_PARSE_FAILED'],

@@ -74,7 +74,7 @@ async function expectSame(text: string, variables: Record<string, unknown> = {})
   expect(await ask(text, variables)).toMatchObject({ status: 200, text: JSON.stringify(result) });
 }
 
-test('answers byte for byte as graphql-js does, with errors that it may report, and no more values than estimated', async () => {
+test('responses are byte for byte those of graphql-js, and have no more values than estimated; each error is one that graphql-js reports', async () => {
   const seen = { same: 0, failed: 0 };
   const property = fc.asyncProperty(queries(schema), async ({ text, variables }) => {
     fc.pre(validate(schema, parse(text)).length === 0);
@@ -136,7 +136,7 @@ describe('the response is that of graphql-js:', () => {
 describe('an error', () => {
   beforeAll(() => fillShop(gateway.database));
 
-  test('in one field leaves status 200 and the others, with its path, position and request id', async () => {
+  test('in one field has a path, a position and the request id; status 200 and the other fields stay', async () => {
     const query = '{ pet(id: 1) { name wrong: orders(first: 0) { totalCount } } other: pet(id: 2) { name } }';
     const { status, data, errors } = await gateway.graphql(query, {}, { 'x-request-id': 'abc-1' });
     expect([status, data]).toEqual([200, { pet: null, other: { name: 'Bello' } }]);
@@ -172,7 +172,7 @@ describe('a mutation', () => {
   const codes = (errors: readonly { path?: readonly unknown[]; extensions?: Record<string, unknown> }[]) =>
     errors.map(({ path, extensions }) => [path?.join('.'), extensions?.code]);
 
-  test('runs its fields one after the other, each on its own, and keeps what was done', async () => {
+  test('runs its fields one after the other, each in a transaction, and keeps the changes before a failure', async () => {
     const { status, data, errors } = await gateway.graphql(`mutation {
       a: createCategory(input: { name: "A" }) { name pets { totalCount } }
       b: deletePet(id: 3) { id }
@@ -189,7 +189,7 @@ describe('a mutation', () => {
     expect(await added()).toEqual(['A', 'E']);
   });
 
-  test('whose result cannot be read has run, once', async () => {
+  test('whose result cannot be read has run once', async () => {
     const { data, errors } = await gateway.graphql(
       'mutation { made: createCategory(input: { name: "Newts" }) { name pets(first: 0) { totalCount } } }',
     );

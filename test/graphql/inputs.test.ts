@@ -31,7 +31,7 @@ test.each<[string, number, string]>([
   expect(errors).toMatchObject([{ locations: [{ line: 1, column }], extensions: { ...BAD_INPUT, details } }]);
 });
 
-describe('an input variable is rejected before anything runs, with each of its faults:', () => {
+describe('an invalid variable is rejected before anything runs, with all its faults:', () => {
   const PET = 'mutation ($input: NewPet!) { createPet(input: $input) { id } }';
   const KEY = 'mutation ($input: NewApiKey!) { createApiKey(input: $input) { secret } }';
   test.each<[string, string, unknown, string[]]>([
@@ -62,7 +62,7 @@ describe('an input variable is rejected before anything runs, with each of its f
   });
 });
 
-describe('faults of a variable have the path of the argument that it is for:', () => {
+describe('faults of a variable have the path of its argument:', () => {
   test.each<[string, string, object, string[]]>([
     ['an argument of another name', PLACE.replaceAll('$input', '$i'), { i: WRONG }, FAULTS],
     [

@@ -70,7 +70,7 @@ test('an operation that costs more than may run at once runs alone', async () =>
   expect(await finish(['a0', 'a1', 'a2'].map((name) => operation(queue, [], name, 50_000)))).toBe(1);
 });
 
-test('callers take turns', async () => {
+test('callers are served round-robin', async () => {
   const queue = new OperationQueue();
   const started: string[] = [];
   const names = ['a0', 'a1', 'a2', 'a3', 'a4', 'b0', 'b1'];
@@ -78,7 +78,7 @@ test('callers take turns', async () => {
   expect(started.indexOf('b1')).toBeLessThan(started.indexOf('a3'));
 });
 
-test('waiting ends with the deadline, and takes nothing from those behind it', async () => {
+test('an operation stops waiting at its deadline, and the operations behind it still run', async () => {
   const queue = new OperationQueue();
   const started: string[] = [];
   const first = operation(queue, started, 'a0', 30_000);

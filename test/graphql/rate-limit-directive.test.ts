@@ -53,7 +53,7 @@ test.each<[counted: string[], costs: Record<string, number>]>([
     expect([request, await costOf(request)]).toEqual([request, cost]);
 });
 
-test('nothing but the directive charges for fields: without it, a request is only counted as one', async () => {
+test('without the directive an operation is charged as one request, whatever its fields', async () => {
   await startWith(['pets'], (schema) => schema);
   expect([await costOf(TWO_FIELDS), await costOf('/pets')]).toEqual([1, 1]);
 });

@@ -50,7 +50,7 @@ async function addPets(count: number, name: string): Promise<void> {
 const aliased = (count: number, field: string, of = 'alias') =>
   Array.from({ length: count }, (_, i) => `${of}${i}: ${field}`).join(' ');
 
-test('introspection under many aliases is refused as soon as it is too large', async () => {
+test('introspection under many aliases is rejected as soon as it is too large', async () => {
   const long = 'a'.repeat(60);
   // It counts as a request: what is free of quota may cost less.
   const document = `{ pet(id: 1) { id } ${aliased(48, '__schema { types { ...Type } }')} } fragment Type on __Type { ${aliased(38, 'name', long)} }`;
@@ -64,7 +64,7 @@ test('introspection under many aliases is refused as soon as it is too large', a
   expect(grown).toBeLessThan(50e6);
 });
 
-describe('a response that is too large is refused, whoever writes it:', () => {
+describe('a response that is too large is rejected:', () => {
   const page = (fields: string) => `{ pets(first: 100) { nodes { ${fields} } } }`;
 
   test.each([
@@ -88,7 +88,7 @@ describe('a response that is too large is refused, whoever writes it:', () => {
   // A key's id is an ID, but no pet's.
   test('errors', () => expectRefused(`{ ${aliased(90, 'pet(id: "abcdefghijkl") { id }')} }`));
 
-  test('and REST', async () => {
+  test('over REST', async () => {
     await addPets(100, 'R'.repeat(250));
     const response = await strict.app.inject({ url: '/pets?limit=100' });
     expect(response.statusCode).toBe(400);
@@ -97,7 +97,7 @@ describe('a response that is too large is refused, whoever writes it:', () => {
   });
 });
 
-describe('of rows that are too many bytes, the database sends no more than one row too many:', () => {
+describe('the database stops sending rows once they exceed the limit:', () => {
   const NAME = '🐕'.repeat(255);
   let most: number;
   beforeEach(() => {
@@ -193,7 +193,7 @@ describe('a mutation whose response is too large', () => {
   });
 });
 
-test('an event that is too large is an error, and the next one is not', async () => {
+test('an event that is too large becomes an error, and the next event is sent', async () => {
   const client = socketClient(await strict.listen(), { 'x-api-key': ADMIN_KEY });
   const received = client.subscribe(`subscription { petChanged { kind pet { ${aliased(30, 'name')} } } }`);
   await until(async () => (await running(strict)) > 0);

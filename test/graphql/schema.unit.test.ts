@@ -32,7 +32,7 @@ describe('`npm run schema` writes what the code prints', () => {
   });
 });
 
-test('schema.graphql begins with what clients can ask for, and ends with the directives', () => {
+test('schema.graphql begins with the root types, and ends with the directives', () => {
   const names = DOCUMENT.definitions.map((node) => ('name' in node ? node.name?.value : node.kind));
   expect(names.slice(0, 5)).toEqual(['SchemaDefinition', 'Query', 'Mutation', 'Subscription', 'Pet']);
   const isDirective = DOCUMENT.definitions.map(({ kind }) => kind === Kind.DIRECTIVE_DEFINITION);
@@ -95,7 +95,7 @@ test('every type, field, argument, enum value and directive has a description', 
   expect(described).toBeGreaterThan(300);
 });
 
-test('every text that callers give has a length, and so no NUL, which PostgreSQL cannot store', () => {
+test('every text argument has a maximum length, and so rejects NUL, which PostgreSQL cannot store', () => {
   const inputs: { name: string; given: GraphQLArgument | GraphQLInputField }[] = [];
   for (const type of Object.values(contractSchema().getTypeMap())) {
     if (isIntrospectionType(type)) continue;

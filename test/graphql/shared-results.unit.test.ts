@@ -2,7 +2,7 @@ import { SharedResults } from '../../src/graphql/shared-results';
 
 const EVENT = {};
 
-test('a computation is ended when its last waiting reader leaves, and starts anew for a later one', () => {
+test('a computation is cancelled when its last subscriber leaves, and starts again for a later subscriber', () => {
   const results = new SharedResults<string>();
   const end = jest.fn();
   const start = jest.fn(() => ({ result: new Promise<string>(() => undefined), end }));
@@ -16,7 +16,7 @@ test('a computation is ended when its last waiting reader leaves, and starts ane
   expect(start).toHaveBeenCalledTimes(2);
 });
 
-test('a finished result is kept for later readers, even when all others have left', async () => {
+test('a finished result is kept for later subscribers, even when all others have left', async () => {
   const results = new SharedResults<string>();
   const end = jest.fn();
   const start = jest.fn(() => ({ result: Promise.resolve('done'), end }));

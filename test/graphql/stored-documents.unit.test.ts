@@ -22,7 +22,7 @@ test('hundreds of ordinary documents stay in the store', async () => {
   expect(await stored(many(500, (i) => `query Q${i} { pets { nodes { id name category { name } } } }`))).toBe(500);
 });
 
-test('fewer do of those that are long, or compiled in many ways', async () => {
+test('fewer documents stay if they are long or have many variants', async () => {
   const plain = (i: number) => `query Q${i} { pet(id: 1) { ${fields(80)} } }`;
   const conditional = (i: number) =>
     `query Q${i}($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) { pet(id: 1) {
@@ -33,7 +33,7 @@ test('fewer do of those that are long, or compiled in many ways', async () => {
   expect(await stored(many(20, long))).toBeLessThan(10);
 });
 
-test('one whose operations share large fragments is read again each time, and displaces no other', async () => {
+test('a document whose operations share large fragments is not stored, and displaces no other', async () => {
   const ordinary = '{ pets { nodes { id } } }';
   const fragment = `fragment F on Pet { ${many(40, () => 'id name status categoryId').join(' ')} }`;
   const shared = `${many(60, (i) => `query Q${i} { pet(id: 1) { ...F } }`).join(' ')} ${fragment}`;

@@ -94,7 +94,7 @@ test('methods are called on their instance, with the arguments that their parame
   expect(body.data).toEqual({ thing: { name: 'a thing 7' } });
 });
 
-test('a key id is no id of anything else', async () => {
+test('an argument for another kind of object rejects the id of an API key', async () => {
   const { body } = await ask('{ thing(id: "abcdefghijkl") { name } }');
   expect(body).toMatchObject({ data: null, errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] });
 });
@@ -108,7 +108,7 @@ test('a middleware of a nested field runs', async () => {
   expect(body.data).toEqual({ thing: { shout: 'below: A THING 7' } });
 });
 
-test('@requiresScope is enforced wherever it stands, before anything runs', async () => {
+test('@requiresScope is enforced at any depth, before anything runs', async () => {
   const { status, body } = await ask(
     '{ a: thing(id: 7) { name } b: thing(id: 7) { ...T } } fragment T on Thing { secret }',
   );

@@ -103,7 +103,7 @@ describe('entities', () => {
     ['with a nodeId', pet(Buffer.from('Pet:1').toString('base64url')), 'id', INTEGER],
     ['with the id of an API key', pet('abcdefghij12'), 'id', INTEGER],
     ['with an object as an id', pet({ id: 1 }), 'id', INTEGER],
-  ])('%s are rejected, each by its place', async (_what, wrong, field, message) => {
+  ])('%s are rejected, each with its index', async (_what, wrong, field, message) => {
     const representations = [wrong, pet('1'), wrong];
     const { code, status, details } = await refusalOf(subgraph, ENTITIES, { representations });
     expect([code, status]).toEqual(['BAD_USER_INPUT', 400]);
@@ -172,7 +172,7 @@ describe('the schema', () => {
     expect(fields).toEqual(expect.arrayContaining(['id', 'name', 'category', 'orders', 'stars']));
   });
 
-  test('of a subgraph leaves REST and introspection as they are', async () => {
+  test('of a subgraph changes neither REST nor introspection', async () => {
     for (const url of ['/openapi.json', '/pets'])
       expect((await subgraph.app.inject({ url })).body).toBe((await gateway.app.inject({ url })).body);
     const { __type } = await subgraph.data('{ __type(name: "_Entity") { possibleTypes { name } } }');

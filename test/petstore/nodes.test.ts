@@ -81,7 +81,7 @@ test('nodes are in the order of the ids, with null for those that do not exist, 
   expect(await gateway.data('query ($id: ID!) { node(id: $id) { nodeId } }', { id: ids[2] })).toEqual({ node: null });
 });
 
-test('what is selected of the relations of a node is read with it', async () => {
+test('the relations of a node are read with it', async () => {
   const log = StatementLog.of(gateway.database);
   const query = `query ($ids: [ID!]!) {
     nodes(ids: $ids) { ... on Pet { name category { name } orders { nodes { quantity } } } ... on Order { pet { name } } }

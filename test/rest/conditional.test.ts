@@ -88,7 +88,7 @@ describe.each(CHANGES)('If-Match: %s', (on, ...[body]) => {
     expect((await sendIf(header(tag), on, body)).status).toBe(on.startsWith('DELETE') ? 204 : 200);
   });
 
-  test('rejects any other version, weak tags too, and changes nothing', async () => {
+  test('rejects any other version and weak tags, and changes nothing', async () => {
     const before = await contentOf(gateway);
     const tag = await tagOf(pathOf(on));
     for (const header of [STALE, '""', `W/${tag}`, `${STALE}, W/${tag}`])
@@ -103,7 +103,7 @@ describe('If-Match', () => {
     for (const [on, body] of CHANGES) expect(await sendIf(header, on, body)).toMatchObject({ status: 400, json });
   });
 
-  test('is checked before the rules of the shop', async () => {
+  test('is checked before the rules of the petstore', async () => {
     for (const path of ['/pets/1', '/categories/1']) {
       expect((await sendIf(STALE, `DELETE ${path}`)).status).toBe(412);
       expect((await sendIf(await tagOf(path), `DELETE ${path}`)).status).toBe(409);
@@ -175,7 +175,7 @@ describe('the ETag of a change', () => {
     expect((await next).status).toBe(200);
   });
 
-  test('equals that of a read whatever the texts are, which are written as JSON.stringify does', async () => {
+  test('equals the ETag of a read for all texts', async () => {
     const text = fc
       .string({ unit: 'binary', minLength: 1, maxLength: 40 })
       .map((each) => each.replaceAll('\0', '').trim());

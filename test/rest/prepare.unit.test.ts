@@ -62,7 +62,7 @@ test('an operation has the name of its document, and inputs for its variables', 
   });
 });
 
-describe('what cannot be derived stops the start, with the operation and the reason:', () => {
+describe('an operation that cannot be derived stops the start, with the reason:', () => {
   test.each<[reason: string, on: RestOperation['on'], document: string, more?: Partial<RestOperation>]>([
     ['no tag has /dogs', 'GET /dogs', GET],
     ['Syntax Error', 'GET /things/{thingId}', 'query {'],
