@@ -52,15 +52,6 @@ export const servers = [
     env: { ...gatewayEnvironment, REDIS_URL: redis },
   },
   {
-    name: 'gateway-off',
-    title: 'gateway, limiter and key look-up off',
-    script: gateway,
-    flags,
-    faces: both,
-    gateway: true,
-    env: { ...gatewayEnvironment, NODE_OPTIONS: `--require=${at('limiter-off.cjs')}` },
-  },
-  {
     name: 'gateway-embedded',
     title: 'gateway, embedded database',
     script: gateway,
