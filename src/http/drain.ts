@@ -6,18 +6,17 @@ import type { LiveOperations } from './live/live-operations';
 import type { RequestsInProgress } from './requests-in-progress';
 
 /** How long running requests may take to finish (contract, section 8). */
-const PATIENCE_MS = 10_000;
+const FINISH_MS = 10_000;
 /** How long idle connections are kept, since a request may be on its way. */
 const IDLE_MS = 1_000;
+/** How long the server goes on accepting connections that were opened before the port closes. */
+const ACCEPT_MS = 5_000;
 const POLL_MS = 20;
-/** How long, and how many turns, it may take to accept connections that were opened before: Node accepts as few as one a turn. */
-const ACCEPTING_MS = 5_000;
-const ACCEPTING_TURNS = 600;
 
 /**
- * Closes a server without dropping what it has accepted, in two steps: first the port, then the connections. A client
- * whose connection is closed opens a new one, which would be reset if the port closed just then. Workers that share a
- * port therefore wait between the steps.
+ * Graceful shutdown in two steps: `closePort`, then `finish` closes the connections. A client whose connection is closed
+ * opens a new one, which would be reset if the port closed just then. Workers that share a port therefore wait between
+ * the steps.
  */
 export class Drain {
   constructor(
@@ -28,7 +27,7 @@ export class Drain {
 
   /**
    * Turns readiness off and, `delayMs` later, stops accepting connections.
-   * @param turn resolves once connections that the system holds ready have been accepted.
+   * @param turn resolves after the process has had time to accept another connection.
    */
   async closePort(delayMs: number, turn = turnOfTheLoop): Promise<void> {
     this.app.log.info({ delayMs }, 'stopping: finishing accepted requests');
@@ -39,21 +38,25 @@ export class Drain {
     TcpServer.prototype.close.call(this.app.server);
   }
 
-  /** Closing the port resets connections not yet accepted: on a busy machine the delay may be over before the loop has turned. */
+  /**
+   * Closing the port resets connections that are not accepted yet. Node accepts as few as one connection in a turn of the
+   * event loop, which on a busy machine may not have turned during the delay.
+   */
   private async acceptAll(turn: () => Promise<void>): Promise<void> {
-    const end = performance.now() + ACCEPTING_MS;
-    let accepted = 0;
-    this.app.server.on('connection', () => accepted++);
-    for (let turns = 0, before = -1; before !== accepted && turns < ACCEPTING_TURNS; turns++) {
-      if (performance.now() > end) return;
-      before = accepted;
+    const end = performance.now() + ACCEPT_MS;
+    let isAccepting = true;
+    this.app.server.on('connection', () => {
+      isAccepting = true;
+    });
+    while (isAccepting && performance.now() < end) {
+      isAccepting = false;
       await turn();
     }
   }
 
   /**
-   * Answers requests on open connections, closing each connection with its response. Ends subscriptions, so that their
-   * clients reconnect to another instance.
+   * Answers requests on open connections, each of which closes with its response (`Connection: close`). Then closes all
+   * connections. Ends subscriptions at once, so that their clients reconnect to another instance.
    */
   async finish(): Promise<void> {
     const { app, requests, live } = this;
@@ -61,8 +64,8 @@ export class Drain {
     live.close();
     const start = performance.now();
     const isBusy = async () =>
-      requests.count > 0 || (performance.now() < start + IDLE_MS && (await connectionsOf(app.server)) > 0);
-    while (performance.now() < start + PATIENCE_MS && (await isBusy())) await sleep(POLL_MS);
+      requests.count > 0 || (performance.now() < start + IDLE_MS && (await countConnections(app.server)) > 0);
+    while (performance.now() < start + FINISH_MS && (await isBusy())) await sleep(POLL_MS);
     const unfinished = requests.count;
     // Also connections that never sent a request, which Node does not count as idle.
     app.server.closeAllConnections();
@@ -71,11 +74,11 @@ export class Drain {
   }
 }
 
-/** Between two checks the event loop polls, and accepts what the system has. */
+/** Between two checks the event loop polls, and accepts connections. */
 async function turnOfTheLoop(): Promise<void> {
   for (let check = 0; check < 3; check++) await nextCheck();
 }
 
-function connectionsOf(server: Server): Promise<number> {
+function countConnections(server: Server): Promise<number> {
   return promisify(server.getConnections).call(server);
 }
