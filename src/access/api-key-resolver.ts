@@ -143,7 +143,7 @@ export class ApiKeyResolver {
 
   @FieldResolver(() => RateLimit, { description: "What is left of the key's quota." })
   async rateLimit(@Root() key: StoredKey, @Ctx() { charge }: Context): Promise<RateLimit> {
-    return rateLimitOf(await this.limits.peek(keyCaller(key)), key.plan, charge.cost);
+    return rateLimitOf(await this.limits.peek(keyCaller(key)), key.plan, charge.countedFields);
   }
 
   @FieldResolver(() => DateTime, nullable('When the ban of the key ends; null if it is not banned.'))

@@ -86,7 +86,7 @@ export class KeyCache implements Keys {
    * Why a key that {@link recognise} has just not accepted is refused. Who has its secret is told what became of it; for
    * all others text and time are the same, whether there is a key with this id or not.
    */
-  refusalOf(presented: string): string {
+  rejectionReason(presented: string): string {
     const parsed = parseKey(presented);
     if (!parsed) return NO_KEY;
     const key = this.entries.get(parsed.id)?.key;

@@ -14,7 +14,7 @@ export class ViewerResolver {
 
   @Query(() => RateLimit, { description: "The caller's plan and remaining quota. Uses no quota." })
   async rateLimit(@Ctx() { request, charge }: Context): Promise<RateLimit> {
-    return rateLimitOf(await charge.settle(), accountOf(request.caller).plan, charge.cost);
+    return rateLimitOf(await charge.settle(), accountOf(request.caller).plan, charge.countedFields);
   }
 
   @Errors('BAD_USER_INPUT')

@@ -1,6 +1,6 @@
 import { badInput, ProblemError } from '../errors/errors';
 import { variableErrors } from '../errors/inputs';
-import { isTooExpensive } from '../rate-limit/rules';
+import { exceedsQuota } from '../rate-limit/rules';
 import type { Caller, Scope } from './caller';
 import type { OperationRequest, Variables } from './context';
 import { type CostLimits, estimateAt, refuseCost } from './cost';
@@ -37,15 +37,15 @@ export function admit(
 }
 
 /** @returns why the caller may not run the variant; `undefined` if it may. */
-function deny({ scopes, requests }: Variant, { caller }: OperationRequest): ProblemError | undefined {
+function deny({ scopes, countedFields }: Variant, { caller }: OperationRequest): ProblemError | undefined {
   for (const scope of scopes) {
     const refused = refuseScope(caller, scope);
     if (refused) return refused;
   }
-  if (!isTooExpensive(requests, caller.quota)) return undefined;
+  if (!exceedsQuota(countedFields, caller.quota)) return undefined;
   const { perMinute, perDay } = caller.quota;
   const most = perDay < perMinute ? `${perDay} requests a day` : `${perMinute} requests a minute`;
-  const message = `The operation has ${requests} counted root fields, more than the ${most} of this plan.`;
+  const message = `The operation has ${countedFields} counted root fields, more than the ${most} of this plan.`;
   return new ProblemError('OPERATION_TOO_COMPLEX', message);
 }
 

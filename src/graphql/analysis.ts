@@ -28,8 +28,8 @@ export interface Source {
 /** The static analysis of an operation for given conditions of its `@skip` and `@include`. */
 export interface Analysis {
   readonly root: SelectedFields;
-  /** The number of requests that it counts as: the number of selected fields with `@rateLimit`. */
-  readonly requests: number;
+  /** The number of selected fields with `@rateLimit`: how many requests the operation counts as. */
+  readonly countedFields: number;
   /** The scopes that the `@requiresScope` of all selected fields require. */
   readonly scopes: ReadonlySet<Scope>;
   /** The estimated cost. */
@@ -44,12 +44,12 @@ type Nodes = ReadonlyMap<string, readonly FieldNode[]>;
 export function analyse(source: Source, conditions: Conditions): Analysis {
   const { schema, fragments, node } = source;
   const scopes = new Set<Scope>();
-  let requests = 0;
+  let countedFields = 0;
   const selection = (type: GraphQLObjectType, nodes: Nodes): SelectedFields => ({
     fields: [...nodes].flatMap(([key, fieldNodes]): SelectedField[] => {
       const field = fieldOf(schema, type, fieldNodes[0]?.name.value ?? '');
       if (!field) return [];
-      if (isCounted(field)) requests++;
+      if (isCounted(field)) countedFields++;
       const scope = requiredScope(field);
       if (scope) scopes.add(scope);
       const coordinate = `${type.name}.${field.name}`;
@@ -65,7 +65,7 @@ export function analyse(source: Source, conditions: Conditions): Analysis {
   };
   const type = schema.getRootType(node.operation) as GraphQLObjectType;
   const root = selection(type, collectFields(schema, fragments, conditions, type, node.selectionSet).fields);
-  return { root, requests, scopes, estimate: new FieldCosts(schema).total(root) };
+  return { root, countedFields, scopes, estimate: new FieldCosts(schema).total(root) };
 }
 
 /** The definition of a field, also of introspection (GraphQL, section 4). */

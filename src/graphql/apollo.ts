@@ -47,7 +47,7 @@ export async function createApollo(
     stringifyResult: serialize,
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     formatError: (formatted, error) => {
-      const problem = refusalOf(error);
+      const problem = problemFromApollo(error);
       return { ...formatted, message: reworded(problem.message), extensions: extensionsOf(problem) };
     },
     plugins: [
@@ -107,7 +107,7 @@ const APOLLO_CODES: Readonly<Record<number, ErrorCode>> = {
   415: 'UNSUPPORTED_MEDIA_TYPE',
 };
 
-function refusalOf(error: unknown): Problem {
+function problemFromApollo(error: unknown): Problem {
   const { internal: _, ...problem } = problemOf(error);
   const { status } = (error instanceof GraphQLError && (error.extensions.http as { status?: number })) || {};
   const code = APOLLO_CODES[status ?? 0];

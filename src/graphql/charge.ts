@@ -1,17 +1,17 @@
-import { refusalOf } from '../rate-limit/limit-problem';
+import { limitError } from '../rate-limit/limit-problem';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import type { Meter } from '../rate-limit/meter';
 
-/** The cost of an operation, which is charged once and in full, by whichever of its counted fields runs first. */
+/** Charges an operation for all of its counted fields at once, when the first of them runs. */
 export class Charge {
-  /** Why the whole operation is rejected, whatever of it has been computed; `undefined` if it is not. */
+  /** Why the whole operation is rejected, even if some of its fields have run; `undefined` if it is not. */
   problem: unknown;
   private settled: Promise<LimitStatus> | undefined;
 
-  /** @param cost the number of counted fields; 0 for an operation that uses no quota. */
+  /** @param countedFields the number of requests to charge; 0 for an operation that uses no quota. */
   constructor(
     private readonly meter: Meter,
-    readonly cost: number,
+    readonly countedFields: number,
   ) {}
 
   /** Charges the whole operation, once. @throws ProblemError `RATE_LIMITED`, `KEY_BANNED`. */
@@ -22,8 +22,8 @@ export class Charge {
 
   private async take(): Promise<LimitStatus> {
     try {
-      const limitStatus = await this.meter.take(this.cost);
-      const refused = refusalOf(limitStatus);
+      const limitStatus = await this.meter.take(this.countedFields);
+      const refused = limitError(limitStatus);
       if (refused) throw refused;
       return limitStatus;
     } catch (problem) {

@@ -89,7 +89,7 @@ interface Estimated {
   readonly root: SelectedFields;
   readonly estimate: Estimate;
   /** The number of requests that it counts as. */
-  readonly requests: number;
+  readonly countedFields: number;
 }
 
 /** Maximum number of elements that an error names. */
@@ -102,7 +102,7 @@ const NAMED = 3;
  */
 export function refuseCost(
   { schema, kind }: { readonly schema: GraphQLSchema; readonly kind: `${OperationTypeNode}` },
-  { root, estimate, requests }: Estimated,
+  { root, estimate, countedFields }: Estimated,
   variables: Variables,
   limits: CostLimits,
   estimated = estimateAt(estimate, variables),
@@ -113,12 +113,12 @@ export function refuseCost(
     const message = `An event of a subscription holds rows and what they belong to, but no pages and counts; it may not select ${pages.join(', ')}.`;
     return new ProblemError('OPERATION_TOO_COMPLEX', message);
   }
-  const most = requests === 0 ? limits.free : limits[kind];
+  const most = countedFields === 0 ? limits.free : limits[kind];
   const cost = Math.round(estimated);
   if (cost <= most) return undefined;
   const what = isEvent ? 'An event of the subscription' : 'The operation';
   const dearest = dearestOf(new FieldCosts(schema).shares(root, variables));
-  const allowed = requests === 0 ? 'is allowed of one that uses no quota' : 'is allowed';
+  const allowed = countedFields === 0 ? 'is allowed of one that uses no quota' : 'is allowed';
   const message = `${what} has an estimated cost of ${cost}; at most ${most} ${allowed}. Most of it: ${dearest}. Ask for less of these.`;
   return new ProblemError('OPERATION_TOO_COMPLEX', message);
 }

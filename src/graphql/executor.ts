@@ -84,7 +84,7 @@ export class Executor {
     const admitted = this.admit(operation, sent, request);
     if ('status' in admitted) return admitted;
     const { variant } = admitted;
-    const context = new Context(request, new Charge(request.meter, variant.requests), request.session);
+    const context = new Context(request, new Charge(request.meter, variant.countedFields), request.session);
     const source = await createSourceEventStream({
       schema: this.schema,
       document,
@@ -135,10 +135,10 @@ export class Executor {
 
   private async execute(admitted: Admitted, sent: Variables): Promise<Outcome> {
     const { request, variant } = admitted;
-    const charge = new Charge(request.meter, variant.requests);
+    const charge = new Charge(request.meter, variant.countedFields);
     try {
       // Without counted fields no directive charges it. It counts towards the limit on free operations.
-      if (variant.requests === 0) await charge.settle();
+      if (variant.countedFields === 0) await charge.settle();
       const result = await this.executeIn(request.session, admitted, sent, charge);
       // After an error, other fields may still run although their results are not needed.
       if (result.errors) request.session.work.deadline.end();
@@ -150,7 +150,7 @@ export class Executor {
 
   private executeIdempotently(admitted: Admitted, sent: Variables): Promise<Outcome> {
     const { request, variant } = admitted;
-    const charge = new Charge(request.meter, variant.requests);
+    const charge = new Charge(request.meter, variant.countedFields);
     return this.idempotent.run({ ...admitted, charge }, (transaction) =>
       this.executeIn(transaction, admitted, sent, charge),
     );

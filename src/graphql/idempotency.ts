@@ -159,8 +159,8 @@ function claimOf({ request, operation, variant, variables }: Mutation): Claim {
   // The secret from `createApiKey` must never be stored; other ADMIN mutations are safe to retry without a key.
   if (variant.scopes.has('ADMIN'))
     throw refusedKey('is not accepted by operations of the scope ADMIN: their responses are never stored');
-  if (variant.requests > 1)
-    throw refusedKey(`is accepted by mutations of one root field, and this operation has ${variant.requests}`);
+  if (variant.countedFields > 1)
+    throw refusedKey(`is accepted by mutations of one root field, and this operation has ${variant.countedFields}`);
   const text = prepared ?? print(operation.document);
   return { caller: request.caller.id, key, fingerprint: fingerprintOf([text, operation.name], variables) };
 }

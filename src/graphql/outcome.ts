@@ -26,7 +26,7 @@ type Body = { -readonly [member in keyof FormattedExecutionResult]: FormattedExe
 
 /** The cost of an operation: the number of requests that it counts as, and the estimated cost. */
 interface Costs {
-  readonly variant: { readonly requests: number };
+  readonly variant: { readonly countedFields: number };
   readonly cost: number;
 }
 
@@ -100,7 +100,7 @@ export function extensionsOf({ code, status, details }: Problem, requestId?: str
 /** The cost of the operation, and the remaining quota of each window. */
 function costOf({ variant, cost }: Costs, { windows: [minute, day] }: LimitStatus) {
   return {
-    operation: variant.requests,
+    operation: variant.countedFields,
     estimated: Math.round(cost),
     remaining: { minute: minute.remaining, day: day.remaining },
   };

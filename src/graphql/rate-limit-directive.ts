@@ -7,8 +7,9 @@ import type { Charge } from './charge';
 import type { Context } from './context';
 
 /**
- * The limiter behind every `@rateLimit`, the only place where operations are charged. The charge knows the caller, the plan's
- * two windows and the total cost, so no counted field of an operation runs before all of it is charged.
+ * The limiter behind every `@rateLimit`. All counted fields of an operation have the same charge, which the first of them
+ * settles: none runs before the whole operation is charged. The executor settles the charge of an operation without counted
+ * fields. A request that fails before its operation is charged is charged by its transport.
  */
 class OperationLimiter {
   consume(charge: Charge): LimitStatus | Promise<LimitStatus> {

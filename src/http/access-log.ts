@@ -17,8 +17,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** What its operation reported; `undefined` if none has run. */
     observation: Observation | undefined;
-    /** The error that it is refused with as a whole, whatever the HTTP status. */
-    refusal: Told | undefined;
+    /** The error that rejects the whole request, whatever the HTTP status. */
+    rejection: Told | undefined;
   }
   interface FastifyContextConfig {
     /** The name of the route in logs and metrics: the `operationId`, `graphql`, `docs`. */
@@ -138,7 +138,7 @@ export class AccessLog extends LogController {
     const operationName = observation?.name === operation ? undefined : observation?.name;
     const { statusCode: status, elapsedTime: ms } = reply;
     const path = url.split('?', 1)[0];
-    const error = request.refusal ?? observation?.worst;
+    const error = request.rejection ?? observation?.worst;
     const code = error?.code;
     const entry = { requestId, method, path, caller: caller?.id, operation, operationName, status, code, ms };
     // How long a client listened is not the duration of a request; the stream was observed when it began.

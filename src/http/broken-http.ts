@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { ErrorCode } from '../errors/codes';
 import { errorBody, helpLink, ProblemError } from '../errors/errors';
 import { subjectOfAddress } from '../rate-limit/client-address';
-import { refusalOf } from '../rate-limit/limit-problem';
+import { limitError } from '../rate-limit/limit-problem';
 import type { Limiter } from '../rate-limit/limiter';
 import { Meter } from '../rate-limit/meter';
 import { PLANS } from '../rate-limit/plans';
@@ -33,7 +33,7 @@ export function refuseBrokenHttp(limits: Limiter, requests: RequestsInProgress, 
     const address = { id: subjectOfAddress(socket.remoteAddress), quota: PLANS.FREE };
     const limitStatus = await (request?.meter ?? new Meter(limits, address)).take(1);
     const [code, message] = CODES[error.code ?? ''] ?? ['BAD_REQUEST', 'The request is not valid HTTP.'];
-    write(socket, refusalOf(limitStatus) ?? new ProblemError(code, message), rateLimitHeaders(limitStatus, now()));
+    write(socket, limitError(limitStatus) ?? new ProblemError(code, message), rateLimitHeaders(limitStatus, now()));
   };
 }
 

@@ -34,8 +34,8 @@ export interface Keys {
    * @param connection the connection that the key came on.
    */
   recognise(key: string, connection?: object): Caller | undefined | Promise<Caller | undefined>;
-  /** Why {@link recognise} has just not accepted a key, for its sender. */
-  refusalOf(key: string): string;
+  /** Why {@link recognise} has just rejected a key, for the response. */
+  rejectionReason(key: string): string;
 }
 
 export interface Identification {
@@ -62,7 +62,7 @@ export function identifyCallers({ keys, limits, anonymousCaller }: Identificatio
     request.meter = new Meter(limits, caller);
   };
   const settle = (request: FastifyRequest, key: string, caller: Caller | undefined) => {
-    if (!caller) request.keyProblem = new ProblemError('UNAUTHENTICATED', keys.refusalOf(key));
+    if (!caller) request.keyProblem = new ProblemError('UNAUTHENTICATED', keys.rejectionReason(key));
     identify(request, caller ?? anonymous(request));
   };
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import type { Catalogue } from '../errors/codes';
 import { helpLink } from '../errors/errors';
-import { problemOfStatus } from '../rate-limit/limit-problem';
+import { limitProblem } from '../rate-limit/limit-problem';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';
 import { errorAnswer } from './error-handling';
@@ -69,7 +69,7 @@ export function completeResponses({ now, requests, errors }: Completion): onSend
   };
 
   function rejectOr(request: FastifyRequest, reply: FastifyReply, payload: unknown, limitStatus: LimitStatus): unknown {
-    const rejection = problemOfStatus(limitStatus);
+    const rejection = limitProblem(limitStatus);
     if (!rejection || request.route.metering === 'unmetered') return complete(reply, payload, limitStatus);
     discard(payload);
     for (const name of CONTENT_HEADERS) reply.removeHeader(name);

@@ -99,9 +99,9 @@ export interface ErrorAnswer {
   readonly body: object;
 }
 
-/** Refuses a request as a whole, also in logs and metrics. */
+/** The response that rejects a whole request. Logs and metrics report the error too. */
 export function errorAnswer(request: FastifyRequest, problem: Problem): ErrorAnswer {
-  request.refusal = problem;
+  request.rejection = problem;
   const path = pathOf(request);
   if (path !== GRAPHQL_PATH && path !== STREAM_PATH)
     return { status: problem.status, type: JSON_TYPE, body: errorBody(problem, request.id) };

@@ -120,7 +120,7 @@ const ALLOWED_BY = ['x-apollo-operation-name', 'apollo-require-preflight'];
 function asRefusal(body: FormattedExecutionResult, request: FastifyRequest): FormattedExecutionResult {
   const { id: requestId } = request;
   const errors = body.errors?.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
-  request.refusal = body.errors?.[0]?.extensions as Told | undefined;
+  request.rejection = body.errors?.[0]?.extensions as Told | undefined;
   return { ...body, errors };
 }
 

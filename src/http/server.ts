@@ -156,7 +156,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.server.maxConnections = connections.maxConnections;
   if (options.trustProxy === undefined) limitConnectionsPerAddress(app.server);
-  for (const name of ['route', 'caller', 'meter', 'keyProblem', 'observation', 'refusal']) app.decorateRequest(name);
+  for (const name of ['route', 'caller', 'meter', 'keyProblem', 'observation', 'rejection']) app.decorateRequest(name);
   accessLog.closeWith(app);
   requests.watch(app);
   options.live.watch(app);

@@ -2,13 +2,13 @@ import { ExpectedError, type Problem } from '../errors/errors';
 import type { LimitStatus } from './limit-status';
 
 /** The error for a request that its caller's status rejects; `undefined` if it may proceed. */
-export function refusalOf(limitStatus: LimitStatus): ExpectedError | undefined {
-  const problem = problemOfStatus(limitStatus);
+export function limitError(limitStatus: LimitStatus): ExpectedError | undefined {
+  const problem = limitProblem(limitStatus);
   return problem && new ExpectedError(problem.code, problem.status, problem.message);
 }
 
-/** The same without an `Error` object: under a flood it is needed thousands of times a second. */
-export function problemOfStatus(limitStatus: LimitStatus): Problem | undefined {
+/** The same without an `Error` object, whose stack trace is too expensive under a flood of rejected requests. */
+export function limitProblem(limitStatus: LimitStatus): Problem | undefined {
   const { verdict, inForce, retryAfterMs = 0, bannedUntil = 0 } = limitStatus;
   if (verdict !== 'banned' && verdict !== 'limited') return undefined;
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));

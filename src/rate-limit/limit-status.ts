@@ -1,5 +1,5 @@
 import { FREE_FACTOR, type Quota, WINDOWS } from './plans';
-import { isTooExpensive, type RequestKind, type Verdict } from './rules';
+import { exceedsQuota, type RequestKind, type Verdict } from './rules';
 import type { State } from './state';
 
 /** A party whose requests are counted, and its quota. `id`: a key id or a client address. */
@@ -56,7 +56,7 @@ export function limitStatusOf(
     return { verdict, quota, windows, inForce: scarcest, retryAfterMs: undefined, bannedUntil };
   }
   // A cost that could never pass, or a free request, is reported against a window that is used up.
-  const needed = kind !== 'counted' || isTooExpensive(cost, quota) ? 1 : cost;
+  const needed = kind !== 'counted' || exceedsQuota(cost, quota) ? 1 : cost;
   const ceiling = windowOf('uncounted', quota.perMinute * FREE_FACTOR, state.freeUsed, state.freeEnds, now);
   // Only its own ceiling limits a free request; a banned caller gets any exhausted window reported.
   const limiting = kind === 'counted' ? windows : verdict === 'banned' ? [...windows, ceiling] : [ceiling];

@@ -3,7 +3,7 @@ import type { LimitStatus, Subject } from './limit-status';
 import { MemoryStore, type MemoryStoreOptions } from './memory-store';
 import type { Quota } from './plans';
 import type { RedisStore } from './redis-store';
-import { isTooExpensive, type RequestKind, type Verdict } from './rules';
+import { exceedsQuota, type RequestKind, type Verdict } from './rules';
 
 /**
  * Told of each decision that counts as usage. An allowed operation adds its cost to the requests; a refused one is one
@@ -117,7 +117,7 @@ export class Limiter {
   private takeHere(subject: Subject, cost: number, kind: RequestKind): LimitStatus {
     const here = this.subjectHere(subject);
     const most = Math.min(here.quota.perMinute, here.quota.perDay);
-    return this.memory.take(here, isTooExpensive(cost, subject.quota) ? cost : Math.min(cost, most), kind);
+    return this.memory.take(here, exceedsQuota(cost, subject.quota) ? cost : Math.min(cost, most), kind);
   }
 
   /** The subject with what this instance grants it: all without Redis, otherwise its share, at least one request. */

@@ -46,8 +46,8 @@ export function take(
   return kind === 'counted' ? takeCounted(state, quota, cost, bans, now) : takeFree(state, quota, bans, now);
 }
 
-/** Whether a cost exceeds a whole window. */
-export function isTooExpensive(cost: number, quota: Quota): boolean {
+/** Whether a cost exceeds a whole window, so that waiting does not help. */
+export function exceedsQuota(cost: number, quota: Quota): boolean {
   return cost > quota.perMinute || cost > quota.perDay;
 }
 
@@ -65,7 +65,7 @@ export function lift(state: State, now: number): boolean {
 }
 
 function takeCounted(state: State, quota: Quota, cost: number, bans: BanRules, now: number): Verdict {
-  if (isTooExpensive(cost, quota)) return 'too-expensive';
+  if (exceedsQuota(cost, quota)) return 'too-expensive';
   const overMinute = state.minuteUsed + cost > quota.perMinute;
   const overDay = state.dayUsed + cost > quota.perDay;
   if (overMinute || overDay) {

@@ -111,7 +111,7 @@ export class LiveOperations {
     for (const key of new Set(this.running.values())) {
       if (key === undefined || (await this.isAccepted(key))) continue;
       for (const [subscription, own] of this.running) {
-        if (own === key) subscription.end(new ProblemError('UNAUTHENTICATED', this.options.keys.refusalOf(key)));
+        if (own === key) subscription.end(new ProblemError('UNAUTHENTICATED', this.options.keys.rejectionReason(key)));
       }
     }
   }

@@ -14,7 +14,7 @@ import type { OperationRequest } from '../../graphql/context';
 import { refusal } from '../../graphql/outcome';
 import { RunningSubscription } from '../../graphql/running-subscription';
 import { subjectOfAddress } from '../../rate-limit/client-address';
-import { refusalOf } from '../../rate-limit/limit-problem';
+import { limitError } from '../../rate-limit/limit-problem';
 import type { Subject } from '../../rate-limit/limit-status';
 import type { Limiter } from '../../rate-limit/limiter';
 import { Meter } from '../../rate-limit/meter';
@@ -149,7 +149,7 @@ export class WebSockets {
     checkOrigin(request, corsOrigins);
     if (request.headers['sec-websocket-version'] !== VERSION) throw notAHandshake(reply);
     const limitStatus = await request.meter.take(0);
-    const rejection = refusalOf(limitStatus);
+    const rejection = limitError(limitStatus);
     if (rejection) throw rejection;
     if (live.isClosing) throw aboutToEnd();
     const upgrade = this.upgrades.get(request.raw);
@@ -261,7 +261,7 @@ export class WebSockets {
     }
     if (!caller) {
       await limits.take(client.address, 1, 'counted');
-      return reject(CloseCode.Forbidden, keys.refusalOf(key));
+      return reject(CloseCode.Forbidden, keys.rejectionReason(key));
     }
     const leave = live.connections.take(caller.id);
     if (!leave) return reject(TRY_AGAIN_LATER, tooMany(live.connections.most).message);
@@ -302,7 +302,7 @@ export class WebSockets {
       deadline.end();
     }
     if (!rejection && !(live.result instanceof RunningSubscription) && live.result.status < 500) {
-      const limited = refusalOf(await request.meter.take(1));
+      const limited = limitError(await request.meter.take(1));
       if (limited && live.result.status !== 429) live = { result: refusal(limited, { request }) };
     }
     const { operation = 'graphql', name: operationName, worst } = incoming.observation ?? {};
@@ -319,7 +319,7 @@ export class WebSockets {
     if (key === undefined) return caller;
     const current = await keys.recognise(key);
     if (current) return current;
-    const reason = keys.refusalOf(key);
+    const reason = keys.rejectionReason(key);
     socket.close(CloseCode.Forbidden, reason);
     throw new ProblemError('UNAUTHENTICATED', reason);
   }
