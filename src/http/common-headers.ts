@@ -35,7 +35,7 @@ const { 'x-frame-options': FRAME_OPTIONS, 'cache-control': CACHE_CONTROL } = CON
 /** The codes in a body. A quotation mark within a text is escaped, so what callers sent cannot look like one. */
 const CODES = /"code":"(\w+)"/g;
 
-export interface Completion {
+export interface HeaderOptions {
   /** Milliseconds of the Unix epoch. */
   readonly now: () => number;
   /** Whether connections close with their responses. */
@@ -50,51 +50,56 @@ export function setConstantHeaders({ id }: FastifyRequest, reply: FastifyReply):
 }
 
 /**
- * Completes the headers of a response: rate limits, `Retry-After`, links. `onSend` is the one hook that every response
- * passes, including errors, preflights and pages. Requests not counted by then are counted here, except server errors; a
- * caller with no quota left gets its 429 in place of the response.
+ * Charges a request that no operation has charged, except for server errors. `onSend` is the one hook that every response
+ * passes, including errors, preflights and pages. A caller with no quota left gets 429 in place of the response.
  */
-export function completeResponses({ now, requests, errors }: Completion): onSendHookHandler<unknown> {
+export const chargeRequests: onSendHookHandler<unknown> = (request, reply, payload, done) => {
+  if (request.meter.status) return done(null, payload);
+  const charged = charge(request, reply);
+  if (!(charged instanceof Promise)) return done(null, payloadOr429(request, reply, payload, charged));
+  charged.then((limitStatus) => {
+    // If the request was over its deadline meanwhile, the response with 503 stands.
+    if (reply.raw.headersSent) discard(payload);
+    else done(null, payloadOr429(request, reply, payload, limitStatus));
+  }, done);
+};
+
+function payloadOr429(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  limitStatus: LimitStatus,
+): unknown {
+  const rejection = limitProblem(limitStatus);
+  if (!rejection || request.route.metering === 'unmetered') return payload;
+  discard(payload);
+  for (const name of CONTENT_HEADERS) reply.removeHeader(name);
+  const { status, type, body } = errorAnswer(request, rejection);
+  reply.code(status).type(type);
+  reply.header('cache-control', CACHE_CONTROL).header('x-frame-options', FRAME_OPTIONS);
+  // Publicly cacheable content names fewer headers.
+  if (!String(reply.getHeader('vary')).startsWith(VARY)) reply.header('vary', VARY);
+  return JSON.stringify(body);
+}
+
+/** Adds the headers that depend on the response: rate limits, `Retry-After`, links. */
+export function addHeaders({ now, requests, errors }: HeaderOptions): onSendHookHandler<unknown> {
   return (request, reply, payload, done) => {
+    const limitStatus = request.meter.status;
+    const { statusCode } = reply;
     if (requests.isClosing) reply.header('connection', 'close');
-    const known = request.meter.status;
-    if (known) return done(null, complete(reply, payload, known));
-    const counted = count(request, reply);
-    if (!(counted instanceof Promise)) return done(null, rejectOr(request, reply, payload, counted));
-    counted.then((limitStatus) => {
-      // If the request timed out and was answered meanwhile, that response stands.
-      if (reply.raw.headersSent) discard(payload);
-      else done(null, rejectOr(request, reply, payload, limitStatus));
-    }, done);
-  };
-
-  function rejectOr(request: FastifyRequest, reply: FastifyReply, payload: unknown, limitStatus: LimitStatus): unknown {
-    const rejection = limitProblem(limitStatus);
-    if (!rejection || request.route.metering === 'unmetered') return complete(reply, payload, limitStatus);
-    discard(payload);
-    for (const name of CONTENT_HEADERS) reply.removeHeader(name);
-    const { status, type, body } = errorAnswer(request, rejection);
-    reply.code(status).type(type);
-    reply.header('cache-control', CACHE_CONTROL).header('x-frame-options', FRAME_OPTIONS);
-    // Publicly cacheable content names fewer headers.
-    if (!String(reply.getHeader('vary')).startsWith(VARY)) reply.header('vary', VARY);
-    return complete(reply, JSON.stringify(body), limitStatus);
-  }
-
-  function complete(reply: FastifyReply, payload: unknown, limitStatus: LimitStatus): unknown {
-    reply.headers(rateLimitHeaders(limitStatus, now()));
-    const { statusCode, request } = reply;
-    // Probes are answered, and so are pages and preflights during a ban.
-    if (limitStatus.verdict !== 'allowed' && statusCode < 400) reply.removeHeader('retry-after');
+    if (limitStatus) reply.headers(rateLimitHeaders(limitStatus, now()));
+    // Health checks are answered in any case, and pages and preflights during a ban.
+    if (limitStatus?.verdict !== 'allowed' && statusCode < 400) reply.removeHeader('retry-after');
     const isUnavailable = statusCode === 503 || request.observation?.worst?.status === 503;
     if (isUnavailable && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);
     if (statusCode >= 400) linkToHelp(reply, payload, errors);
     if (statusCode === 401) reply.header('www-authenticate', challengeOf(request));
-    return payload;
-  }
+    done(null, payload);
+  };
 }
 
-function count(request: FastifyRequest, reply: FastifyReply): LimitStatus | Promise<LimitStatus> {
+function charge(request: FastifyRequest, reply: FastifyReply): LimitStatus | Promise<LimitStatus> {
   const { meter, method, route } = request;
   const { metering } = route;
   if (metering === 'unmetered' || reply.statusCode >= 500 || request.isShed) return meter.peek();

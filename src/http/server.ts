@@ -17,9 +17,8 @@ import { IDEMPOTENCY_KEY } from '../graphql/idempotency';
 import { methodsByPath, registerOperations } from '../rest/adapter';
 import type { PreparedOperation } from '../rest/prepared-operation';
 import { type AccessLog, type Incoming, Observation } from './access-log';
-import { refuseBrokenHttp } from './broken-http';
 import { type Identification, identifyCallers } from './caller';
-import { completeResponses, setConstantHeaders } from './common-headers';
+import { addHeaders, chargeRequests, setConstantHeaders } from './common-headers';
 import { limitConnectionsPerAddress } from './connections-per-address';
 import { allowOrigins } from './cors';
 import { rejectEarly } from './early-rejection';
@@ -34,6 +33,7 @@ import { WebSockets } from './live/websockets';
 import type { Exposition } from './metrics';
 import { metricsRoute } from './metrics-route';
 import { answerOtherMethods, answerPreflights, routeEveryMethod } from './other-methods';
+import { answerParserErrors } from './parser-errors';
 import type { Portal } from './portal';
 import type { RequestsInProgress } from './requests-in-progress';
 
@@ -48,13 +48,13 @@ export interface ServerOptions extends Identification {
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
   readonly accessLog: AccessLog;
-  /** What `/metrics` serves on the main port; `undefined` if it has a port of its own. */
+  /** The metrics that `/metrics` serves on the main port; `undefined` if they have a separate port. */
   readonly exposition: Exposition | undefined;
   /** The clock for limits, in milliseconds of the Unix epoch. */
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
   readonly connections: ConnectionLimits;
-  /** Maximum size of what a statement returns for a caller. */
+  /** Maximum size of the rows that a statement returns for a caller, in bytes. */
   readonly maxStatementBytes: number;
   /** Origins that browsers may call from; `undefined` allows any. */
   readonly corsOrigins?: readonly string[];
@@ -71,7 +71,7 @@ export interface ConnectionLimits {
   readonly connectionTimeout: number;
 }
 
-/** How often connections are checked for request heads that are late. */
+/** How often connections are checked for request headers that are late. */
 const CHECK_MS = 1000;
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
@@ -80,51 +80,55 @@ export const PHASES = ['onRequest', 'parsing', 'handler', 'error', 'onSend', 'on
 
 type Install = (app: FastifyInstance) => void | Promise<void>;
 
-/** A step in handling a request: when Fastify runs it, its name (docs/architecture.md has the same), and what it does. */
+/**
+ * A stage in handling a request: its phase, its name (as in docs/architecture.md), and the hook that runs for each request.
+ * Fastify has no hooks for body parsers, routes and the error handler: these stages have a function that installs them.
+ */
 export type Stage =
-  | readonly [phase: 'onRequest', name: string, run: onRequestHookHandler]
-  | readonly [
-      phase: 'parsing' | 'handler' | 'error',
-      name: string,
-      install: (app: FastifyInstance) => void | Promise<void>,
-    ]
-  | readonly [phase: 'onSend', name: string, run: onSendHookHandler<unknown>]
-  | readonly [phase: 'onResponse', name: string, run: onResponseHookHandler];
+  | readonly [phase: 'onRequest', name: string, hook: onRequestHookHandler]
+  | readonly [phase: 'parsing' | 'handler' | 'error', name: string, { readonly install: Install }]
+  | readonly [phase: 'onSend', name: string, hook: onSendHookHandler<unknown>]
+  | readonly [phase: 'onResponse', name: string, hook: onResponseHookHandler];
 
-/** Everything that happens to a request, in this order. No other file installs a hook on requests. */
+/** The stages of a request, in order. No other file installs a hook on requests. */
 export function pipeline(options: ServerOptions, routes: Install): readonly Stage[] {
   const { accessLog, requests, portal, corsOrigins } = options;
   return [
-    // Takes a slot and starts the deadline. Closes a connection with more than 32 unanswered requests.
+    // Takes a slot and starts the deadline, which ends the request in any later stage: 408 while its body is incomplete,
+    // else 503. Closes a connection with more than 32 unanswered requests.
     ['onRequest', 'start', startRequests(requests)],
-    // Finds the caller by its key or its address. A wrong key is only noted here.
+    // Finds the caller by its key or its address. A wrong key is rejected two stages later, so that scripts can read the 401.
     ['onRequest', 'caller', identifyCallers(options)],
     // Lets scripts of other origins read the response, rejections included.
     ['onRequest', 'CORS', allowOrigins(corsOrigins)],
     // Rejects before the body is read: no Host or several (400), overload (503), too many requests of this caller in
     // progress (429), a wrong key (401), and what the route rejects by the head alone: scope (403), method (405), Accept (406).
     ['onRequest', 'early rejection', rejectEarly(requests)],
-    // Reads the body: too large (413), of another type (415), not JSON (400). If it does not arrive in time: 408.
-    ['parsing', 'body', acceptExactJsonBodies],
+    // Reads the body: too large (413), of another type (415), not JSON (400).
+    ['parsing', 'body', { install: acceptExactJsonBodies }],
     // Runs a GraphQL or REST operation, or sends a page or a probe's result. Operations charge the caller (429).
-    ['handler', 'route', routes],
-    // Turns everything thrown so far, and unknown paths (404), into the error format of the interface that was called.
-    ['error', 'error', (app: FastifyInstance) => answerErrors(app, portal.missing)],
-    // Charges requests that no operation has charged, which may still turn a response into a 429. Adds the limit headers.
-    ['onSend', 'headers', completeResponses(options)],
+    ['handler', 'route', { install: routes }],
+    // Turns errors of all stages above, and unknown paths (404), into the error format of the interface that was called.
+    ['error', 'error', { install: (app) => answerErrors(app, portal.missing) }],
+    // Charges requests that no operation has charged. A caller with no quota left gets 429 in place of the response.
+    ['onSend', 'charge', chargeRequests],
+    // Adds the limit headers, `Retry-After`, and a link to the description of an error.
+    ['onSend', 'headers', addHeaders(options)],
     // Writes a line of log and updates the metrics.
     ['onResponse', 'log', logResponses(accessLog)],
-    // Releases the slot. Work whose client has left, or was told 503 after the deadline, keeps it until it has ended.
+    // Releases the slot. If the client disconnected, or got 503 at the deadline, the slot is kept until the handler has ended.
     ['onResponse', 'end', endRequests(requests)],
   ];
 }
 
-// No hook sees these, or not all of their life:
-// - what Node's parser rejects (400, 408, 431): answered by broken-http.ts, with the same headers;
-// - upgrades: those to WebSocket pass the stages up to the route, which takes over the connection (live/websockets.ts);
-//   those to other protocols are parsed again as ordinary requests (live/upgrades.ts);
-// - responses that continue while the client listens: an event stream has passed the stages when it begins, and gives up its
-//   slot then (live/stream-route.ts). Operations over WebSocket call the same functions themselves (live/websockets.ts).
+// Not in the list:
+// - requests that Node's parser rejects (400, 408, 431) reach no stage: parser-errors.ts answers them, with the same headers;
+// - a request that is over its deadline gets its 408 or 503 from a timer (requests-in-progress.ts), and passes the stages from
+//   `charge` on;
+// - upgrades to WebSocket pass the stages up to the route, which takes over the connection (live/websockets.ts). Requests for
+//   other protocols are parsed again as ordinary requests (live/upgrades.ts);
+// - an event stream releases its slot when it begins, and reaches `log` and `end` when it ends (live/stream-route.ts);
+// - operations over WebSocket are charged, logged and counted by live/websockets.ts.
 
 /** The HTTP server with both interfaces, ready for `listen` or `inject`. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
@@ -132,7 +136,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const app = fastify({
     loggerInstance: options.logger,
     logController: accessLog,
-    // A child of the logger costs each request more than what it is rarely used for.
+    // A child logger for each request would cost more than it is used.
     childLoggerFactory: (logger) => logger,
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
@@ -141,9 +145,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
     rewriteUrl: routableUrl,
     trustProxy: trusted(options.trustProxy),
-    clientErrorHandler: refuseBrokenHttp(limits, requests, options.now),
-    // Otherwise Node and Fastify would answer requests without `Host`, and any while closing, past all hooks, without the headers
-    // that every response carries.
+    clientErrorHandler: answerParserErrors(limits, requests, options.now),
+    // Fastify while closing, and Node for requests without `Host`, would respond bypassing all hooks, without the headers of
+    // every response.
     return503OnClosing: false,
     http: {
       requireHostHeader: false,
@@ -152,7 +156,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       ...UPGRADE_OPTIONS,
     },
   });
-  // As would Node a request with an unknown `Expect`, which a server may ignore (RFC 9110, section 10.1.1).
+  // Node would respond with 417 to an unknown `Expect`, which a server may ignore (RFC 9110, section 10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.server.maxConnections = connections.maxConnections;
   if (options.trustProxy === undefined) limitConnectionsPerAddress(app.server);
@@ -161,10 +165,10 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   requests.watch(app);
   options.live.watch(app);
   const inRoutes: Install[] = [];
-  for (const [phase, , run] of pipeline(options, await routesOf(app, options))) {
-    if (phase === 'parsing' || phase === 'handler') inRoutes.push(run);
-    else if (phase === 'error') await run(app);
-    else app.addHook(phase as 'onRequest', run as onRequestHookHandler);
+  for (const [phase, , stage] of pipeline(options, await routesOf(app, options))) {
+    if (typeof stage === 'function') app.addHook(phase as 'onRequest', stage as onRequestHookHandler);
+    else if (phase === 'error') await stage.install(app);
+    else inRoutes.push(stage.install);
   }
   await app.register(async (routes) => {
     for (const install of inRoutes) await install(routes);
@@ -194,7 +198,7 @@ function endRequests(requests: RequestsInProgress): onResponseHookHandler {
   };
 }
 
-/** All routes. Those of GraphQL have parsers of their own. */
+/** All routes. The routes of GraphQL install other body parsers. */
 async function routesOf({ server }: FastifyInstance, options: ServerOptions): Promise<Install> {
   const { executor, documents, live, requests, accessLog, operations, portal, exposition } = options;
   const requestOf = operationRequests(options);
@@ -213,7 +217,7 @@ async function routesOf({ server }: FastifyInstance, options: ServerOptions): Pr
   };
 }
 
-/** What the executor is told of a request, and of an operation over WebSocket. */
+/** Makes the executor's view of a request, or of an operation over WebSocket. */
 function operationRequests({ database, logger, maxStatementBytes: mostBytes }: ServerOptions) {
   return (incoming: Incoming): OperationRequest => {
     const { id: requestId, caller, meter, deadline, headers } = incoming;
@@ -230,7 +234,7 @@ function trusted(proxies: string[] | number | undefined): FastifyServerOptions['
   return typeof proxies === 'number' ? (_address, hop) => hop < proxies : (proxies ?? false);
 }
 
-/** The client's own id for the request, so that the logs of both sides can be correlated, or a new one. */
+/** The request id that the client sent, so that the logs of both sides can be correlated, or a new one. */
 function requestId(request: { headers: Record<string, unknown> }): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();

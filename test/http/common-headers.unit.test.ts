@@ -1,5 +1,5 @@
 import fastify from 'fastify';
-import { completeResponses } from '../../src/http/common-headers';
+import { addHeaders, chargeRequests } from '../../src/http/common-headers';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { PLANS } from '../../src/rate-limit/plans';
 import { responsesIn } from '../helper/messages';
@@ -16,7 +16,8 @@ test('a second response is dropped while the first is being counted: a client ge
     Object.assign(request, { meter: { take }, route: {} });
     done();
   });
-  app.addHook('onSend', completeResponses({ now: Date.now, requests: { isClosing: false }, errors: new Map() }));
+  app.addHook('onSend', chargeRequests);
+  app.addHook('onSend', addHeaders({ now: Date.now, requests: { isClosing: false }, errors: new Map() }));
   app.get('/', (_request, reply) => {
     reply.send('first');
     reply.send('second');

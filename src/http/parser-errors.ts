@@ -18,11 +18,11 @@ const CODES: Readonly<Record<string, [ErrorCode, string]>> = {
 };
 
 /**
- * Responds to what Node's HTTP parser rejects, which never reaches Fastify: writes the usual error and headers by hand, and
- * counts the request against its caller, or the client's address if its head is broken. The rest of a request that is
- * answered already gets no answer of its own.
+ * Answers requests that Node's HTTP parser rejects, which never reach Fastify: writes the usual error and headers to the
+ * socket, and charges the caller, or the client's address if the headers cannot be parsed. A request that has its response
+ * already gets no second one for the rest of its body.
  */
-export function refuseBrokenHttp(limits: Limiter, requests: RequestsInProgress, now: () => number) {
+export function answerParserErrors(limits: Limiter, requests: RequestsInProgress, now: () => number) {
   return async (error: NodeJS.ErrnoException, socket: Socket): Promise<void> => {
     const request = requests.arrivingOn(socket);
     const isAnswered = request && !request.slot.reply;
