@@ -2,26 +2,26 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { subjectOfAddress } from '../rate-limit/client-address';
 
-/** An address's share of the connections is one of this many, as a caller's is of the requests. */
-const SHARES = 4;
+/** An address may always have a quarter of the connections. */
+const ADDRESS_FRACTION = 1 / 4;
 
 /**
- * While no more than one share of the connections is left, closes new ones from addresses that already have theirs: nobody
- * takes the connections of the others by opening many and sending nothing, or half a head, which is no request yet. Node
- * itself, at its maximum, would refuse whoever comes next. Behind a proxy, whose address all connections have, it does that.
+ * Closes new connections of addresses that have a quarter of `maxConnections` or more, once only a quarter is free. At its
+ * maximum Node rejects connections of any address: without this, one client could take all of them, idle or with incomplete
+ * headers. Not for use behind a proxy, whose address all connections have.
  */
 export function limitConnectionsPerAddress(server: Server): void {
   const open = new Map<string, number>();
   const known = new WeakSet<Socket>();
   let total = 0;
   server.on('connection', (socket: Socket) => {
-    // A connection that is upgraded is announced again.
+    // A connection whose offer of another protocol was ignored is emitted again.
     if (known.has(socket)) return;
     known.add(socket);
     const address = subjectOfAddress(socket.remoteAddress);
     const count = open.get(address) ?? 0;
-    const share = Math.floor(server.maxConnections / SHARES);
-    if (server.maxConnections - total <= share && count >= share) {
+    const most = Math.floor(server.maxConnections * ADDRESS_FRACTION);
+    if (server.maxConnections - total <= most && count >= most) {
       socket.destroy();
       return;
     }

@@ -4,25 +4,25 @@ import { Deadline } from '../database/deadline';
 import { ProblemError } from '../errors/errors';
 import { EventLoopLag } from './event-loop-lag';
 
-/** A caller may have a quarter of the requests in progress (contract, section 7), but never fewer than 16. */
-const SHARES = 4;
-const MIN_SHARE = 16;
-/** `Retry-After` in seconds for a caller that has its share. */
+/** A caller may have a quarter of the requests in progress (contract, section 7), and at least 16. */
+const CALLER_FRACTION = 1 / 4;
+const MIN_PER_CALLER = 16;
+/** `Retry-After` in seconds for a caller at its limit. */
 export const RETRY_AFTER = 1;
 
-/** Event loop lag, in milliseconds, from which on requests are rejected. */
+/** Maximum event loop lag in milliseconds; above it requests are rejected. */
 const MAX_LAG_MS = 1000;
 const MAX_SWEEP_MS = 250;
-/** How much later than its deadline a request is answered, whatever it still waits for, in milliseconds. */
+/** How long after its deadline a request is answered with an error if its handler has not responded, in milliseconds. */
 const GRACE_MS = 1_000;
 
-/** Maximum number of unanswered requests on one connection: Node hands over all that one packet holds before anything else runs. */
+/** Maximum number of unanswered requests on a connection: Node emits all pipelined requests of a packet before anything else runs. */
 const MAX_PIPELINED = 32;
 
-/** What is known about a connection; kept on its socket. */
+/** The state of a connection, as a property of its socket. */
 interface Connection {
-  /** Requests that wait for their response. */
-  waiting: number;
+  /** The number of unanswered requests. */
+  unanswered: number;
   /** The latest request, until its response is sent and its body has arrived. */
   latest: FastifyRequest | undefined;
 }
@@ -30,42 +30,42 @@ interface Connection {
 const CONNECTION = Symbol('connection');
 type KnownSocket = Socket & { [CONNECTION]?: Connection };
 
-/** The place of one request or operation among those in progress. */
+/** An entry in the list of requests and operations in progress. */
 interface Slot {
   /** Position in the list; -1 once it is released. */
   index: number;
-  /** The caller that it is counted against; `undefined` before that is known, and if it is rejected. */
+  /** The caller that it is counted against; `undefined` before the caller is known, and if the request is rejected. */
   caller?: string;
-  /** The response, until it is sent or the client has left; `undefined` for operations over WebSocket. */
+  /** The response, until it is sent or the client disconnects; `undefined` for operations over WebSocket. */
   reply?: FastifyReply;
   isCounted: boolean;
-  /** Whether it is answered with an error once it is overdue. */
+  /** Whether it is answered with an error after its deadline. */
   isTimed: boolean;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     slot: Slot;
-    /** When its work has to end: when its time is up, or its client has gone. */
+    /** When its work has to end: after the time limit, or when the client disconnects. */
     deadline: Deadline;
-    /** What its handler does, which may go on after the response is sent or the client has left. */
+    /** The promise of its handler, which may run on after the response is sent or the client has disconnected. */
     work: Promise<unknown> | undefined;
-    /** Whether the process was overloaded when it came: its key is not looked up, and it counts towards no quota and no ban. */
+    /** Whether it is rejected because of the load: its key is not looked up, and it counts towards no quota and no ban. */
     isShed: boolean;
   }
 }
 
 /**
- * The requests in progress, from their head until the last byte of their response and the end of their handler's work, and
- * operations over WebSocket. It is the only bound on how much is done at once, for every transport. `@fastify/under-pressure`
- * counts no requests, and Fastify's `handlerTimeout` takes a timer for each, leaves out unknown paths, and cuts off streams.
+ * The requests in progress, from their headers until the response is sent and the handler has ended, and the operations over
+ * WebSocket. This is the only limit on concurrency, for every transport. `@fastify/under-pressure` counts no requests.
+ * Fastify's `handlerTimeout` takes a timer per request, does not cover unknown paths, and aborts streams.
  */
 export class RequestsInProgress {
-  /** Requests and operations that are counted. */
+  /** The number of counted requests and operations. */
   count = 0;
-  /** Operations over WebSocket among them: queries, mutations, and subscriptions that are starting. */
+  /** The number of operations over WebSocket among them: queries, mutations, and subscriptions that are starting. */
   operations = 0;
-  /** Requests and operations rejected so far, because of overload or because their caller had its share. */
+  /** Requests and operations rejected so far, because of overload or the limit per caller. */
   rejected = 0;
   readonly lag = new EventLoopLag();
   isDraining = false;
@@ -73,27 +73,26 @@ export class RequestsInProgress {
   isClosing = false;
 
   private readonly slots: Slot[] = [];
-  /** How many are counted against each caller that has any. */
+  /** The number of counted requests and operations by caller. */
   private readonly perCaller = new Map<string, number>();
-  private readonly share: number;
+  private readonly mostPerCaller: number;
 
   /**
-   * @param limitMs how long a request may take from its head on, until it is answered with 408 (body incomplete) or 503.
-   * @param most how many there may be.
+   * @param limitMs how long a request may take from its headers on; after it the response is 408 (body incomplete) or 503.
+   * @param most the maximum number of requests in progress.
    */
   constructor(
     readonly limitMs: number,
     private readonly most: number,
   ) {
-    this.share = Math.max(MIN_SHARE, Math.floor(most / SHARES));
+    this.mostPerCaller = Math.max(MIN_PER_CALLER, Math.floor(most * CALLER_FRACTION));
   }
 
-  /** Whether the process has more to do than it can. */
   get isOverloaded(): boolean {
     return this.count > this.most || this.lag.ms > MAX_LAG_MS;
   }
 
-  /** Watches the handlers of all routes that are added from now on and, while the server is open, deadlines and lag. */
+  /** Records the promises of all handlers that are added later and, while the server is open, checks deadlines and lag. */
   watch(app: FastifyInstance): void {
     for (const name of ['slot', 'work', 'deadline', 'isShed']) app.decorateRequest(name);
     app.addHook('onRoute', (route) => {
@@ -115,17 +114,17 @@ export class RequestsInProgress {
   }
 
   /**
-   * Gives a request a slot and a deadline.
+   * Takes a slot for a request, and starts its deadline.
    * @returns `false` if its connection is closed, or carries too many unanswered requests and is closed now.
    */
   start(request: FastifyRequest, reply: FastifyReply): boolean {
     const socket: KnownSocket = request.raw.socket;
-    // What was sent together with one request too many goes nowhere.
+    // The other requests of a packet that had too many.
     if (socket.destroyed) return false;
     socket[CONNECTION] ??= this.connect(socket);
     const connection = socket[CONNECTION];
-    connection.waiting += 1;
-    if (connection.waiting > MAX_PIPELINED) {
+    connection.unanswered += 1;
+    if (connection.unanswered > MAX_PIPELINED) {
       socket.destroy();
       return false;
     }
@@ -138,13 +137,13 @@ export class RequestsInProgress {
 
   /**
    * Counts a request or an operation against its caller, once that is known.
-   * @returns why it is rejected; it then counts no more.
+   * @returns why it is rejected; it is no longer counted then.
    */
   admit(slot: Slot, caller: string, isOverloaded: boolean): ProblemError | undefined {
-    // The client has left while the caller was looked up.
+    // The client disconnected during the look-up of the caller.
     if (!slot.isCounted) return undefined;
     const count = (this.perCaller.get(caller) ?? 0) + 1;
-    if (!isOverloaded && count <= this.share) {
+    if (!isOverloaded && count <= this.mostPerCaller) {
       this.perCaller.set(caller, count);
       slot.caller = caller;
       return undefined;
@@ -152,11 +151,11 @@ export class RequestsInProgress {
     this.rejected += 1;
     this.stopCounting(slot);
     if (isOverloaded) return new ProblemError('SERVICE_UNAVAILABLE', 'The service is overloaded. Try again shortly.');
-    const message = `You have ${this.share} requests in progress, and a caller may not have more. Try again in ${RETRY_AFTER} second.`;
+    const message = `You have ${this.mostPerCaller} requests in progress, and a caller may not have more. Try again in ${RETRY_AFTER} second.`;
     return new ProblemError('RATE_LIMITED', message);
   }
 
-  /** Runs an operation that did not arrive as an HTTP request. @param run is told why it is rejected, if it is. */
+  /** Runs an operation that did not arrive as an HTTP request. @param run gets the reason if the operation is rejected. */
   async during<Result>(caller: string, run: (rejection?: ProblemError) => Promise<Result>): Promise<Result> {
     const slot = this.take();
     this.operations += 1;
@@ -168,7 +167,7 @@ export class RequestsInProgress {
     }
   }
 
-  /** Ends a request whose response is sent, or whose client has left. Its slot is kept until abandoned work has ended. */
+  /** Ends a request after its response is sent or its client has disconnected. A handler that still runs keeps the slot. */
   end({ slot, deadline, work, raw }: FastifyRequest): void {
     const { reply } = slot;
     if (!reply) return;
@@ -176,7 +175,7 @@ export class RequestsInProgress {
     deadline.end();
     const connection = (raw.socket as KnownSocket)[CONNECTION];
     if (connection) {
-      connection.waiting -= 1;
+      connection.unanswered -= 1;
       if (connection.latest?.raw.complete) connection.latest = undefined;
     }
     const isAbandoned = !slot.isTimed || !reply.raw.writableFinished;
@@ -185,7 +184,7 @@ export class RequestsInProgress {
     else release();
   }
 
-  /** Stops counting a request whose response continues for as long as the client listens. */
+  /** Stops counting a request that has become a WebSocket or an event stream. */
   stopCounting(slot: Slot): void {
     slot.isTimed = false;
     if (!slot.isCounted) return;
@@ -197,23 +196,23 @@ export class RequestsInProgress {
     else this.perCaller.delete(slot.caller);
   }
 
-  /** One of the connection's responses that are not complete yet. */
+  /** A response on the connection that is not complete yet. */
   pendingOn(socket: Socket): FastifyReply | undefined {
     return this.slots.find(({ reply }) => reply?.request.raw.socket === socket)?.reply;
   }
 
-  /** The request whose body has not arrived; its response may be sent. */
+  /** The request on the connection whose body is incomplete. Its response may have been sent. */
   arrivingOn(socket: KnownSocket): FastifyRequest | undefined {
     const request = socket[CONNECTION]?.latest;
     return request?.raw.complete ? undefined : request;
   }
 
   private connect(socket: Socket): Connection {
-    // Node closes only the response whose turn it is: those behind it, to pipelined requests, have not got the socket yet.
+    // Node closes only the first of several pipelined responses: the others are not yet assigned to the socket.
     socket.once('close', () => {
       for (const { reply } of [...this.slots]) if (reply?.request.raw.socket === socket) this.end(reply.request);
     });
-    return { waiting: 0, latest: undefined };
+    return { unanswered: 0, latest: undefined };
   }
 
   private take(reply?: FastifyReply): Slot {
@@ -242,7 +241,7 @@ export class RequestsInProgress {
     }
   }
 
-  /** Work is ended at its deadline, and mostly answers by itself. */
+  /** The deadline ends the handler's work, which mostly responds by itself within the grace. */
   private limitOf({ request }: FastifyReply): number {
     return request.raw.complete === false ? this.limitMs : this.limitMs + GRACE_MS;
   }
