@@ -14,7 +14,7 @@ export interface AccessServices {
   readonly usage: UsageService;
 }
 
-/** API keys, plans and usage, as the other modules are given them. */
+/** The domain of API keys, plans and usage. */
 export function createAccess({ apiKeys, limits, usage }: AccessServices): Domain {
   return {
     name: 'access',
@@ -28,7 +28,6 @@ export function createAccess({ apiKeys, limits, usage }: AccessServices): Domain
   };
 }
 
-/** The REST operations on a caller's quota. */
 const OPERATIONS: readonly RestOperation[] = [
   {
     on: 'GET /rate_limit',

@@ -9,10 +9,10 @@ export interface Account extends Caller {
   readonly apiKey?: StoredKey;
 }
 
-/** A key as read: everything except the hashes of its secrets. */
+/** A stored key without the hashes of its secrets. */
 export type StoredKey = Omit<ApiKey, 'secretHash' | 'previousSecretHash'>;
 
-/** What an anonymous caller may do (`ANONYMOUS_ACCESS`). */
+/** The access of anonymous callers (`ANONYMOUS_ACCESS`). */
 export type AnonymousAccess = 'none' | 'read' | 'write';
 
 /** Each scope with the scopes it includes (contract, section 6). */
@@ -33,12 +33,12 @@ export function anonymousCaller(address: string, access: AnonymousAccess): Accou
   return { id: address, quota: PLANS.FREE, plan: 'FREE', scopes: ANONYMOUS_SCOPES[access] };
 }
 
-/** The account of a request's caller: all callers come from {@link anonymousCaller} and {@link keyCaller}. */
+/** The account of a caller. All callers are accounts: {@link anonymousCaller} and {@link keyCaller} create them. */
 export function accountOf(caller: Caller): Account {
   return caller as Account;
 }
 
-/** The caller with a key: counted by the key, whatever its address. */
+/** The caller with a key. Its requests count against the key, whatever the address. */
 export function keyCaller(apiKey: StoredKey): Account {
   return {
     id: apiKey.id,

@@ -5,50 +5,49 @@ import type { Keys } from '../http/caller';
 import { type Account, keyCaller } from './caller';
 import { isSame, parseKey, validUntil } from './key-format';
 
-/** How long a look-up is cached: a revocation on another instance takes effect within this time. */
+/** How long a look-up is cached, in milliseconds: a revocation on another instance takes effect within this time. */
 const CACHED_MS = 5_000;
-/** Minimum interval between two updates of a key's last use. */
-const USE_NOTED_MS = 60_000;
+/** Minimum interval between two updates of `lastUsedAt`, in milliseconds. */
+const LAST_USE_MS = 60_000;
 const MAX_KEYS = 10_000;
 
 const NO_KEY = 'Not an API key: send ps_<id>_<secret> as X-API-Key, or as Authorization: Bearer ps_<id>_<secret>.';
 const UNKNOWN_KEY = 'The API key is unknown, or its secret is wrong.';
 
-/** A look-up of a key, which may not exist. */
+/** A cached look-up. */
 interface Entry {
   readonly id: string;
+  /** `undefined` if there is no key with this id. */
   readonly key: ApiKey | undefined;
   readonly caller: Account | undefined;
-  useNotedAt: number;
-  /** Whether it was read for a secret that did not fit the entry before it. */
+  lastUseSavedAt: number;
+  /** Whether it was read because a secret did not match the entry before it. */
   isRechecked: boolean;
 }
 
 /** A full key that was verified. */
-interface Shown {
-  readonly whole: string;
+interface Verified {
+  readonly fullKey: string;
   readonly entry: Entry;
-  /** When its secret ends, by the service's clock; `Infinity` unless the key has been given another. */
+  /** When its secret ends, in milliseconds of the Unix epoch; `Infinity` for the current secret. */
   readonly endsAt: number;
 }
 
-/** Recognises callers by their API keys. */
+/** Finds callers by their API keys, with a cache. */
 export class KeyCache implements Keys {
   private readonly entries = new LRUCache<string, Entry>({
     max: MAX_KEYS,
     ttl: CACHED_MS,
-    // Read the clock for each look-up instead of keeping it by timers.
+    // Without this lru-cache would start a timer to cache the clock.
     ttlResolution: 0,
     perf: performance,
     fetchMethod: (id) => this.read(id),
-    // A look-up that is overtaken by a change still answers those who wait for it, but is not cached.
+    // A look-up during a change still returns its result, but is not cached.
     ignoreFetchAbort: true,
     noDeleteOnFetchRejection: true,
   });
-  /**
-   * The last key verified on each connection: most clients always send the same key, which need not be hashed again.
-   */
-  private readonly shown = new WeakMap<object, Shown>();
+  /** The last key verified on each connection, so that a client that sends the same key again needs no hash. */
+  private readonly verified = new WeakMap<object, Verified>();
 
   constructor(
     private readonly database: Database,
@@ -56,19 +55,19 @@ export class KeyCache implements Keys {
   ) {}
 
   /**
-   * Returns the caller of a full key as presented; `undefined` if it is malformed, unknown, wrong, revoked or expired.
-   * Synchronous for a key looked up within the last seconds, existing or not; but for a secret that does not fit, an
-   * existing key is looked up once more, since another instance may have rotated it.
-   * @param connection the connection it came on; a verified key is remembered for as long as the connection exists.
+   * Returns the caller of a full key; `undefined` if the key is malformed, unknown, wrong, revoked or expired. Synchronous if
+   * the look-up is cached. If the secret does not match a cached key, the key is looked up once more, since another instance
+   * may have rotated it.
+   * @param connection the connection of the request; a verified key is cached with it.
    */
   recognise(presented: string, connection?: object): Account | undefined | Promise<Account | undefined> {
-    const shown = connection && this.shown.get(connection);
-    if (shown && this.entries.get(shown.entry.id) === shown.entry && isSame(shown.whole, presented))
-      return this.admit(shown.entry, shown.endsAt);
+    const verified = connection && this.verified.get(connection);
+    if (verified && this.entries.get(verified.entry.id) === verified.entry && isSame(verified.fullKey, presented))
+      return this.admit(verified.entry, verified.endsAt);
     const parsed = parseKey(presented);
     if (!parsed) return undefined;
     const check = (entry: Entry, endsAt = validUntil(parsed.secret, entry.key)) => {
-      if (connection && endsAt > 0) this.shown.set(connection, { whole: presented, entry, endsAt });
+      if (connection && endsAt > 0) this.verified.set(connection, { fullKey: presented, entry, endsAt });
       return this.admit(entry, endsAt);
     };
     const known = this.entries.get(parsed.id);
@@ -83,8 +82,8 @@ export class KeyCache implements Keys {
   }
 
   /**
-   * Why a key that {@link recognise} has just not accepted is refused. Who has its secret is told what became of it; for
-   * all others text and time are the same, whether there is a key with this id or not.
+   * Why {@link recognise} has just rejected a key. A caller with the right secret is told whether the key was revoked or has
+   * expired. For a wrong secret text and time are the same, whether there is a key with this id or not.
    */
   rejectionReason(presented: string): string {
     const parsed = parseKey(presented);
@@ -96,7 +95,7 @@ export class KeyCache implements Keys {
     return key.expiresAt ? `The API key expired on ${key.expiresAt.toISOString()}.` : UNKNOWN_KEY;
   }
 
-  /** Invalidates a key that was changed here: the next look-up reads it again. */
+  /** Removes a key from the cache after a change by this instance. */
   forget(id: string): void {
     this.entries.delete(id);
   }
@@ -107,7 +106,7 @@ export class KeyCache implements Keys {
     if (!key || !caller) return undefined;
     const now = this.now();
     if (endsAt <= now || key.revokedAt || (key.expiresAt && key.expiresAt.getTime() <= now)) return undefined;
-    if (now - entry.useNotedAt > USE_NOTED_MS) this.noteUse(key.id, entry, now);
+    if (now - entry.lastUseSavedAt > LAST_USE_MS) this.saveLastUse(key.id, entry, now);
     return caller;
   }
 
@@ -117,14 +116,14 @@ export class KeyCache implements Keys {
       id,
       key,
       caller: key && keyCaller(withoutHashes(key)),
-      useNotedAt: key?.lastUsedAt?.getTime() ?? 0,
+      lastUseSavedAt: key?.lastUsedAt?.getTime() ?? 0,
       isRechecked: false,
     };
   }
 
   /** Fire-and-forget: if it fails, a later use is recorded instead. */
-  private noteUse(id: string, entry: Entry, now: number): void {
-    entry.useNotedAt = now;
+  private saveLastUse(id: string, entry: Entry, now: number): void {
+    entry.lastUseSavedAt = now;
     this.database.prisma.apiKey
       .updateMany({ where: { id }, data: { lastUsedAt: new Date(now) } })
       .catch(() => undefined);

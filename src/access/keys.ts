@@ -11,15 +11,15 @@ import type { KeyCache } from './key-cache';
 import { formatKey, hashSecret, type KeyParts, newKey, parseKey, validUntil } from './key-format';
 import { ApiKeyUpdate, NewApiKey } from './types';
 
-/** The hashes of the secrets are read only to move one. */
+/** Hashes are read only to verify or rotate a secret. */
 const NO_HASHES = { secretHash: true, previousSecretHash: true } as const;
 
-/** For how long the old secret of a rotated key is accepted, in seconds: at most 30 days. */
+/** How long the old secret of a rotated key is accepted, in seconds: at most 30 days. */
 export const GRACE = { minimum: 0, maximum: 30 * 24 * 60 * 60 } satisfies Rule;
 
 /**
- * Creates, changes and revokes API keys (contract, section 6). Changes are rare: running them one at a time ensures that
- * what is written is what was checked.
+ * Creates, changes and revokes API keys (contract, section 6). Changes are rare, so they run one at a time: no other change
+ * can invalidate a check.
  */
 export class ApiKeyService {
   /** @param now milliseconds of the Unix epoch. */
@@ -28,7 +28,7 @@ export class ApiKeyService {
     private readonly now: () => number,
   ) {}
 
-  /** Finds keys; those that do not exist are absent from the map. */
+  /** Finds keys. The map lacks ids that do not exist. */
   async find(session: Session, ids: readonly string[]): Promise<Map<string, StoredKey>> {
     const found = await session.transaction(({ prisma }) =>
       prisma.apiKey.findMany({ where: { id: { in: [...ids] } }, omit: NO_HASHES }),
@@ -59,9 +59,9 @@ export class ApiKeyService {
   }
 
   /**
-   * Gives a key a new secret. The old one is accepted until the grace ends; the one before that, no more: at once here,
-   * within seconds on other instances.
-   * @param graceSeconds how long the old secret is accepted: 0 ends it at once.
+   * Replaces the secret of a key. The old secret is accepted until the grace ends, an even older one no longer. Takes effect at
+   * once on this instance, within seconds on others.
+   * @param graceSeconds how long the old secret is accepted; 0 ends it at once.
    * @returns the key and its new full text, which is not stored anywhere.
    * @throws ProblemError `BAD_USER_INPUT`, also for a key that is revoked or has expired; `NOT_FOUND`.
    */
@@ -91,7 +91,7 @@ export class ApiKeyService {
   }
 
   /**
-   * Takes effect at once here, within seconds on other instances. Revoking again has no effect.
+   * Revokes a key: at once on this instance, within seconds on others. Revoking again has no effect.
    * @throws ProblemError `NOT_FOUND`.
    */
   async revoke(session: Session, id: string): Promise<StoredKey> {
@@ -105,7 +105,7 @@ export class ApiKeyService {
   }
 }
 
-/** A key whose plan is no longer ENTERPRISE loses its own limits, unless the input sets them too. */
+/** A key whose plan is no longer ENTERPRISE loses its custom limits, unless the input sets them too. */
 function merge(known: StoredKey, input: ApiKeyUpdate): NewApiKey {
   const plan = input.plan ?? known.plan;
   const kept = plan === 'ENTERPRISE' ? known : { perMinute: null, perDay: null };
@@ -151,9 +151,9 @@ const LATEST = 253402300799999;
 export interface KeyPage {
   readonly first?: number | null;
   readonly after?: string | null;
-  /** In the name in any case, or at the beginning of the id. */
+  /** Part of the name in any case, or the beginning of the id. */
   readonly search?: string | null;
-  /** Whether it is neither revoked nor expired. */
+  /** Whether to list keys that are neither revoked nor expired, or the others. */
   readonly isActive?: boolean | null;
 }
 
@@ -196,7 +196,7 @@ export async function listKeys(
 function containing(search: string | null | undefined) {
   const text = search?.trim();
   if (!text) return [];
-  // Prisma takes the wildcards of LIKE as they are.
+  // Prisma does not escape the wildcards of LIKE.
   const contains = text.replace(/[\\%_]/g, '\\$&');
   return [
     { OR: [{ name: { contains, mode: 'insensitive' as const } }, { id: { startsWith: contains.toLowerCase() } }] },

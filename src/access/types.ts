@@ -23,7 +23,6 @@ class KeyId extends OtherId {
   }
 }
 
-/** The form of key ids among identifiers. */
 export const KEY_ID: IdForm = {
   description: 'API keys have key ids instead',
   rule: `for an API key ${KEY_ID_RULE}`,

@@ -4,12 +4,13 @@ import { Checks, MAX_INT32, PAGE_SIZE, type Rule } from '../errors/inputs';
 import { DAY_MS } from '../rate-limit/plans';
 import { dayOf, KEPT_DAYS, type Usage, type UsageRecorder } from './usage';
 
-/** What a caller used on a day in UTC: `2026-11-23`. */
+/** The usage of a caller on a day in UTC. */
 export interface UsageDay extends Usage {
+  /** `2026-11-23` */
   readonly date: string;
 }
 
-/** For how many days usage may be asked. */
+/** The range of the number of days in a query. */
 export const DAYS = { minimum: 1, maximum: KEPT_DAYS } satisfies Rule;
 
 export const DEFAULT_DAYS = 30;
@@ -24,7 +25,7 @@ group by caller order by 2 desc, 3 desc, 1 limit $2::int`);
 
 type Row = { readonly [name in keyof Usage]: bigint } & { readonly caller: string };
 
-/** Tells what callers used. What this process has counted is saved first. */
+/** Queries the usage of callers. The counts of this process are saved first. */
 export class UsageService {
   /** @param now milliseconds of the Unix epoch. */
   constructor(
@@ -33,7 +34,7 @@ export class UsageService {
   ) {}
 
   /**
-   * What callers used on the last `days` days, today included: every day, oldest first.
+   * The usage of callers on the last `days` days, today included: every day, oldest first.
    * @throws ProblemError `BAD_USER_INPUT`.
    */
   async daily(session: Session, callers: readonly string[], days: number): Promise<Map<string, UsageDay[]>> {
@@ -65,7 +66,7 @@ function dateOf(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** GraphQL has no larger integers. */
+/** Limits counts to the largest integer of GraphQL. */
 function countsOf({ requests, refused, bans }: Row): Usage {
   const capped = (count: bigint) => Math.min(Number(count), MAX_INT32);
   return { requests: capped(requests), refused: capped(refused), bans: capped(bans) };

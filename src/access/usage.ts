@@ -3,17 +3,16 @@ import { Deadline } from '../database/deadline';
 import { statement } from '../database/statement';
 import { DAY_MS } from '../rate-limit/plans';
 
-/** What a caller has used. */
 export interface Usage {
   readonly requests: number;
   readonly refused: number;
   readonly bans: number;
 }
 
-/** Stands for all anonymous callers together. */
+/** The id for all anonymous callers together. */
 export const ANONYMOUS = '';
 
-/** For how many days usage is kept. */
+/** How many days usage is kept. */
 export const KEPT_DAYS = 400;
 
 /** The day of a time in milliseconds of the Unix epoch: the number of days since 1970-01-01 in UTC. */
@@ -24,17 +23,17 @@ export function dayOf(time: number): number {
 export interface RecorderOptions {
   /** Milliseconds of the Unix epoch. */
   now(): number;
-  /** Called when saving begins to fail, with the error, and when it works again, without one. */
+  /** Called with the error when saving begins to fail, and without arguments when it works again. */
   onState?(error?: unknown): void;
-  /** Interval between saves, in milliseconds: how much a process that is killed loses. */
+  /** Interval between saves, in milliseconds. A process that is killed loses this much. */
   readonly every?: number;
-  /** Maximum number of entries (a caller on a day) that wait to be saved; of further callers nothing is counted. */
+  /** Maximum number of unsaved entries (a caller on a day); further callers are not counted. */
   readonly maxEntries?: number;
 }
 
 const FLUSH_MS = 5_000;
-/** How long a save may take, in milliseconds: a process that ends must not wait for a database that is gone. */
-const PATIENCE_MS = 3_000;
+/** Time limit of a save, in milliseconds: shutdown must not wait for an unreachable database. */
+const SAVE_MS = 3_000;
 
 // Rows are locked in one order, so that processes do not deadlock.
 const SAVE = statement(`insert into usage_days as known (caller, day, requests, refused, bans)
@@ -48,8 +47,8 @@ type Counts = { -readonly [name in keyof Usage]: Usage[name] };
 type Days = Map<number, Map<string, Counts>>;
 
 /**
- * Counts what this process lets callers use, and adds it to the sums in the database every few seconds and when it stops,
- * by one statement. What could not be saved is sent again; if only the response was lost, it counts twice.
+ * Counts the usage of callers in this process, and adds it to the totals in the database every few seconds and at shutdown, by
+ * one statement. A failed save is retried. If only its response was lost, the usage counts twice.
  */
 export class UsageRecorder {
   private days: Days = new Map();
@@ -66,22 +65,22 @@ export class UsageRecorder {
     this.timer = setInterval(() => void this.flush(), options.every ?? FLUSH_MS).unref();
   }
 
-  /** For how long nothing could be saved, in milliseconds; 0 if the last save succeeded. */
+  /** The time since saving began to fail, in milliseconds; 0 if the last save succeeded. */
   get unsavedMs(): number {
     return this.failingSince === undefined ? 0 : this.options.now() - this.failingSince;
   }
 
   /**
-   * Counts a decision of the limiter. It is called for every request: it adds to numbers, and seldom does more.
+   * Counts a decision of the limiter. It must be cheap, since it is called for every request.
    * @param caller the id of its API key.
    */
   readonly count = (caller = ANONYMOUS, requests: number, refused: number, bans: number): void => {
     this.add(dayOf(this.options.now()), caller, { requests, refused, bans });
   };
 
-  /** Saves what was counted until now. Never rejects. */
+  /** Saves all counts. Never rejects. */
   async flush(): Promise<void> {
-    // What is being saved now was counted before.
+    // A save in progress lacks the latest counts.
     await this.saving;
     this.saving ??= this.save().finally(() => {
       this.saving = undefined;
@@ -89,7 +88,7 @@ export class UsageRecorder {
     await this.saving;
   }
 
-  /** Saves the rest. What cannot be saved within seconds is lost. */
+  /** Saves the last counts, which are lost if that fails. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     await this.flush();
@@ -122,7 +121,7 @@ export class UsageRecorder {
     const counts = (name: keyof Usage) => rows.map(({ used }) => used[name]);
     const keys = [rows.map(({ caller }) => caller), rows.map(({ day }) => day)];
     try {
-      const session = this.database.sessionFor({ caller: '', deadline: new Deadline(PATIENCE_MS) });
+      const session = this.database.sessionFor({ caller: '', deadline: new Deadline(SAVE_MS) });
       await session.write(SAVE, [...keys, counts('requests'), counts('refused'), counts('bans')]);
     } catch (error) {
       for (const { day, caller, used } of rows) this.add(day, caller, used);
@@ -135,7 +134,7 @@ export class UsageRecorder {
     await this.prune().catch(() => undefined);
   }
 
-  /** Deletes what is too old, once a day. */
+  /** Deletes old days, once a day. */
   private async prune(): Promise<void> {
     const today = dayOf(this.options.now());
     if (today === this.prunedOn) return;

@@ -38,7 +38,7 @@ export class ViewerResolver {
   }
 }
 
-/** @param cost what the operation that asks costs. */
+/** @param cost the number of requests that the current operation counts as. */
 export function rateLimitOf({ windows, bannedUntil }: LimitStatus, plan: Plan, cost: number): RateLimit {
   return {
     plan,

@@ -45,11 +45,10 @@ import { metricsOf } from './metric-table';
 export interface App {
   readonly server: FastifyInstance;
   readonly anonymousAccess: AnonymousAccess;
-  /** Where requests are counted. */
   readonly limits: Limiter;
   /**
-   * Creates an admin key if the database has no key at all, and returns it, to be shown once. To be called when the server
-   * listens and nothing can stop the start any more: whatever did would keep the key from being shown.
+   * Creates an admin key if the database has no key, and returns it, to be shown once. To be called after everything that can
+   * stop the start: a failure after it would lose the key.
    */
   readonly firstAdminKey: () => Promise<string | undefined>;
   readonly metrics: Metrics;
@@ -60,7 +59,7 @@ export interface App {
   readonly firstList: string | undefined;
 }
 
-/** What has been opened, as functions that close it. */
+/** Functions that close the parts that have been opened. */
 type Opened = (() => void | Promise<void>)[];
 
 /**
@@ -130,7 +129,7 @@ async function compose(config: Config, database: Database, now: () => number, op
     errors,
     logger,
     connections: connectionLimits(config),
-    // Rows have ids and keys besides what is selected.
+    // Rows have ids and keys besides the selected columns.
     maxStatementBytes: 2 * config.MAX_RESPONSE_BYTES,
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
@@ -159,7 +158,7 @@ function accessRule({ ANONYMOUS_ACCESS, CORS_ORIGINS }: Config, access: Anonymou
   return isDefault && access === 'write' ? writesFromHere(CORS_ORIGINS) : () => access;
 }
 
-/** Anonymous writes are on by default only with the embedded database on loopback, and from there: a first `curl -X POST` works. */
+/** Anonymous writes are on by default only with the embedded database on loopback, so that a first `curl -X POST` works. */
 function defaultAccess({ DATABASE_URL, HOST }: Config): AnonymousAccess {
   const isLoopback = HOST === 'localhost' || HOST === '::1' || (isIPv4(HOST) && HOST.startsWith('127.'));
   return !DATABASE_URL && isLoopback ? 'write' : 'read';
@@ -180,14 +179,14 @@ function connectionLimits(config: Config): ConnectionLimits {
   return { maxConnections, headersTimeout, keepAliveTimeout, connectionTimeout };
 }
 
-/** The known documents, initially the trusted ones. @throws Error if the manifest cannot be used. */
+/** The document store with the trusted documents. @throws Error if their manifest cannot be used. */
 function createDocuments(config: Config, schema: GraphQLSchema, queue: OperationQueue): Documents {
   const { TRUSTED_DOCUMENTS: path, TRUSTED_DOCUMENTS_ONLY: only } = config;
   const bounds = { schema, limits: documentLimits(config), costs: costLimits(config.GRAPHQL_MAX_COST) };
   return new Documents(schema, bounds.limits, queue, path ? TrustedDocuments.read(path, bounds) : undefined, only);
 }
 
-/** What callers use: counted here, and told over the API. */
+/** The recorder of usage, and the service for its queries. */
 function createUsage(database: Database, logger: FastifyBaseLogger, now: () => number) {
   const recorder = new UsageRecorder(database, {
     now,
@@ -199,11 +198,11 @@ function createUsage(database: Database, logger: FastifyBaseLogger, now: () => n
   return { recorder, service: new UsageService(recorder, now) };
 }
 
-/** The share of each quota that an instance, with all its workers, grants while Redis is unreachable. */
-const FALLBACK_SHARE = 0.5;
+/** The fraction of each quota that an instance, with all its workers, grants while Redis is unreachable. */
+const FALLBACK_FRACTION = 0.5;
 
 /**
- * Counts in memory, or in Redis with memory as the fallback. A Redis that cannot be reached does not stop the start.
+ * The limiter, in memory, or in Redis with memory as the fallback. The gateway also starts if Redis is unreachable.
  * @throws Error if Redis rejects this client.
  */
 async function createLimiter(
@@ -222,7 +221,7 @@ async function createLimiter(
     now,
     onUsage,
     redis: new RedisStore(redis, { bans, now }),
-    share: FALLBACK_SHARE / WEB_CONCURRENCY,
+    fallbackFraction: FALLBACK_FRACTION / WEB_CONCURRENCY,
     onState: (state, error) =>
       logger.warn(
         { limits: state, redis: place, reason: error && reasonOf(faultOf(redis) ?? error) },
@@ -238,7 +237,7 @@ interface Events {
   close(): void;
 }
 
-/** What can be subscribed to. */
+/** The topics of subscriptions, and the columns of their rows. */
 interface Topics {
   readonly readers: Readers;
   readonly columns: readonly (readonly [field: string, Column])[];
@@ -278,7 +277,7 @@ async function createRelay(
   return new RedisRelay(publisher, subscriber, {
     columns,
     notify: hub.notify,
-    isHeard: () => hub.subscribers > 0,
+    hasSubscribers: () => hub.subscribers > 0,
     onState: (state) => logger.warn({ events: state }, 'event relay state changed'),
   });
 }

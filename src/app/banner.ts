@@ -1,7 +1,7 @@
 import type { AnonymousAccess } from '../access/caller';
 import { logAnyway } from '../http/logger';
 
-/** What a serving process reports about itself. */
+/** The report of a process that serves. */
 export interface Report {
   /** `Petstore Gateway 1.0.0` */
   readonly product: string;
@@ -9,9 +9,9 @@ export interface Report {
   readonly address: string;
   /** The URL of a list. */
   readonly rest: string | undefined;
-  /** The database and its location. */
+  /** The database, with its location. */
   readonly data: string;
-  /** Where requests are counted. */
+  /** The rate-limit store. */
   readonly limits: string;
   /** The proxies whose `X-Forwarded-For` is trusted. */
   readonly proxies: string | undefined;
@@ -24,7 +24,7 @@ const ACCESS = { none: 'nothing', read: 'read', write: 'read and write' };
 
 type Row = readonly [name: string, value: string | number | undefined, note?: string];
 
-/** Says on standard output what serves where: as a table in a terminal, else as one line of the log, whatever its level. */
+/** Prints the report on standard output: a table in a terminal, else a line of the log, whatever its level. */
 export function announce(report: Report, more: { metricsAt?: string; workers?: number }): void {
   const rows = rowsOf(report, more).filter(([, value]) => value !== undefined);
   if (process.stdout.isTTY) process.stdout.write(tableOf(report.product, rows));

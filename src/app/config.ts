@@ -5,10 +5,10 @@ import { parseKey } from '../access/key-format';
 import { parseConnectionString } from '../database/postgres/connection-string';
 import { parseRedisAddress } from '../redis/redis-address';
 
-/** One environment variable: how it is read, and its default. */
+/** An environment variable: its parser, and its default. */
 interface Setting<T> {
   readonly default: T;
-  /** @throws Error that says what the value should be. */
+  /** @throws Error that says what the value must be. */
   parse(value: string): T;
 }
 
@@ -89,7 +89,7 @@ type Settings = typeof SETTINGS;
 /** The configuration, by the names of the environment. */
 export type Config = { readonly [name in keyof Settings]: ReturnType<Settings[name]['parse']> };
 
-/** A variable whose value cannot be used. Its message is one line that names it. */
+/** A variable with a wrong value. The message is one line that names the variable. */
 export class ConfigError extends Error {}
 
 /**
@@ -110,12 +110,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       throw new ConfigError(`${name} ${(error as Error).message}`);
     }
   }
-  refuseUnfit(config as Config);
+  checkCombinations(config as Config);
   return config as Config;
 }
 
-/** Workers share neither the embedded database nor what is counted in memory. */
-function refuseUnfit(config: Config): void {
+/** Checks combinations. Workers can share neither the embedded database nor counts in memory. */
+function checkCombinations(config: Config): void {
   if (config.METRICS_PORT && config.METRICS_PORT === config.PORT)
     throw new ConfigError(`METRICS_PORT must be another port than PORT, which is ${config.PORT}`);
   if (config.TRUSTED_DOCUMENTS_ONLY && !config.TRUSTED_DOCUMENTS)
@@ -125,7 +125,7 @@ function refuseUnfit(config: Config): void {
   if (missing) throw new ConfigError(`${missing} must be set when WEB_CONCURRENCY is more than 1`);
 }
 
-// Parsers for the values of variables. Each throws an Error that says what the value should be.
+// Parsers for the values of variables. Each throws an Error that says what the value must be.
 
 export function text(value: string): string {
   return value;
@@ -193,7 +193,7 @@ function isRange(range: string): boolean {
   return most > 0 && rest.length === 0 && (bits === undefined || (/^[0-9]+$/.test(bits) && Number(bits) <= most));
 }
 
-/** @throws Error for an empty list: it would refuse everyone, while the intention was to leave the variable unset. */
+/** @throws Error for an empty list, which would allow nothing, and was probably meant as unset. */
 function list(value: string): string[] {
   const items = value
     .split(',')

@@ -13,7 +13,7 @@ runCommand('dump', async () => {
   await pipeline([await dumpDirectory(DATA_DIR)], standardOutput());
 });
 
-/** `process.stdout` loses the rest of a write that a full disk has cut short (Node 20 to 22); a file stream reports it. */
+/** On a full disk `process.stdout` silently truncates a write (Node 20 to 22). A file stream reports the error. */
 function standardOutput(): NodeJS.WritableStream {
   const fd = 1;
   return fstatSync(fd).isFile() ? createWriteStream('', { fd }) : process.stdout;

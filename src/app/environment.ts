@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 
-/** The environment of the process, completed from `.env` in the working directory, which never overrides it. */
+/** The environment of the process, with defaults from `.env` in the working directory. */
 export function environment(): NodeJS.ProcessEnv {
   try {
     process.loadEnvFile();
@@ -11,7 +11,7 @@ export function environment(): NodeJS.ProcessEnv {
   return process.env;
 }
 
-/** The names that `.env` in the working directory sets; none without one. */
+/** The names in `.env` in the working directory, if there is one. */
 export function namesInFile(): string[] {
   try {
     return Object.keys(parseEnv(readFileSync('.env', 'utf8')));

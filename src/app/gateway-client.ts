@@ -1,6 +1,6 @@
 import { CommandError } from './run-command';
 
-/** Runs a GraphQL operation on a running gateway. @throws CommandError that says what to do. */
+/** Runs a GraphQL operation on a running gateway. @throws CommandError with a message for the user. */
 export async function callGateway<Data>(url: string, key: string, query: string, variables?: object): Promise<Data> {
   if (!URL.canParse(url)) throw new CommandError(`${url} is not a URL.`);
   const headers = { 'content-type': 'application/json', ...(key && { 'x-api-key': key }) };
@@ -37,7 +37,7 @@ function inFlags(message: string): string {
     );
 }
 
-/** Why a request got no response. An error that covers several addresses of a host has only a code. */
+/** Why a request got no response. An error about several addresses of a host has a code but no message. */
 function networkFault({ message, cause }: Error): string {
   const { message: reason, code } = (cause ?? {}) as Partial<NodeJS.ErrnoException>;
   return reason || code || message;

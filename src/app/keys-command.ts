@@ -16,7 +16,7 @@ const USAGE = `Usage: npm run keys -- <command> [options]
 
   PLAN is ${Object.keys(PLANS).join(', ').toLowerCase()} or enterprise; scopes are read, write and admin.
   rotate gives a key a new secret; DURATION is how long the old one still works: 0, 90s, 30m, 24h (the default), 7d.
-  usage prints what a key used on each of the last 30 days, or of N; without an ID, the callers that used most.
+  usage prints the usage of a key on each of the last 30 days, or N; without an ID, the callers with the most requests.
   --url URL    the running gateway (default: PETSTORE_URL, or http://127.0.0.1 at PORT or 4000)
   --key KEY    an admin key (default: PETSTORE_API_KEY or ADMIN_API_KEY)
   --json       print JSON
@@ -44,15 +44,18 @@ type Call = <Data>(query: string, variables?: object) => Promise<Data>;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What a command prints: rows for people, the same as JSON for programs, and a remark for people. */
+/** The output of a command. */
 interface Result {
+  /** For `--json`. */
   readonly json: unknown;
+  /** For the table. */
   readonly rows: readonly Row[];
+  /** A sentence below the table. */
   readonly remark?: string;
 }
 
 interface Command {
-  /** What it acts on, in words. */
+  /** Its argument, in words. */
   readonly takes: 'no id' | 'one id' | 'one id or address' | 'at most one id';
   run(call: Call, options: Options, target: string): Promise<Result>;
 }
@@ -229,7 +232,7 @@ async function usageOf(call: Call, variables: { id: string; days?: number }): Pr
   return { json: apiKey.usage, rows: apiKey.usage };
 }
 
-/** The hundred callers that used most. */
+/** The 100 callers with the most requests. */
 async function topCallers(call: Call, variables: { days?: number }): Promise<Result> {
   const { topCallers: callers } = await call<{ topCallers: { apiKey: Row | null }[] }>(
     `query TopCallers($days: Int = 30) {
@@ -243,5 +246,5 @@ async function topCallers(call: Call, variables: { days?: number }): Promise<Res
     plan: apiKey?.plan,
     ...used,
   }));
-  return { json: callers, rows, ...(!rows.length && { remark: 'Nothing was used on these days.' }) };
+  return { json: callers, rows, ...(!rows.length && { remark: 'No usage on these days.' }) };
 }

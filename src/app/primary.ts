@@ -7,10 +7,10 @@ import { announce, type Report } from './banner';
 import type { Config } from './config';
 import { fail, stopOnSignals } from './shutdown';
 
-/** Delay before a worker that ended is replaced. */
+/** Delay before a worker that ended is replaced, in milliseconds. */
 const RESTART_MS = 1_000;
-/** Longer than a worker takes to shut down. A worker that takes longer is killed. */
-const PATIENCE_MS = 15_000;
+/** Maximum time that a worker may take to shut down, in milliseconds, before it is killed. */
+const STOP_MS = 15_000;
 
 interface Pool {
   /** The workers that accept connections. */
@@ -25,7 +25,7 @@ export const poolMetrics = (pool?: Pool): readonly Metric[] => [
   counter('workers_lost_total', 'Workers that ended unexpectedly.', () => pool?.lost),
 ];
 
-/** Starts and replaces the workers; serves nothing itself except their metrics. */
+/** Starts and replaces the workers, and serves their metrics. */
 export async function startPrimary(config: Config): Promise<void> {
   // Samples may be NaN, which JSON turns into null.
   cluster.setupPrimary({ serialization: 'advanced' });
@@ -59,24 +59,24 @@ export async function startPrimary(config: Config): Promise<void> {
     logger.error({ worker: worker.process.pid, cause }, 'worker exited');
     setTimeout(() => pool.phase === 'running' && fork(), RESTART_MS);
   });
-  // The first worker starts alone and migrates the database if necessary, so that only one reports an error.
+  // The first worker starts alone and migrates the database if necessary, so that an error is reported once.
   fork();
 }
 
-/** A process that cannot be created ends the primary process, whose supervisor starts it again. */
+/** If a process cannot be created, the primary process exits, and its supervisor starts it again. */
 function fork(): void {
   const worker = cluster.fork();
-  // For a worker that runs, an error is a lost message.
+  // An error of a worker with a pid is a message that could not be sent.
   worker.on('error', (error) => worker.process.pid === undefined && fail(error));
 }
 
 /**
- * Passes the stop signal on to the workers, and resolves once they have ended: at the latest 15 seconds after `delayMs`.
+ * Forwards the stop signal to the workers, and resolves once they have ended: at the latest 15 seconds after `delayMs`.
  * @throws Error if a worker did not exit cleanly.
  */
 async function stop(pool: Pool, delayMs: number): Promise<void> {
   pool.phase = 'stopping';
-  setTimeout(kill, delayMs + PATIENCE_MS).unref();
+  setTimeout(kill, delayMs + STOP_MS).unref();
   const endings = running().map(async (worker) => {
     const isServing = pool.serving.has(worker);
     const ended = new Promise<string | number>((resolve) => {

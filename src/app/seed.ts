@@ -18,8 +18,8 @@ It opens the same database as the server: DATABASE_URL, or else the embedded one
 time can open. Stop the server meanwhile: its data stay.
 `;
 
-/** How long one statement may take, in milliseconds: no client is waiting. */
-const STATEMENT_PATIENCE = 600_000;
+/** Time limit of a statement, in milliseconds. It is long, since no client is waiting. */
+const STATEMENT_MS = 600_000;
 
 async function seed(): Promise<void> {
   const { samples } = gatewayDomains();
@@ -33,7 +33,7 @@ async function seed(): Promise<void> {
   const database = await openDatabase({
     url: config.DATABASE_URL,
     directory: config.DATA_DIR,
-    requestTimeoutMs: STATEMENT_PATIENCE,
+    requestTimeoutMs: STATEMENT_MS,
   });
   const start = Date.now();
   try {

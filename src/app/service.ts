@@ -8,7 +8,7 @@ import { announce, type Report } from './banner';
 import type { Config } from './config';
 import { stopOnSignals } from './shutdown';
 
-/** One process that does everything. */
+/** Serves in a single process. */
 export async function serveAlone(config: Config): Promise<void> {
   const service = await openService(config);
   stopOnSignals(async () => {
@@ -25,7 +25,7 @@ export interface Service {
   listen(): Promise<Report>;
   /** Turns readiness off and, `delayMs` later, stops accepting connections. */
   closePort(delayMs?: number, turn?: () => Promise<void>): Promise<void>;
-  /** Answers what has been accepted, and closes everything. */
+  /** Answers requests on open connections, and closes everything. */
   finish(): Promise<void>;
 }
 

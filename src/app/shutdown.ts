@@ -1,4 +1,4 @@
-/** Exits with 1 and one line on stderr that says why. */
+/** Writes the error message to stderr, in one line, and exits with 1. */
 export function fail(error: unknown): void {
   process.stderr.write(`petstore-gateway: ${messageOf(error)}\n`);
   process.exit(1);

@@ -5,13 +5,13 @@ import type { Config } from './config';
 import { openService } from './service';
 import { fail } from './shutdown';
 
-/** Within this time all workers have closed the port: a client whose connection is then closed finds no port to open another. */
+/** Time for all workers to close the port, in milliseconds. Only then connections are closed, and clients cannot reconnect here. */
 const ALL_CLOSED_MS = 500;
 
-/** Within this time the primary passes on a connection that it has accepted. */
+/** Time for the primary to pass on a connection that it has accepted, in milliseconds. */
 const PASSED_ON_MS = 50;
 
-/** One of several processes that serve the same port. */
+/** Serves in one of several processes on the same port. */
 export async function startWorker(config: Config, worker: Worker): Promise<void> {
   const service = await openService(config);
   if (config.METRICS_PORT !== undefined) {
@@ -31,11 +31,11 @@ export async function startWorker(config: Config, worker: Worker): Promise<void>
       .then(() => service.finish());
     ended.then(() => process.exit(0), fail);
   };
-  // A terminal signals every process, and the primary passes the signal on: the first one counts.
+  // A terminal signals every process, and the primary forwards the signal. Only the first counts.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(config.SHUTDOWN_DELAY_MS));
-  // A primary that is killed takes the port with it.
+  // The primary was killed, so the port is closed.
   worker.once('disconnect', () => {
-    worker.exitedAfterDisconnect = true; // otherwise Node, which has no option for it, ends the process right after this
+    worker.exitedAfterDisconnect = true; // otherwise Node ends the process right after this event
     end(0);
   });
   worker.send({ serving: report });

@@ -9,9 +9,9 @@ interface Reader<T> {
 const OVER: IteratorResult<never, undefined> = { value: undefined, done: true };
 
 /**
- * One subscriber's unread values, in order. At most `most` are queued; a subscriber that falls further behind is ended
- * with {@link TooSlow}, so it learns that it has missed something, and memory is bounded. Not a generator, because one
- * that is waiting for its next value cannot be ended.
+ * The queue of one subscriber, which is also its iterator. At most `most` values are queued. A subscriber that falls further
+ * behind is ended with {@link TooSlow}, which bounds memory and reports the loss. Not a generator, since a generator that waits
+ * for its next value cannot be ended.
  */
 export class Feed<T> implements AsyncIterableIterator<T> {
   private readonly waiting: T[] = [];

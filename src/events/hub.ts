@@ -4,7 +4,7 @@ import { Feed, TooSlow } from './feed';
 /** A change with the current row; for a deletion, with the last one. */
 export type ChangeEvent<Row = object> = Change<Row> & { readonly row: Row };
 
-/** Reads the current rows of these ids; deleted ones are missing. */
+/** Reads the current rows with these ids. Deleted rows are missing. */
 export type Read = (ids: readonly bigint[]) => Promise<ReadonlyMap<bigint, object>>;
 
 /** By topic. */
@@ -18,8 +18,8 @@ const MAX_WAITING = 256;
 const MAX_UNREAD = 10_000;
 
 /**
- * Delivers changes to the subscribers in this process. A row is read once for all of them, after the change, so that
- * the last event for a row shows its final state, whatever order changes arrive in.
+ * Delivers changes to the subscribers in this process. A row is read once for all subscribers, after the change. So the last
+ * event for a row shows its final state, in whatever order changes arrive.
  */
 export class Hub {
   private readonly channels: ReadonlyMap<string, Channel>;
@@ -30,13 +30,13 @@ export class Hub {
     );
   }
 
-  /** Accepts a change from this or another instance. Costs nothing without subscribers. */
+  /** Accepts a change from this or another instance. Does nothing without subscribers. */
   readonly notify = (change: Change): void => {
     // Another instance may run a version with more topics.
     this.channels.get(change.topic)?.notify(change);
   };
 
-  /** The events from now on that pass the filter, until the reader ends the iterator. */
+  /** The events from now on that pass the filter, until the subscriber ends the iterator. */
   subscribe(topic: string, passes: Passes): AsyncIterableIterator<ChangeEvent> {
     const channel = this.channels.get(topic);
     if (!channel) throw new Error(`there are no changes of ${topic}`);
@@ -96,7 +96,7 @@ class Channel {
     } else if (!this.isReading) void this.readAll();
   }
 
-  /** One statement at a time, for all changes received in the meantime: later reads never overtake earlier ones. */
+  /** Reads in batches, one at a time, so that no read overtakes an earlier one. */
   private async readAll(): Promise<void> {
     this.isReading = true;
     while (this.unread.length) {
@@ -115,7 +115,7 @@ class Channel {
     const ids = new Set(changes.filter(({ kind }) => kind !== 'DELETED').map(({ id }) => id));
     const rows = ids.size ? await this.read([...ids]) : new Map<bigint, object>();
     for (const change of changes) {
-      // A row that no longer exists has its own deletion event on the way.
+      // A row that is missing was deleted, which is another change.
       const row = change.kind === 'DELETED' ? change.before : rows.get(change.id);
       if (row) this.dispatch({ ...change, row });
     }
@@ -129,7 +129,7 @@ class Channel {
     }
   }
 
-  /** Ends all subscribers with an error, as they would miss something. */
+  /** Ends all subscribers with an error, since they have missed events. */
   private fail(error: unknown): void {
     this.unread = [];
     for (const feed of this.feeds.keys()) feed.fail(error);

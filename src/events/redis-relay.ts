@@ -6,12 +6,12 @@ import { heartbeat } from '../redis/heartbeat';
 import { assertAccepted } from '../redis/refusals';
 
 export interface RedisRelayOptions {
-  /** The columns of the rows that change, by the field that each is: JSON has no integers of 64 bits and no times. */
+  /** The columns of all rows, by field, to decode their types: JSON has no 64-bit integers and no times. */
   readonly columns: readonly (readonly [field: string, Column])[];
   /** Receives the changes made by other instances. */
   readonly notify: ChangeListener;
-  /** Whether this instance has subscribers; without any, messages are not decoded. */
-  readonly isHeard: () => boolean;
+  /** Whether this instance has subscribers. Otherwise messages are not decoded. */
+  readonly hasSubscribers: () => boolean;
   /** Called once per change of state. Must not throw. */
   readonly onState: (state: RelayState) => void;
   /** Ping interval in milliseconds; a connection may be silent for twice as long. */
@@ -20,14 +20,14 @@ export interface RedisRelayOptions {
 
 export type RelayState = 'connected' | 'alone';
 
-/** How long changes are batched, in milliseconds: a message per change would cost more than many a write. */
-const GATHERED_MS = 10;
+/** How long changes are batched, in milliseconds: a message per change could cost more than the write. */
+const BATCH_MS = 10;
 const PING_MS = 2000;
 
 /**
- * Relays changes between instances (Redis publish/subscribe). By design, a write never waits for it and never fails
- * because of it. While Redis is unreachable each instance delivers only its own changes to its subscribers, reports
- * that, and recovers by itself; changes made by others in the meantime are not delivered later.
+ * Relays changes between instances (Redis publish/subscribe). Writes never wait for it, and never fail because of it. While
+ * Redis is unreachable, each instance reports that, and delivers only its own changes to its subscribers. The relay reconnects
+ * by itself. Changes of other instances in the meantime are not delivered later.
  */
 export class RedisRelay {
   state: RelayState = 'alone';
@@ -43,8 +43,7 @@ export class RedisRelay {
   private readonly times: ReadonlySet<string>;
 
   /**
-   * @param subscriber a separate connection, since a subscribed one can do nothing else. The relay owns and closes
-   * both.
+   * @param subscriber a separate connection, since a subscribed connection cannot publish. `close` closes both.
    */
   constructor(
     private readonly publisher: Redis,
@@ -55,7 +54,7 @@ export class RedisRelay {
     this.channel = `petstore:${subscriber.options.db ?? 0}:changes`;
     subscriber.on('message', (_channel, text) => this.receive(text));
     subscriber.on('ready', () => void this.listen());
-    subscriber.on('close', () => this.be('alone'));
+    subscriber.on('close', () => this.setState('alone'));
     const fieldsOf = (...kinds: Column['kind'][]) =>
       new Set(options.columns.flatMap(([field, { kind }]) => (kinds.includes(kind) ? field : [])));
     this.ids = fieldsOf('id');
@@ -65,19 +64,19 @@ export class RedisRelay {
   }
 
   /**
-   * Resolves once it receives changes from others, or has reported that it does not yet.
-   * @throws Error if Redis does not let it.
+   * Resolves once the relay receives changes from other instances, or has reported that it does not.
+   * @throws Error if Redis rejects this client.
    */
   async start(): Promise<void> {
     if (this.subscriber.status === 'ready') await this.listen();
-    if (this.publisher.status === 'ready') await this.publishAll([]).catch((error) => this.refused(error));
+    if (this.publisher.status === 'ready') await this.publishAll([]).catch((error) => this.assertTemporary(error));
     if (this.state === 'alone') this.options.onState('alone');
     this.isStarted = true;
   }
 
   /** Fire-and-forget. */
   publish(change: Change): void {
-    if (this.unsent.push(change) === 1) setTimeout(() => this.send(), GATHERED_MS);
+    if (this.unsent.push(change) === 1) setTimeout(() => this.send(), BATCH_MS);
   }
 
   close(): void {
@@ -91,14 +90,14 @@ export class RedisRelay {
   private async listen(): Promise<void> {
     try {
       await this.subscriber.subscribe(this.channel);
-      this.be('connected');
+      this.setState('connected');
     } catch (error) {
-      // The connection is lost again; the next one will subscribe.
-      this.refused(error);
+      // The connection was lost. The relay subscribes again when it is ready.
+      this.assertTemporary(error);
     }
   }
 
-  private refused(error: unknown): void {
+  private assertTemporary(error: unknown): void {
     if (!this.isStarted) assertAccepted(error);
   }
 
@@ -116,7 +115,7 @@ export class RedisRelay {
   }
 
   private receive(text: string): void {
-    if (text.startsWith(this.own) || !this.options.isHeard()) return;
+    if (text.startsWith(this.own) || !this.options.hasSubscribers()) return;
     for (const change of this.decode(text)) this.options.notify(change);
   }
 
@@ -134,7 +133,7 @@ export class RedisRelay {
     }
   }
 
-  private be(state: RelayState): void {
+  private setState(state: RelayState): void {
     if (this.state === state) return;
     this.state = state;
     if (this.isStarted) this.options.onState(state);

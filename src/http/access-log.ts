@@ -15,7 +15,7 @@ import type { Interface, Metrics, ObservedError } from './metrics';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What its operation reported; `undefined` if none has run. */
+    /** The observation of its operation; `undefined` if none has run. */
     observation: Observation | undefined;
     /** The error that rejects the whole request, whatever the HTTP status. */
     rejection: Told | undefined;
@@ -31,7 +31,6 @@ export interface Incoming {
   readonly id: string;
   readonly caller: Caller;
   readonly meter: Meter;
-  /** When its work has to end. */
   readonly deadline: Deadline;
   readonly headers?: IncomingHttpHeaders;
   observation?: Observation;
@@ -40,15 +39,15 @@ export interface Incoming {
 /** Maximum length of an operation's name, which the client chooses. */
 const MAX_NAME = 100;
 
-/** What the operation of one request reports, for logs and metrics. */
+/** Observes the operation of a request, for logs and metrics. */
 export class Observation implements Observer {
   /** `query pets` */
   operation: string | undefined;
   name: string | undefined;
-  /** The error of the highest status that the caller is told, whatever the HTTP status. */
+  /** The error with the highest status in the response, whatever the HTTP status. */
   worst: Told | undefined;
 
-  /** @param logger receives errors whose details are hidden from the caller. */
+  /** @param logger logs errors whose details are hidden from the caller. */
   constructor(
     private readonly logger: { error(entry: { err: unknown; requestId: string }): void },
     private readonly requestId: string,
@@ -73,41 +72,41 @@ export interface AccessEntry {
   readonly requestId: string;
   readonly method: string;
   readonly path?: string;
-  /** The id of the caller's key, or its address. */
+  /** The key id or the address of the caller. */
   readonly caller: string | undefined;
   readonly operation: string;
   readonly operationName: string | undefined;
   readonly status: number;
-  /** The code of its worst error. */
+  /** The code of the error with the highest status. */
   readonly code: string | undefined;
   /** Duration; logged to a tenth of a millisecond. */
   ms: number;
 }
 
-/** Whether a request was refused because its caller was already banned. @param meter `undefined` before it has one. */
-export function isTurnedAway(httpStatus: number, meter: Meter | undefined): boolean {
+/** Whether a request was rejected because its caller was already banned. @param meter `undefined` before the stage `caller`. */
+export function isBanned(httpStatus: number, meter: Meter | undefined): boolean {
   return httpStatus === 429 && meter?.status?.verdict === 'banned';
 }
 
-/** Whether it is one of the probes and scrapes that come every few seconds, and was answered well. */
+/** Whether it is a successful health check or a scrape of the metrics, which come every few seconds. */
 function isRoutine({ operation, status }: AccessEntry): boolean {
   return (operation === 'health' || operation === 'metrics') && status < 400;
 }
 
-/** Maximum time that a line waits, in milliseconds, and maximum number of lines waiting. */
-const PATIENCE_MS = 10;
-const MAX_WAITING = 256;
+/** Maximum age of a batch of lines, in milliseconds, and its maximum length. */
+const BATCH_MS = 10;
+const MAX_BATCH = 256;
 
 /**
- * Logs one line per answered request, and records it in the metrics. Query strings and headers are left out, since they may
- * hold secrets. So are requests of callers already banned, which could fill a disk: they appear in the metrics. Probes and
- * scrapes that succeed are for the level `debug`. Lines are written in batches, which saves 5 % of
- * the CPU time of a small request. They are lost only if the process is killed.
+ * Logs one line per answered request, and records it in the metrics. Lines contain no query strings and no headers, which may
+ * hold secrets. Requests of callers already banned are not logged, since they could fill a disk, but recorded. Successful
+ * health checks and scrapes are logged at the level `debug`. Lines are written in batches, which saves 5 % of the CPU time of
+ * a small request. They are lost only if the process is killed.
  */
 export class AccessLog extends LogController {
-  private waiting: AccessEntry[] = [];
+  private batch: AccessEntry[] = [];
   private timer: NodeJS.Timeout | undefined;
-  private isPatient = true;
+  private isClosed = false;
 
   constructor(
     private readonly logger: FastifyBaseLogger,
@@ -116,7 +115,7 @@ export class AccessLog extends LogController {
     super();
   }
 
-  // Fastify's own lines about requests are left out.
+  // The access log replaces Fastify's lines about requests.
   override incomingRequest(): void {}
 
   override requestCompleted(): void {}
@@ -125,7 +124,7 @@ export class AccessLog extends LogController {
 
   override defaultErrorLog(): void {}
 
-  /** A client that disconnects from a stream completes it: this is how subscription streams end. */
+  /** A client ends an event stream by disconnecting, which is no error. */
   override streamError(error: NodeJS.ErrnoException, request: FastifyRequest, reply: FastifyReply): void {
     if (error.code === 'ERR_STREAM_PREMATURE_CLOSE') this.logResponse(request, reply);
     else super.streamError(error, request, reply);
@@ -141,27 +140,27 @@ export class AccessLog extends LogController {
     const error = request.rejection ?? observation?.worst;
     const code = error?.code;
     const entry = { requestId, method, path, caller: caller?.id, operation, operationName, status, code, ms };
-    // How long a client listened is not the duration of a request; the stream was observed when it began.
+    // The time that a client listened is not the duration of a request. The duration was observed when the stream began.
     if (status === 200 && operation.startsWith('subscription ')) this.write(entry);
-    else this.record(entry, isTurnedAway(status, meter), error && { ...error, interface: interfaceOf(request) });
+    else this.record(entry, isBanned(status, meter), error && { ...error, interface: interfaceOf(request) });
   }
 
-  /** Records how long a stream took to begin. */
+  /** Records the time until a stream began. */
   observeStart(request: FastifyRequest, reply: FastifyReply): void {
     this.metrics.observe(operationOf(request), 200, reply.elapsedTime);
   }
 
   /**
-   * @param isTurnedAway whether its caller was already banned.
-   * @param error the worst that it was answered with.
+   * @param isOfBanned whether the caller was already banned.
+   * @param error the error with the highest status.
    */
-  record(entry: AccessEntry, isTurnedAway: boolean, error?: ObservedError): void {
+  record(entry: AccessEntry, isOfBanned: boolean, error?: ObservedError): void {
     this.metrics.observe(entry.operation, error?.status ?? entry.status, entry.ms);
     if (error) this.metrics.observeError(error);
-    if (!isTurnedAway) this.write(entry);
+    if (!isOfBanned) this.write(entry);
   }
 
-  /** Writes waiting lines before the server closes or the process exits. */
+  /** Writes the last lines before the server closes or the process exits. */
   closeWith(app: FastifyInstance): void {
     const flush = () => this.flush();
     // Before the logger flushes its buffer.
@@ -169,23 +168,22 @@ export class AccessLog extends LogController {
     app.addHook('onClose', async () => {
       process.removeListener('exit', flush);
       flush();
-      // Any later line is written at once.
-      this.isPatient = false;
+      this.isClosed = true;
     });
   }
 
   private write(entry: AccessEntry): void {
-    const count = this.waiting.push(entry);
-    if (!this.isPatient || count === MAX_WAITING) this.flush();
-    else this.timer ??= setTimeout(() => this.flush(), PATIENCE_MS);
+    const count = this.batch.push(entry);
+    if (this.isClosed || count === MAX_BATCH) this.flush();
+    else this.timer ??= setTimeout(() => this.flush(), BATCH_MS);
   }
 
   private flush(): void {
-    const { waiting } = this;
+    const { batch } = this;
     clearTimeout(this.timer);
     this.timer = undefined;
-    this.waiting = [];
-    for (const entry of waiting) {
+    this.batch = [];
+    for (const entry of batch) {
       entry.ms = Math.round(entry.ms * 10) / 10;
       if (isRoutine(entry)) this.logger.debug(entry, 'request');
       else this.logger.info(entry, 'request');

@@ -18,20 +18,20 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     /**
-     * How requests to the route are counted if no operation was charged: against the quota (the default), `free` of quota
-     * but bounded, or not at all (`unmetered`: health, metrics). Either value also admits requests with a wrong key.
+     * How requests to the route are charged if no operation was charged: against the quota (the default), `free` of quota
+     * but limited, or not at all (`unmetered`: health, metrics). Both values also admit requests with a wrong key.
      */
     metering?: 'free' | 'unmetered';
-    /** Whether the response is the same for every caller: no key is looked up then. */
-    isForAnybody?: boolean;
+    /** Whether the response is the same for every caller. No key is looked up then. */
+    isPublic?: boolean;
   }
 }
 
-/** Finds callers by the keys that they send. */
+/** Finds callers by their keys. */
 export interface Keys {
   /**
-   * The caller with this key; `undefined` if the key is not accepted. Synchronous where it can be.
-   * @param connection the connection that the key came on.
+   * The caller with this key; `undefined` if the key is rejected. Synchronous if the key is cached.
+   * @param connection the connection that the key was sent on.
    */
   recognise(key: string, connection?: object): Caller | undefined | Promise<Caller | undefined>;
   /** Why {@link recognise} has just rejected a key, for the response. */
@@ -42,13 +42,13 @@ export interface Identification {
   readonly keys: Keys;
   readonly limits: Limiter;
   /**
-   * The caller without a key.
+   * The caller of a request without a key.
    * @param address the client's address as a rate-limit subject: an IPv4 address, an IPv6 /64.
    */
   anonymousCaller(address: string, headers: IncomingHttpHeaders): Caller;
 }
 
-/** A caller whose key is not checked: nothing is counted, and no status is told but that of an unknown caller. */
+/** A caller whose key is not checked. Nothing is charged, and the headers report a full quota. */
 const UNIDENTIFIED = { id: 'unidentified', quota: PLANS.FREE };
 
 /** Sets the caller and the meter of a request. */
@@ -72,16 +72,16 @@ export function identifyCallers({ keys, limits, anonymousCaller }: Identificatio
       identify(request, anonymous(request));
       return done();
     }
-    const { metering, isForAnybody } = request.route;
+    const { metering, isPublic } = request.route;
     // Metrics are served during overload too, and need a key.
-    const isChecked = !isForAnybody && (!request.isShed || metering === 'unmetered');
+    const isChecked = !isPublic && (!request.isShed || metering === 'unmetered');
     const caller = isChecked ? keys.recognise(key, request.raw.socket) : undefined;
     if (isChecked && !(caller instanceof Promise)) {
       settle(request, key, caller);
       return done();
     }
-    // The request may be answered without a look-up or before it completes. Its caller must not be told the quota and the
-    // ban of others that share its address.
+    // The request may be answered without a look-up or before it completes. The response must not report the quota and the
+    // ban of other callers with the same address.
     request.caller = anonymous(request);
     request.meter = new Meter(nothing, UNIDENTIFIED);
     if (!(caller instanceof Promise)) return done();

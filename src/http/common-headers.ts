@@ -8,12 +8,12 @@ import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';
 import { errorAnswer } from './error-handling';
 import type { RequestsInProgress } from './requests-in-progress';
 
-/** Request headers that a response depends on besides its URL. */
+/** The request headers that responses depend on. */
 export const VARY = 'Accept, Authorization, Origin, X-API-Key';
 
 /**
- * Keep browsers from treating a response as anything but data, and caches from storing it for another caller (OWASP REST
- * Security Cheat Sheet, "Security Headers"). A header that a route sets itself takes precedence.
+ * Headers that make browsers treat a response as data only, and keep caches from storing it for another caller (OWASP REST
+ * Security Cheat Sheet, "Security Headers"). Headers that a route sets take precedence.
  */
 export const CONSTANT_HEADERS = {
   'x-content-type-options': 'nosniff',
@@ -24,15 +24,15 @@ export const CONSTANT_HEADERS = {
   vary: VARY,
 } as const;
 
-/** `Retry-After` in seconds for a 503, and for a GraphQL response that contains one. */
+/** `Retry-After` in seconds for a 503, and for a GraphQL response with such an error. */
 const RETRY_AFTER = '5';
-/** RFC 6750, section 3: the error only where a token was presented. */
+/** RFC 6750, section 3: the error is added only if the request has a token. */
 const CHALLENGE = 'Bearer realm="petstore"';
 const INVALID_TOKEN = `${CHALLENGE}, error="invalid_token"`;
 /** Headers that describe the original content; removed when a rejection replaces it. */
 const CONTENT_HEADERS = ['content-length', 'content-encoding', 'etag', 'last-modified'];
 const { 'x-frame-options': FRAME_OPTIONS, 'cache-control': CACHE_CONTROL } = CONSTANT_HEADERS;
-/** The codes in a body. A quotation mark within a text is escaped, so what callers sent cannot look like one. */
+/** The error codes in a body. Quotation marks within JSON strings are escaped, so input that is repeated cannot match. */
 const CODES = /"code":"(\w+)"/g;
 
 export interface HeaderOptions {
@@ -40,11 +40,11 @@ export interface HeaderOptions {
   readonly now: () => number;
   /** Whether connections close with their responses. */
   readonly requests: Pick<RequestsInProgress, 'isClosing'>;
-  /** The codes whose responses link to their description. */
+  /** The codes that have a description to link to. */
   readonly errors: Catalogue;
 }
 
-/** Sets the headers that are the same for all responses. Routes overwrite them. */
+/** Sets the headers of all responses, which routes may overwrite. */
 export function setConstantHeaders({ id }: FastifyRequest, reply: FastifyReply): void {
   reply.headers(CONSTANT_HEADERS).header('x-request-id', id);
 }
@@ -111,7 +111,7 @@ function challengeOf({ keyProblem }: FastifyRequest): string {
   return keyProblem === undefined ? CHALLENGE : INVALID_TOKEN;
 }
 
-/** Closes the file of a response that will not be sent. */
+/** Closes the file or stream of a response that is not sent. */
 function discard(payload: unknown): void {
   if (payload instanceof Readable) payload.destroy();
 }
@@ -121,8 +121,8 @@ function isPage(reply: FastifyReply): boolean {
 }
 
 /**
- * Links an error to the description of its code, beside other links that the response has: of `Error` objects, and of
- * GraphQL where all errors have the same code.
+ * Adds a link to the description of the error code: to `Error` objects, and to GraphQL responses whose errors all have the
+ * same code.
  */
 function linkToHelp(reply: FastifyReply, payload: unknown, errors: Catalogue): void {
   if (typeof payload !== 'string') return;

@@ -11,13 +11,12 @@ const EXPOSED_HEADERS = [
 ].join(', ');
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
-/** How long a browser may keep the response to a preflight, in seconds. */
+/** How long a browser may cache the response to a preflight, in seconds. */
 const MAX_AGE = '600';
 
 /**
- * Lets browsers show responses to scripts of other origins (Fetch, section 3.3), without credentials. A preflight is
- * answered by the route of OPTIONS.
- * @param origins those that are allowed; `undefined` is any.
+ * Adds the CORS headers (Fetch, section 3.3), without credentials. Preflights are answered by the routes of OPTIONS.
+ * @param origins the allowed origins; `undefined` allows any.
  */
 export function allowOrigins(origins: readonly string[] | undefined): onRequestHookHandler {
   const isAny = !origins || origins.includes('*');
@@ -31,7 +30,7 @@ export function allowOrigins(origins: readonly string[] | undefined): onRequestH
   };
 }
 
-/** @param headers the request headers that a browser wants to send; any are allowed. */
+/** @param headers the request headers that a browser asks for; all are allowed. */
 function allowMethods(reply: FastifyReply, headers: string | undefined): void {
   reply.header('access-control-allow-methods', METHODS).header('access-control-max-age', MAX_AGE);
   if (headers !== undefined) reply.header('access-control-allow-headers', headers);

@@ -5,9 +5,9 @@ import { RETRY_AFTER, type RequestsInProgress } from './requests-in-progress';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Sets headers that say something of the route itself on all its responses, rejections included. */
+    /** Sets headers about the route on all its responses, rejections included. */
     annotate?(request: FastifyRequest, reply: FastifyReply): void;
-    /** @returns why the route rejects a request before its body is read; `undefined` if it does not. */
+    /** @returns the error if the route rejects a request before its body is read. */
     reject?(request: FastifyRequest, reply: FastifyReply): Error | undefined;
   }
 }
@@ -21,9 +21,9 @@ export function rejectEarly(requests: RequestsInProgress): onRequestHookHandler 
 }
 
 /**
- * Why a request is rejected before its body is read: it does not have one host (400), the process is overloaded (503), its
- * caller has too many requests in progress (429), its key is wrong (401), or its route rejects it (403, 405, 406). Health
- * and metrics are answered in any case.
+ * The error of a request without exactly one host (400), during overload (503), with too many requests of its caller in
+ * progress (429), with a wrong key (401), or that its route rejects (403, 405, 406). Health checks and metrics are exempt
+ * from 503 and 429.
  */
 function rejectionOf(request: FastifyRequest, reply: FastifyReply, requests: RequestsInProgress): Error | undefined {
   const { raw, slot, caller } = request;

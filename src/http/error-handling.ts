@@ -6,9 +6,7 @@ import { JSON_TYPE, PATCH_TYPES } from '../rest/representation';
 import { prefersPage, responseType, statusFor } from './graphql-media-types';
 import type { Page } from './portal';
 
-/** Where GraphQL is served. */
 export const GRAPHQL_PATH = '/graphql';
-/** Where GraphQL is served over server-sent events. */
 export const STREAM_PATH = '/graphql/stream';
 
 /** Fastify's own errors, mapped to the contract's codes. */
@@ -26,12 +24,12 @@ const LONG_URL_PATH = '/.long-url';
 export const BODY_LIMIT = 100 * 1024;
 /** Maximum length of a URL in bytes. Node limits the whole head of a request to 16 KiB. */
 export const MAX_URL_LENGTH = 8 * 1024;
-/** How much of a path that does not exist is repeated. */
+/** Maximum length of a path in an error message. */
 const MAX_SHOWN = 200;
 
 /**
- * The URL to route: the request's own, unless it is too long or cannot be decoded. Fastify would answer the latter
- * bypassing all hooks, without the headers that every response carries, so it goes to a route of ours.
+ * The URL to route. For a URL that is too long or cannot be decoded it is the path of a route that rejects it: Fastify would
+ * respond bypassing all hooks, without the headers of every response.
  */
 export function routableUrl({ url = '/' }: { url?: string }): string {
   if (url.length > MAX_URL_LENGTH) return LONG_URL_PATH;
@@ -45,8 +43,8 @@ export function routableUrl({ url = '/' }: { url?: string }): string {
 }
 
 /**
- * Answers every error and every unknown path with the contract's error, in the format of the interface called.
- * @param missing what browsers get for an unknown page of the documentation
+ * Answers errors and unknown paths with the contract's error, in the format of the interface that was called.
+ * @param missing the page for browsers at an unknown page of the documentation.
  */
 export function answerErrors(app: FastifyInstance, missing: Page): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
@@ -63,7 +61,7 @@ export function answerErrors(app: FastifyInstance, missing: Page): void {
     throw new ProblemError('URI_TOO_LONG', `The URL must not be longer than ${MAX_URL_LENGTH} bytes.`);
   });
   app.setNotFoundHandler((request, reply) => {
-    // A route may find that it does not exist.
+    // A route that calls `callNotFound()` has a route already.
     request.route = request.routeOptions.config;
     const path = pathOf(request);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
@@ -78,7 +76,7 @@ export function answerErrors(app: FastifyInstance, missing: Page): void {
 function fromFastify(error: FastifyError, request: FastifyRequest): unknown {
   const known = FASTIFY_CODES[error.code];
   if (known) return new ProblemError(...known);
-  // Errors thrown by parsers have a 4xx status, and messages that are not ours.
+  // Errors thrown by Fastify's parsers, whose messages are not for callers.
   if (error.statusCode === 400) return new ProblemError('BAD_REQUEST', 'The request is malformed.');
   if (error.statusCode === 415) {
     const types = isPatch(request) ? PATCH_TYPES.join(' or ') : PATCH_TYPES[0];
@@ -91,7 +89,7 @@ function isPatch({ method }: FastifyRequest): boolean {
   return method === 'PATCH';
 }
 
-/** An error as it is answered: in the format of the interface that the request called. */
+/** The response with an error, in the format of the interface that was called. */
 export interface ErrorAnswer {
   readonly status: number;
   /** The media type. */

@@ -5,7 +5,7 @@ const SAMPLES = 3;
 
 /** Event loop lag of this process: how late a timer fires. */
 export class EventLoopLag {
-  /** Milliseconds; the minimum of the last samples: one pause, however long, is not overload, repeated lag is. */
+  /** Milliseconds; the minimum of the last samples, since a single pause is not overload. */
   ms = 0;
   private readonly samples = new Array<number>(SAMPLES).fill(0);
   private due = 0;

@@ -19,7 +19,7 @@ export function prefersPage(accept: string | undefined): boolean {
   return accept !== undefined && preferred(accept, [JSON_TYPE, RESPONSE_TYPE, 'text/html']) === 'text/html';
 }
 
-/** Results by `Accept`: a client sends the same one with every request, and there are few different clients. */
+/** Results by `Accept`: a client sends the same header with every request, and there are few different clients. */
 const known = new LRUCache<string, { readonly type: string | undefined }>({ max: MAX_KNOWN });
 
 /**
@@ -36,9 +36,9 @@ export function responseType(accept: string | undefined): string | undefined {
 }
 
 /**
- * The response status for this `Accept`. A client that reads only `application/json` attributes any status but 200 to an
- * intermediary, and does not read the body as GraphQL: errors in its document are reported with 200 (GraphQL over HTTP,
- * section 6.4.1). Everyone else gets the status of the error.
+ * The response status for this `Accept`. A client that accepts only `application/json` attributes any status but 200 to an
+ * intermediary, and does not read the body as GraphQL. It gets 200 for errors in its document (GraphQL over HTTP, section
+ * 6.4.1). Other clients get the status of the error.
  * @param body as an object or as JSON text.
  */
 export function statusFor(accept: string | undefined, status: number, body: FormattedExecutionResult | string): number {

@@ -35,13 +35,13 @@ export interface GraphQLRouteOptions {
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
   const { apollo, documents, websockets, sandbox, requestOf } = options;
   acceptJsonBodies(app);
-  // A form on any site can send this; Apollo refuses it (CSRF prevention).
+  // A form of any site can send this type. Apollo rejects it (CSRF prevention).
   app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, text, done) => done(null, text));
 
   async function run(request: FastifyRequest, reply: FastifyReply) {
     const { accept } = request.headers;
     const type = responseType(accept);
-    // Apollo would refuse it only after running the operation.
+    // Apollo would reject it only after running the operation.
     if (!type) throw new ProblemError('NOT_ACCEPTABLE', NOT_ACCEPTABLE);
     const given = request.method === 'POST' ? request.body : request.query;
     const named = isObject(given) ? withText(given, documents) : given;
@@ -52,15 +52,15 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
       httpGraphQLRequest: asApolloReads(request, alike ? withAlike(request, named as Parameters, alike) : named),
       context: async () => requestOf(request),
     });
-    // Only @defer and @stream, which the schema does not have, make an answer of several parts.
-    if (body.kind === 'chunked') throw new Error('Apollo answers in parts');
+    // Only @defer and @stream, which the schema does not have, make responses of several parts.
+    if (body.kind === 'chunked') throw new Error('Apollo responds in parts');
     for (const [name, value] of headers) reply.header(name, value);
     reply.header('content-type', type).code(statusFor(accept, status ?? 200, body.string));
     const hasRun = request.observation?.operation !== undefined;
     if ((hasRun && !alike) || !body.string.startsWith('{"errors"')) return body.string;
     const answer = JSON.parse(body.string) as FormattedExecutionResult;
     const relocated = alike ? alike.relocate(answer) : answer;
-    return JSON.stringify(hasRun ? relocated : asRefusal(relocated, request));
+    return JSON.stringify(hasRun ? relocated : asRejection(relocated, request));
   }
 
   const config = { operation: 'graphql' };
@@ -75,7 +75,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
 
 /** Whether another document may run in place of the one that a request sends. */
 function isReplaceable({ headers }: FastifyRequest, { extensions, variables }: Parameters): boolean {
-  // The text of a document is part of what an idempotency key stands for, and of what a hash is checked against.
+  // The text of a document is compared by idempotency keys, and with the hash of a persisted query.
   if (headers[IDEMPOTENCY_KEY] !== undefined || (extensions !== undefined && extensions !== null)) return false;
   return variables === undefined || variables === null || isObject(variables);
 }
@@ -86,12 +86,12 @@ function withAlike({ method }: FastifyRequest, sent: Parameters, { query, variab
   return { ...sent, query, variables: method === 'POST' ? merged : JSON.stringify(merged) };
 }
 
-/** The request with HEAD as GET, and with the text of a document that it names by id. @param sent its parameters. */
+/** The request with HEAD as GET, and with the text of a document that was sent as an id. @param sent its parameters. */
 function asApolloReads(request: FastifyRequest, sent: unknown): HTTPGraphQLRequest {
   const isPost = request.method === 'POST';
   const headers = new HeaderMap();
   for (const [name, value] of Object.entries(request.headers)) {
-    // Apollo Server would negotiate the media type once more for each request.
+    // Apollo Server would negotiate the media type again for each request.
     if (value && name !== 'accept') headers.set(name, String(value));
   }
   if (!isPost && !mayBeForged(request)) headers.set('apollo-require-preflight', 'true');
@@ -105,8 +105,8 @@ function searchOf(request: FastifyRequest, sent: unknown): string {
 }
 
 /**
- * Whether a page of another site may have made a browser send the GET request: Apollo then refuses it. Browsers say
- * where a request comes from (Fetch Metadata), and only they send cookies; such a page cannot set other headers.
+ * Whether a page of another site may have made a browser send the GET request, which Apollo then rejects. Browsers send the
+ * origin of a request (Fetch Metadata), and only browsers send cookies. Such a page cannot set other headers.
  */
 function mayBeForged({ headers }: FastifyRequest): boolean {
   const isFromBrowser = headers['sec-fetch-site'] ?? headers.origin ?? headers.referer ?? headers.cookie;
@@ -116,8 +116,8 @@ function mayBeForged({ headers }: FastifyRequest): boolean {
 /** Apollo's `requestHeaders` of CSRF prevention. */
 const ALLOWED_BY = ['x-apollo-operation-name', 'apollo-require-preflight'];
 
-/** An error of Apollo Server's, with the request id, which it does not know. */
-function asRefusal(body: FormattedExecutionResult, request: FastifyRequest): FormattedExecutionResult {
+/** An error of Apollo Server with the request id. */
+function asRejection(body: FormattedExecutionResult, request: FastifyRequest): FormattedExecutionResult {
   const { id: requestId } = request;
   const errors = body.errors?.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
   request.rejection = body.errors?.[0]?.extensions as Told | undefined;

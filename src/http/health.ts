@@ -14,21 +14,21 @@ export interface HealthOptions {
 }
 
 /**
- * Probes: `/livez` says whether the process responds, `/readyz` whether it can serve: 503 while the database does not
- * respond or cannot be written to, and once the process is shutting down. Limits are only reported: without Redis they continue in memory.
+ * Health checks: `/livez` responds while the process runs. `/readyz` is 503 while the database does not respond or cannot be
+ * written to, and during shutdown. The rate-limit store is only reported, since limits are counted in memory without Redis.
  */
 export async function health(app: FastifyInstance, { database, limits, requests }: HealthOptions): Promise<void> {
   app.addHook('onRoute', (route) => {
     if (route.method !== 'OPTIONS')
-      route.config = { ...route.config, metering: 'unmetered', isForAnybody: true, operation: 'health' };
+      route.config = { ...route.config, metering: 'unmetered', isPublic: true, operation: 'health' };
   });
-  const faultOf = databaseCheck(database);
+  const checkDatabase = databaseCheck(database);
   const answers = {
     '/livez': async () => ({ process: 'ok' }),
     '/readyz': async () => {
       const faults: ErrorDetail[] = [];
       if (requests.isDraining) faults.push({ path: 'process', message: 'is shutting down' });
-      const message = await faultOf();
+      const message = await checkDatabase();
       if (message) faults.push({ path: 'database', message });
       if (!faults.length) return { process: 'ok', database: 'ok', limits: limits.state };
       const summary = faults.map((fault) => `the ${fault.path} ${fault.message}`).join('; ');
@@ -45,14 +45,14 @@ export async function health(app: FastifyInstance, { database, limits, requests 
   }
 }
 
-const ANSWERS_WITHIN_MS = 1000;
-const BELIEVED_MS = 500;
+const TIMEOUT_MS = 1000;
+const CACHED_MS = 500;
 
 const NO_ANSWER = 'does not respond';
 
 /**
- * Asks the database at most once at a time and twice a second, however many probes there are.
- * @returns what is wrong with it; undefined if nothing is.
+ * Checks the database, at most once at a time and twice a second, however many health checks there are.
+ * @returns what is wrong with it; `undefined` if nothing is.
  */
 function databaseCheck(database: Database): () => Promise<string | undefined> {
   let running: Promise<string | undefined> | undefined;
@@ -60,7 +60,7 @@ function databaseCheck(database: Database): () => Promise<string | undefined> {
   return () => {
     running ??= ask()
       .catch(() => NO_ANSWER)
-      .finally(() => setTimeout(() => (running = undefined), BELIEVED_MS).unref());
-    return inTime(running, ANSWERS_WITHIN_MS).catch(() => NO_ANSWER);
+      .finally(() => setTimeout(() => (running = undefined), CACHED_MS).unref());
+    return inTime(running, TIMEOUT_MS).catch(() => NO_ANSWER);
   };
 }

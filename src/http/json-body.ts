@@ -8,12 +8,12 @@ const [JSON_TYPE] = PATCH_TYPES;
 
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** Makes `app` accept JSON bodies, and no others. */
+/** Makes `app` accept JSON bodies only. */
 export function acceptJsonBodies(app: FastifyInstance): void {
   accept(app, [JSON_TYPE], app.getDefaultJsonParser('error', 'error'));
 }
 
-/** Makes `app` accept JSON bodies and merge patches, and no others, with every number exact. */
+/** Makes `app` accept JSON bodies and merge patches only, with exact numbers. */
 export function acceptExactJsonBodies(app: FastifyInstance): void {
   accept(app, PATCH_TYPES, (_request, text, done) => done(null, parseJson(text)));
 }
@@ -21,7 +21,7 @@ export function acceptExactJsonBodies(app: FastifyInstance): void {
 function accept(app: FastifyInstance, types: readonly string[], parse: FastifyBodyParser<string>): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser([...types], { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
-    // These have no body here, but some clients send a Content-Type all the same.
+    // These methods have no body, but some clients send a Content-Type.
     if (request.method === 'DELETE' || request.method === 'OPTIONS') return done(null, undefined);
     return parse(request, textOf(request, bytes), done);
   });
@@ -33,7 +33,7 @@ function textOf(request: FastifyRequest, bytes: Buffer): string {
   if (bytes.length === 0) throw emptyBody();
   if (!isUtf8(bytes)) throw new ProblemError('BAD_REQUEST', 'The body is not valid UTF-8.');
   const text = bytes.toString();
-  // Editors and .NET add it, and a parser may ignore it (RFC 8259, section 8.1).
+  // Editors and .NET add a byte order mark, which a parser may ignore (RFC 8259, section 8.1).
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
@@ -41,8 +41,8 @@ function textOf(request: FastifyRequest, bytes: Buffer): string {
 const DELICATE = /[0-9]{16}|"\s*:\s*-?[0-9]+[.eE]/;
 
 /**
- * Like JSON.parse (of duplicate keys the last one counts), but if the text holds a number that JSON.parse might not keep
- * as written, all its numbers are `LosslessNumber`s.
+ * Like JSON.parse (the last of duplicate keys counts), but if JSON.parse might change a number, all numbers are
+ * `LosslessNumber`s.
  * @throws ProblemError `BAD_REQUEST`.
  */
 export function parseJson(text: string): unknown {

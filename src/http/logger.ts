@@ -19,7 +19,7 @@ export function createLogger(level: string, writers = 1): Logger {
   return pino({ level, formatters }, output(pieces));
 }
 
-/** Writes a line at once, whatever the level of the log: one that must not get lost. */
+/** Writes a line that must not get lost: at once, and whatever the level of the log. */
 export function logAnyway(fields: object, message: string): void {
   pino({ formatters }, process.stdout).info(fields, message);
 }

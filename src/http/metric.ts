@@ -10,7 +10,7 @@ interface Options {
   readonly aggregator?: Aggregator;
 }
 
-/** A metric that is read on collection. */
+/** A metric whose value is read when metrics are collected. */
 export interface Metric extends Options {
   readonly type: 'gauge' | 'counter';
   /** Without the prefix `petstore_`. */

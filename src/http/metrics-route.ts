@@ -17,7 +17,7 @@ export async function metricsRoute(app: FastifyInstance, { metrics }: { metrics:
   });
 }
 
-/** Stands in for the metrics of a worker, which are those of a part of the requests. */
+/** Replaces `/metrics` of a worker, whose metrics cover only some of the requests. */
 export const OF_WORKERS: Exposition = {
   text: async () => {
     throw new ProblemError('NOT_FOUND', 'With WEB_CONCURRENCY above 1, metrics are served on METRICS_PORT only.');

@@ -8,10 +8,10 @@ export interface Exposition {
   text(): Promise<string>;
 }
 
-/** By which interface a request came; `other` for health, metrics, pages, and paths that do not exist. */
+/** The interface that a request called; `other` for health, metrics, pages, and paths that do not exist. */
 export type Interface = 'graphql' | 'rest' | 'other';
 
-/** The worst error that a request was answered with. */
+/** The error with the highest status in a response. */
 export interface ObservedError extends Told {
   readonly interface: Interface;
 }
@@ -21,12 +21,12 @@ const INTERFACES: readonly Interface[] = ['graphql', 'rest', 'other'];
 /** Seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Durations are recorded in batches of this size: one by one, each would take several times as long. */
+/** Durations are recorded in batches of this size, which is several times faster than one by one. */
 const AT_ONCE = 256;
 
 /**
- * The metrics of this process. No label has a value that a client chooses. A request costs one observation; everything
- * else is read on collection.
+ * The metrics of this process. No label has a value that a client chooses. A request costs one observation; other metrics
+ * are read on collection.
  */
 export class Metrics implements Exposition {
   private readonly registry = new Registry();
@@ -50,7 +50,7 @@ export class Metrics implements Exposition {
   /** @param metrics those that are read on collection. */
   constructor(metrics: readonly Metric[]) {
     register(metrics, this.registry);
-    // An alert sees only an increase, so also from none to the first.
+    // Alerts see only increases, so each series starts at 0.
     for (const [code, { status }] of Object.entries(ERRORS))
       for (const each of status >= 500 ? INTERFACES : []) this.errors.inc({ code, interface: each }, 0);
   }

@@ -4,8 +4,7 @@ import { ProblemError } from '../errors/errors';
 import { PATCH_TYPES } from '../rest/representation';
 
 /**
- * Answers the methods that a path's operations do not: OPTIONS with the allowed methods (RFC 9110, section 9.3.7), all
- * others with 405.
+ * Answers the other methods of a path: OPTIONS with the allowed methods (RFC 9110, section 9.3.7), the rest with 405.
  * @param url the path in Fastify's syntax.
  */
 export function answerOtherMethods(app: FastifyInstance, url: string, methods: readonly string[]): void {
@@ -49,7 +48,7 @@ export function routeEveryMethod(app: FastifyInstance): void {
   for (const method of METHODS) if (!known.has(method) && method !== 'CONNECT') app.addHttpMethod(method);
 }
 
-/** Answers preflights, and any other OPTIONS, at paths that do not exist. */
+/** Answers OPTIONS, preflights included, at paths that do not exist. */
 export function answerPreflights(app: FastifyInstance): void {
   app.options('*', { config: { metering: 'free' } }, (_request, reply) => reply.code(204).send());
 }

@@ -1,15 +1,14 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** A page that can be sent. */
 export interface Page {
   send(reply: FastifyReply): Promise<FastifyReply>;
 }
 
-/** The pages for people, as the server needs them. */
+/** The pages for browsers. */
 export interface Portal {
-  /** What browsers get at `/graphql`. */
+  /** The page at `/graphql`. */
   readonly sandbox: Page;
-  /** What browsers get for an unknown page of the documentation. */
+  /** The page for unknown paths of the documentation. */
   readonly missing: Page;
   /** Registers the routes of all other pages. */
   routes(app: FastifyInstance): Promise<void>;

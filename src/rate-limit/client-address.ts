@@ -7,12 +7,12 @@ const MAPPED = '::ffff:';
 /** 16-bit groups in the network part of an IPv6 address. */
 const NETWORK_GROUPS = 4;
 
-/** Everything that is not an address shares one quota; otherwise every made-up value would get its own. */
+/** All texts that are not addresses have one quota. Otherwise a caller could invent texts to get more quotas. */
 const UNKNOWN = 'unknown';
 
 /**
- * The subject an anonymous request is counted against: an IPv4 address, or the /64 network of an IPv6 address, written
- * as its first address. A subject maps to itself, so a displayed subject can be used as input.
+ * The rate-limit subject of an anonymous request: an IPv4 address, or the /64 network of an IPv6 address, written as its first
+ * address. The function maps a subject to itself, so a displayed subject can be used as input.
  * @param ip `undefined` if the client reset the connection before its address was read.
  */
 export function subjectOfAddress(ip: string | undefined): string {
@@ -26,11 +26,10 @@ function networkOf(ip: string): string {
   const [withoutZone = ip] = ip.split('%', 1);
   const address = IPv6.parse(withoutZone);
   const range = address.range();
-  // A translator (RFC 6052), like a dual-stack socket, shows all IPv4 clients in one IPv6 network: counted by that,
-  // they would use up each other's quota.
+  // Translators (RFC 6052) and dual-stack sockets show all IPv4 clients in one IPv6 network: one quota would be for all.
   if (range === 'ipv4Mapped' || range === 'rfc6052') {
     return new IPv4(address.toByteArray().slice(12)).toString();
   }
-  // A subscriber gets at least a /64 (2^64 addresses): counted singly, each request could come from a new one.
+  // Providers assign at least a /64 to a subscriber, who could send each request from another of its 2^64 addresses.
   return new IPv6(address.parts.map((group, i) => (i < NETWORK_GROUPS ? group : 0))).toString();
 }

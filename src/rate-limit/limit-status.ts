@@ -2,11 +2,11 @@ import { FREE_FACTOR, type Quota, WINDOWS } from './plans';
 import { exceedsQuota, type RequestKind, type Verdict } from './rules';
 import type { State } from './state';
 
-/** A party whose requests are counted, and its quota. `id`: a key id or a client address. */
+/** A caller whose requests are counted. `id`: a key id or a client address. */
 export interface Subject {
   readonly id: string;
   readonly quota: Quota;
-  /** The API key whose usage it is; `undefined` for anonymous callers. */
+  /** The API key that usage is recorded for; `undefined` for anonymous callers. */
   readonly keyId?: string;
 }
 
@@ -20,25 +20,25 @@ export interface Window {
   readonly seconds: 60 | 86_400;
 }
 
-/** A caller's status after a request: everything a response reports. */
+/** A caller's status after a request, as responses report it. */
 export interface LimitStatus {
   readonly verdict: Verdict;
   readonly quota: Quota;
   readonly windows: readonly [minute: Window, day: Window];
   /**
-   * The window with the fewest requests left (the minute if equal); on a refusal the one that was exceeded, or of two
-   * the one that ends later. Named `uncounted` if the ceiling of requests free of quota was exceeded.
+   * The window with the fewest requests left (the minute if equal). On a rejection the exceeded window, or of two the window
+   * that ends later. Named `uncounted` if the limit on requests free of quota was exceeded.
    */
   readonly inForce: Window;
   /**
-   * On `limited` and `banned`: time until the same request passes if nothing else is sent until then. Never too short.
+   * On `limited` and `banned`: time until the same request passes if the caller sends nothing else. Never too short.
    */
   readonly retryAfterMs: number | undefined;
-  /** Set while a ban is in force. On `limited`: this refusal started it; on `allowed`: the request is for a page. */
+  /** Set during a ban. On `limited`, this rejection started the ban; on `allowed`, the request is for a page. */
   readonly bannedUntil: number | undefined;
 }
 
-/** The status of a caller whose `state` is as `verdict` left it. */
+/** @param state the caller's state after the verdict. */
 export function limitStatusOf(
   verdict: Verdict,
   state: State,
@@ -55,10 +55,10 @@ export function limitStatusOf(
   if (verdict === 'allowed' || verdict === 'too-expensive') {
     return { verdict, quota, windows, inForce: scarcest, retryAfterMs: undefined, bannedUntil };
   }
-  // A cost that could never pass, or a free request, is reported against a window that is used up.
+  // For a free request, or a cost that can never pass, a window is exceeded if no request is left in it.
   const needed = kind !== 'counted' || exceedsQuota(cost, quota) ? 1 : cost;
   const ceiling = windowOf('uncounted', quota.perMinute * FREE_FACTOR, state.freeUsed, state.freeEnds, now);
-  // Only its own ceiling limits a free request; a banned caller gets any exhausted window reported.
+  // A free request is limited by the limit on free requests only. For a banned caller any exceeded window counts.
   const limiting = kind === 'counted' ? windows : verdict === 'banned' ? [...windows, ceiling] : [ceiling];
   const exceeded = limiting
     .filter(({ used, limit }) => used + needed > limit)

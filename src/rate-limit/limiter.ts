@@ -6,41 +6,41 @@ import type { RedisStore } from './redis-store';
 import { exceedsQuota, type RequestKind, type Verdict } from './rules';
 
 /**
- * Told of each decision that counts as usage. An allowed operation adds its cost to the requests; a refused one is one
- * refusal, whatever it would have cost, and a ban is counted with the refusal that starts it.
+ * Called for each decision that counts as usage. An allowed operation adds its cost to the requests. A rejected operation adds
+ * one to `refused`, whatever its cost, and one to `bans` if a ban starts.
  * @param keyId `undefined` for anonymous callers.
  */
 export type OnUsage = (keyId: string | undefined, requests: number, refused: number, bans: number) => void;
 
 export interface LimiterOptions extends MemoryStoreOptions {
-  /** Where instances count together; without it requests are counted in this process. */
+  /** The store for all instances; without it requests are counted in this process. */
   readonly redis?: Pick<RedisStore, 'take' | 'peek' | 'liftBan' | 'probe' | 'close'> | undefined;
-  /** The share of each quota that this instance grants while Redis is away; with n instances, 1/n keeps to the plan. */
-  readonly share?: number;
-  /** How long Redis is left alone after a failure, in milliseconds. */
+  /** The fraction of each quota that this instance grants while Redis is unreachable; with n instances, 1/n keeps to the plan. */
+  readonly fallbackFraction?: number;
+  /** How long requests are counted in memory before Redis is tried again, in milliseconds. */
   readonly retryMs?: number;
-  /** Called once per change between the two, with the error. Must not throw. */
+  /** Called when the store changes, with the error if Redis failed. Must not throw. */
   readonly onState?: (state: 'redis' | 'fallback', error?: unknown) => void;
   readonly onUsage?: OnUsage;
 }
 
 /**
- * Counts requests, whichever interface they come by: in Redis if there is one, else in memory. Each operation is atomic:
- * of concurrent requests no more pass than the quota allows. What is counted in memory is returned without a promise.
+ * Counts the requests of all interfaces, in Redis if it is configured, else in memory. Each operation is atomic: no more
+ * concurrent requests pass than the quota allows. Decisions in memory are returned without a promise.
  *
- * By design, a Redis that is down must neither take the service down nor leave it unlimited: an instance goes on in
- * memory, with its share of each quota and its own bans, and tries Redis again every second. Counts made meanwhile are
- * not transferred; they stay in memory, so that a flapping Redis does not grant a new share each time.
+ * If Redis is unreachable, the service must neither fail nor be unlimited. The instance then counts in memory, with a fraction
+ * of each quota and separate bans, and tries Redis again every second. Counts in memory are not transferred to Redis. They are
+ * kept, so that an unstable Redis does not grant the fraction again each time.
  */
 export class Limiter {
-  /** Where requests are counted; `fallback`: in memory, since Redis is unreachable. */
+  /** The store in use; `fallback` is memory while Redis is unreachable. */
   state: 'memory' | 'redis' | 'fallback';
   readonly decisions: Record<Verdict, number> = { allowed: 0, limited: 0, banned: 0, 'too-expensive': 0 };
   bansBegun = 0;
   private readonly memory: MemoryStore;
   private readonly options: LimiterOptions;
-  /** This instance's share of each quota. */
-  private readonly shares = new WeakMap<Quota, Quota>();
+  /** The fraction of each quota that is granted during a fallback. */
+  private readonly fallbackQuotas = new WeakMap<Quota, Quota>();
   private retry: NodeJS.Timeout | undefined;
   private isClosed = false;
 
@@ -51,8 +51,8 @@ export class Limiter {
   }
 
   /**
-   * Tries Redis for the first time, so that what is wrong with it is known before the first request.
-   * @throws Error if Redis does not let this client count.
+   * Tries Redis, so that the operator sees a wrong configuration at start.
+   * @throws Error if Redis rejects this client.
    */
   async start(): Promise<void> {
     await this.options.redis?.probe('').catch((error) => {
@@ -61,7 +61,7 @@ export class Limiter {
     });
   }
 
-  /** Takes `cost` requests (at least 1; a `free` request is always one) from both of the caller's windows, or from none. */
+  /** Takes `cost` requests (at least 1; always 1 for a free request) from both of the caller's windows, or from neither. */
   take(subject: Subject, cost: number, kind: RequestKind): LimitStatus | Promise<LimitStatus> {
     const { redis } = this.options;
     const requests = kind === 'counted' ? cost : 0;
@@ -76,7 +76,7 @@ export class Limiter {
     );
   }
 
-  /** The caller's status; takes nothing. The verdict is `allowed` unless the caller is banned. */
+  /** The caller's status. Takes nothing. The verdict is `banned` or `allowed`. */
   peek(subject: Subject): LimitStatus | Promise<LimitStatus> {
     const { redis } = this.options;
     if (!redis || this.state === 'fallback') return this.memory.peek(this.subjectHere(subject));
@@ -113,28 +113,28 @@ export class Limiter {
     return status;
   }
 
-  /** An operation that fits the full quota takes at most the full share: it must not be too expensive for the share. */
+  /** An operation that fits the quota takes at most the whole fallback quota, so that it is not rejected as too expensive. */
   private takeHere(subject: Subject, cost: number, kind: RequestKind): LimitStatus {
     const here = this.subjectHere(subject);
     const most = Math.min(here.quota.perMinute, here.quota.perDay);
     return this.memory.take(here, exceedsQuota(cost, subject.quota) ? cost : Math.min(cost, most), kind);
   }
 
-  /** The subject with what this instance grants it: all without Redis, otherwise its share, at least one request. */
+  /** The subject with the quota in memory: all of it without Redis, otherwise the fraction, at least one request. */
   private subjectHere(subject: Subject): Subject {
-    const { redis, share = 0.5 } = this.options;
+    const { redis, fallbackFraction = 0.5 } = this.options;
     if (!redis) return subject;
     const { id, quota } = subject;
-    let known = this.shares.get(quota);
+    let known = this.fallbackQuotas.get(quota);
     if (!known) {
-      const part = (limit: number) => Math.max(1, Math.floor(limit * share));
+      const part = (limit: number) => Math.max(1, Math.floor(limit * fallbackFraction));
       known = { perMinute: part(quota.perMinute), perDay: part(quota.perDay) };
-      this.shares.set(quota, known);
+      this.fallbackQuotas.set(quota, known);
     }
     return { id, quota: known };
   }
 
-  /** @param id the caller whose request failed: in a cluster others may be counted by another server, which responds. */
+  /** @param id the caller whose request failed: the retry must go to the same server of a cluster. */
   private leaveRedis(id: string, error: unknown): void {
     if (this.isClosed || this.state === 'fallback') return;
     this.state = 'fallback';

@@ -7,13 +7,13 @@ export interface MemoryStoreOptions {
   readonly bans: BanRules;
   /** Milliseconds of the Unix epoch. */
   readonly now: () => number;
-  /** Maximum number of callers remembered; each takes about 400 bytes. */
+  /** Maximum number of callers in memory; each takes about 400 bytes. */
   readonly maxCallers?: number;
 }
 
 /**
- * Counts in this process: exact for one instance, and lost when it ends. Synchronous. Of more callers than it may
- * remember, those that have not asked for the longest time start afresh.
+ * Counts in this process, synchronously: exact for one instance, and lost when it ends. At the maximum number of callers the
+ * least recently used is evicted, and starts with a full quota again.
  */
 export class MemoryStore {
   private readonly callers: LRUCache<string, State>;

@@ -3,8 +3,8 @@ import type { Limiter } from './limiter';
 import type { RequestKind } from './rules';
 
 /**
- * The meter of one request: it takes only once, whichever code asks first, and remembers the caller's resulting
- * status, which goes into the response headers.
+ * The meter of a request: charges it only once, however often `take` is called, and keeps the caller's status for the
+ * response headers.
  */
 export class Meter {
   private taken: LimitStatus | Promise<LimitStatus> | undefined;
@@ -16,7 +16,7 @@ export class Meter {
     readonly subject: Subject,
   ) {}
 
-  /** Takes `cost` requests, or one free request if it is 0. Further calls take nothing and return the same status. */
+  /** Charges `cost` requests, or one free request if it is 0. Further calls charge nothing and return the same status. */
   take(cost: number, kind: RequestKind = cost ? 'counted' : 'free'): LimitStatus | Promise<LimitStatus> {
     this.taken ??= this.remember(this.store.take(this.subject, cost || 1, kind));
     return this.taken;

@@ -4,20 +4,19 @@ export interface Quota {
   readonly perDay: number;
 }
 
-/** The plans with a quota of their own (specification, section 8). */
+/** The plans with a fixed quota (specification, section 8). */
 export const PLANS = {
   FREE: { perMinute: 60, perDay: 1000 },
   PRO: { perMinute: 300, perDay: 10_000 },
   BUSINESS: { perMinute: 1000, perDay: 100_000 },
 } satisfies Readonly<Record<string, Quota>>;
 
-/** A caller's plan. The quota of ENTERPRISE is agreed per key. */
+/** A caller's plan. The quota of ENTERPRISE is set per key. */
 export type Plan = keyof typeof PLANS | 'ENTERPRISE';
 
 /** How long each window of a quota lasts, in seconds. */
 export const WINDOWS = { minute: 60, day: 86_400 } as const;
 
-/** The same in milliseconds, the unit of every clock here. */
 export const MINUTE_MS = WINDOWS.minute * 1000;
 export const DAY_MS = WINDOWS.day * 1000;
 

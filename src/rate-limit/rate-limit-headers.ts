@@ -14,11 +14,11 @@ export const RATE_LIMIT_HEADER_NAMES = [
 /**
  * The headers that report a caller's status:
  * - `X-RateLimit-*`: the window in force (specification, section 8), the reset in Unix seconds;
- * - `RateLimit-Policy` and `RateLimit`: both windows (draft-ietf-httpapi-ratelimit-headers-11), and the ceiling of
- *   requests free of quota if it was exceeded;
- * - `Retry-After`: seconds, on a refusal (RFC 9110, section 10.2.3).
+ * - `RateLimit-Policy` and `RateLimit`: both windows (draft-ietf-httpapi-ratelimit-headers-11), and the limit on requests
+ *   free of quota if it was exceeded;
+ * - `Retry-After`: seconds, on a rejection (RFC 9110, section 10.2.3).
  *
- * Times are rounded up: a client that follows them is never early. Names are in lower case, as they are sent.
+ * Times are rounded up, so that a client that follows them is never early. Names are in lower case, as they are sent.
  */
 export function rateLimitHeaders(status: LimitStatus, now: number): Record<string, string> {
   const { inForce, windows, quota, verdict, retryAfterMs } = status;
@@ -42,7 +42,7 @@ export function rateLimitHeaders(status: LimitStatus, now: number): Record<strin
   return headers;
 }
 
-/** Cached: a quota's policy never changes, and callers share few quotas. */
+/** A cache: a quota never changes, and there are few quotas. */
 const policies = new WeakMap<Quota, string>();
 
 function policyOf(quota: Quota): string {

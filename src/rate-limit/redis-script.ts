@@ -4,10 +4,10 @@ import { DAY_MS, FREE_FACTOR, MINUTE_MS } from './plans';
 import type { Verdict } from './rules';
 import { STATE_FIELDS, type State } from './state';
 
-/** How requests that take nothing from the quota are written among the costs. */
+/** The codes of requests that take nothing from the quota, in place of their cost. */
 export const CODES = { free: 0, page: -1, peek: -2, lift: -3 } as const;
 
-/** What the script returns of a caller after each request: counts, and milliseconds until their windows, or a ban, end. */
+/** The fields that the script returns after each request: counts, and milliseconds until windows and bans end. */
 export const REPORTED = [
   'minuteUsed',
   'minuteEnds',
@@ -22,8 +22,8 @@ export const REPORTED = [
 export const VERDICTS: readonly Verdict[] = ['allowed', 'limited', 'banned', 'too-expensive'];
 
 /**
- * The rules of rules.ts in Lua: Redis runs a script atomically, so deciding and taking are one step for all instances,
- * by one clock, that of Redis. It decides several requests of one caller in sequence.
+ * The rules of rules.ts in Lua. Redis runs a script atomically, so deciding and taking are one step for all instances, by the
+ * clock of Redis. The script decides several requests of a caller in sequence.
  *
  * KEYS[1]: the caller's hash, the only key, as Redis Cluster requires. ARGV: banAfter, ban in ms, longest ban in ms, then
  * for each request perMinute, perDay, and its cost or its code.

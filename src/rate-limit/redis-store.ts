@@ -8,19 +8,19 @@ import { newState, type State } from './state';
 
 export interface RedisStoreOptions {
   readonly bans: BanRules;
-  /** This instance's clock, in milliseconds of the Unix epoch, in which times are reported. Counting uses Redis's clock. */
+  /** The clock for reported times, in milliseconds of the Unix epoch. Counting uses the clock of Redis. */
   readonly now: () => number;
   readonly prefix?: string;
   /** Time limit for a reply of Redis, in milliseconds. */
   readonly timeoutMs?: number;
 }
 
-/** A request that is about to be sent. */
+/** A request that is not sent yet. */
 interface Waiting {
   readonly quota: Quota;
   readonly cost: number;
   readonly kind: RequestKind;
-  /** The cost, or what is asked instead: one of {@link CODES}. */
+  /** The cost, or one of {@link CODES}. */
   readonly code: number;
   readonly resolve: (status: LimitStatus) => void;
   readonly reject: (error: unknown) => void;
@@ -30,15 +30,15 @@ interface Waiting {
 const CLOSE_MS = 1000;
 
 /**
- * Counts in Redis, exactly across all instances that share it: one hash per caller, one command for all requests of a
- * caller in two turns of the event loop. A request without a reply in time fails.
+ * Counts in Redis, exactly across all instances: one hash per caller, one command for all requests of a caller in two turns of
+ * the event loop. A request without a reply within the time limit fails.
  */
 export class RedisStore {
   private readonly options: Required<RedisStoreOptions>;
   /** Requests not sent yet, by caller. */
   private waiting = new Map<string, Waiting[]>();
 
-  /** @param redis owned by the store: `close` closes it. */
+  /** @param redis is closed by `close`. */
   constructor(
     private readonly redis: RedisClient,
     options: RedisStoreOptions,
@@ -61,9 +61,8 @@ export class RedisStore {
   }
 
   /**
-   * Does what a request of a caller does, in the same slot of a cluster, but takes nothing from that caller: a Redis that
-   * answers pings may still refuse to write. A connection without a reply is replaced: it may be dead, unnoticed by both
-   * sides.
+   * Runs the script as for a request of this caller, in the same slot of a cluster, but on another key: a Redis that answers
+   * PING may still reject writes. Reconnects if there is no reply, since the connection may be half-open.
    */
   async probe(id: string): Promise<void> {
     const args = [...this.banArgs(), PLANS.FREE.perMinute, PLANS.FREE.perDay, CODES.free];
@@ -84,7 +83,7 @@ export class RedisStore {
 
   private ask(id: string, quota: Quota, cost: number, kind: RequestKind, code: number): Promise<LimitStatus> {
     return new Promise((resolve, reject) => {
-      // Reading the sockets once more first nearly halves the commands when clients send as soon as they get a response.
+      // Reading sockets once more before sending nearly halves the commands of clients that send as soon as they get a response.
       if (this.waiting.size === 0) setImmediate(() => setImmediate(() => this.sendAll()));
       const request = { quota, cost, kind, code, resolve, reject };
       const others = this.waiting.get(id);
@@ -120,7 +119,7 @@ export class RedisStore {
   }
 }
 
-/** The status after a request, of which the reply has a verdict and what is {@link REPORTED}. */
+/** The status after a request, from its verdict and {@link REPORTED} fields in the reply. */
 function statusIn(reply: readonly number[], index: number, { quota, cost, kind }: Waiting, now: number): LimitStatus {
   const at = index * (1 + REPORTED.length);
   const state = newState();

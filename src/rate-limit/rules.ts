@@ -2,20 +2,20 @@ import { DAY_MS, FREE_FACTOR, MINUTE_MS, type Quota } from './plans';
 import type { State } from './state';
 
 /**
- * `counted` requests use up the quota; `free` ones do not, but have a ceiling of their own. A `page` (or a preflight) is a
- * free request that a banned caller may send too.
+ * `counted` requests use quota. `free` requests do not, but have a separate limit. A `page` (or a preflight) is a free request
+ * that is allowed during a ban.
  */
 export type RequestKind = 'counted' | 'free' | 'page';
 
 /**
  * - `allowed`: the cost is taken from both windows;
- * - `limited`: a window, or the ceiling of free requests, has no room for it now; nothing is taken;
- * - `banned`: the caller continued after too many refusals; nothing is taken, and the ban is not extended;
+ * - `limited`: it would exceed a window, or the limit on free requests; nothing is taken;
+ * - `banned`: the caller continued after too many rejections; nothing is taken, and the ban is not extended;
  * - `too-expensive`: the cost exceeds a whole window, so waiting does not help; nothing is taken.
  */
 export type Verdict = 'allowed' | 'limited' | 'banned' | 'too-expensive';
 
-/** When a caller is banned (after `banAfter` refusals, at least 1), and for how long. */
+/** When a caller is banned (after `banAfter` rejections, at least 1), and for how long. */
 export interface BanRules {
   readonly banAfter: number;
   readonly banSeconds: number;
@@ -28,9 +28,9 @@ export interface BanRules {
  *
  * - A window starts with the caller's first counted request and ends a minute or a day later.
  * - A cost is taken from both windows or from neither.
- * - Refusals count until the window that refused them ends. The last one tolerated starts a ban, which its response
- *   reports; bans double within a day of each other.
- * @param cost whole requests, at least 1; a free request counts as one whatever its cost.
+ * - Rejections count until the exceeded window ends. The rejection number `banAfter` starts a ban, which its response reports.
+ *   Each ban within a day of the last is twice as long.
+ * @param cost whole requests, at least 1; ignored for a free request, which counts as one.
  */
 export function take(
   state: State,
@@ -51,7 +51,7 @@ export function exceedsQuota(cost: number, quota: Quota): boolean {
   return cost > quota.perMinute || cost > quota.perDay;
 }
 
-/** The caller's current verdict, with nothing taken: `allowed` means "not banned". */
+/** Whether the caller is `banned`, else `allowed`. Takes nothing. */
 export function look(state: State, now: number): Verdict {
   forget(state, now);
   return state.bannedUntil > now ? 'banned' : 'allowed';

@@ -1,7 +1,6 @@
 /**
- * The state of an unknown caller, and everything stored about one: plain numbers, the same in memory and Redis. Stores
- * what is used rather than what is left, so a change of plan applies at once. Times are milliseconds of the Unix epoch,
- * 0 if nothing is running.
+ * The state of a new caller. States are plain numbers, the same in memory and in Redis. They hold used requests rather than
+ * remaining ones, so a change of plan applies at once. Times are milliseconds of the Unix epoch, 0 if not set.
  */
 export function newState() {
   return {
@@ -12,7 +11,7 @@ export function newState() {
     /** Requests free of quota in the minute that ends at `freeEnds`. */
     freeUsed: 0,
     freeEnds: 0,
-    /** Refused requests, reset when the window that refused them ends. */
+    /** Rejected requests, reset when the exceeded window ends. */
     refusals: 0,
     refusalsEnd: 0,
     /** Successive bans, reset after a day without a new one. */
@@ -25,8 +24,3 @@ export function newState() {
 export type State = ReturnType<typeof newState>;
 
 export const STATE_FIELDS = Object.keys(newState()) as readonly (keyof State)[];
-
-/** When everything in it has ended: from then on the caller is treated as unknown. */
-export function lastEnd(state: State): number {
-  return Math.max(state.minuteEnds, state.dayEnds, state.freeEnds, state.refusalsEnd, state.bansEnd, state.bannedUntil);
-}

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 
 /**
- * Pings a connection periodically, and reconnects if there is no reply by the next ping: a network that silently drops
- * packets reports no error, and commands would wait for ever.
+ * Pings a connection periodically, and reconnects if there is no reply by the next ping. A network that silently drops
+ * packets reports no error, and commands would wait forever.
  * @returns a function that stops it.
  */
 export function heartbeat(redis: Redis, everyMs: number): () => void {
@@ -18,7 +18,7 @@ export function heartbeat(redis: Redis, everyMs: number): () => void {
     redis.ping().then(answered, () => undefined);
   };
   redis.on('ready', answered).on('close', answered);
-  // A busy process may run a late timer before it reads its sockets. A reply that has already arrived still counts.
+  // A busy process may run a late timer before it reads a reply that has arrived.
   const timer = setInterval(() => setImmediate(beat), everyMs).unref();
   return () => clearInterval(timer);
 }

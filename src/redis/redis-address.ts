@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What a REDIS_URL names: one server, the Sentinels that watch a master, or nodes of a cluster. */
+/** The form of a REDIS_URL: a server, the Sentinels of a master, or nodes of a cluster. */
 export type RedisForm = keyof typeof FORMS;
 
 export interface RedisHost {
@@ -10,9 +10,9 @@ export interface RedisHost {
 
 export interface RedisAddress {
   readonly form: RedisForm;
-  /** Of a cluster, those asked for all others. */
+  /** For a cluster, the nodes to discover the others from. */
   readonly hosts: readonly RedisHost[];
-  /** The name that the Sentinels know the master by; `undefined` in the other forms. */
+  /** The name of the master at the Sentinels; `undefined` in the other forms. */
   readonly master: string | undefined;
   /** Always 0 in a cluster. */
   readonly db: number;
@@ -20,7 +20,7 @@ export interface RedisAddress {
   readonly password: string | undefined;
   readonly sentinelUsername: string | undefined;
   readonly sentinelPassword: string | undefined;
-  /** Set for `rediss`: the certificates of the files that are named, for every connection, those to Sentinels included. */
+  /** Set for `rediss`: the certificates for all connections, also to Sentinels. */
   readonly tls: { readonly ca?: Buffer; readonly cert?: Buffer; readonly key?: Buffer } | undefined;
 }
 
@@ -35,13 +35,13 @@ const PARTS =
 const STARTS = /^rediss?(\+(?<form>sentinel|cluster))?:\/\//;
 const HOST = /^(?:\[(?<v6>[0-9a-fA-F:.]+)\]|(?<name>[A-Za-z0-9._-]+))(?::(?<port>[0-9]{1,5}))?$/;
 const PORTS: Record<RedisForm, number> = { server: 6379, sentinel: 26379, cluster: 6379 };
-/** The names that PostgreSQL's URLs have for the same. */
+/** The options of TLS by the names of PostgreSQL's URLs. */
 const TLS_FILES = { sslrootcert: 'ca', sslcert: 'cert', sslkey: 'key' } as const;
 
 /**
- * Reads a REDIS_URL, and the certificates it names.
- * @throws Error that says what it must be. It repeats nothing of the URL but the names of parameters and files, since
- * any other part may belong to a password that was not encoded.
+ * Parses a REDIS_URL, and reads its certificates.
+ * @throws Error that says what it must be. Its message contains no part of the URL but the names of parameters and files,
+ * since any other part may belong to a password that was not encoded.
  */
 export function parseRedisAddress(url: string): RedisAddress {
   const start = STARTS.exec(url);
@@ -54,14 +54,16 @@ export function parseRedisAddress(url: string): RedisAddress {
   const parts = PARTS.exec(url)?.groups ?? fail('user and password must be percent-encoded, and a host is needed');
   const { tls = '', credentials = '', path = '', query = '' } = parts;
   const [username, password] = decoded(credentials) ?? fail('user and password must be percent-encoded');
-  const hosts = (parts.hosts ?? '').split(',').map((host) => hostOf(host, PORTS[form]) ?? fail('a host is not one'));
+  const hosts = (parts.hosts ?? '')
+    .split(',')
+    .map((host) => hostOf(host, PORTS[form]) ?? fail('hosts must be names or addresses, with ports from 1 to 65535'));
   if (form === 'server' && hosts.length > 1) fail('several hosts need redis+sentinel:// or redis+cluster://');
   const segments = path.split('/');
   const master = form === 'sentinel' ? segments.shift() : undefined;
   if (master !== undefined && !/^[A-Za-z0-9._-]+$/.test(master)) fail('the name of the master is missing');
   const [db = '', ...rest] = segments;
-  if (rest.length || !/^[0-9]{0,5}$/.test(db)) fail('the database is a number');
-  if (form === 'cluster' && Number(db) > 0) fail('a cluster has no databases to choose from');
+  if (rest.length || !/^[0-9]{0,5}$/.test(db)) fail('the database must be a number');
+  if (form === 'cluster' && Number(db) > 0) fail('a cluster has no numbered databases');
   const parameters = parametersOf(query, form, tls !== '', fail);
   return {
     form,
@@ -76,7 +78,7 @@ export function parseRedisAddress(url: string): RedisAddress {
   };
 }
 
-/** How a Redis is named in logs: without user and password. */
+/** The address for logs, without user and password. */
 export function placeOfRedis({ hosts, master, db }: RedisAddress): string {
   const names = hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`);
   return [names.join(','), ...(master ? [master] : []), ...(db ? [db] : [])].join('/');
@@ -100,14 +102,14 @@ function hostOf(text: string, defaultPort: number): RedisHost | undefined {
 }
 
 function parametersOf(query: string, form: RedisForm, isTls: boolean, fail: (what: string) => never): URLSearchParams {
-  // A form's plus sign would be a space, which the rest of the URL does not know.
+  // URLSearchParams would decode a plus sign as a space, unlike the rest of the URL.
   const parameters = new URLSearchParams(query.replaceAll('+', '%2B'));
   const known = [
     ...(isTls ? Object.keys(TLS_FILES) : []),
     ...(form === 'sentinel' ? ['sentinel_username', 'sentinel_password'] : []),
   ];
   const isKnown = [...parameters.keys()].every((name) => known.includes(name));
-  if (!isKnown) fail(`after the question mark it knows ${known.join(', ') || 'nothing without TLS (rediss)'}`);
+  if (!isKnown) fail(known.length ? `the parameters are ${known.join(', ')}` : 'parameters need TLS (rediss)');
   if (parameters.has('sslcert') !== parameters.has('sslkey')) fail('sslcert and sslkey need each other');
   return parameters;
 }

@@ -3,19 +3,19 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { parseRedisAddress, type RedisAddress } from './redis-address';
 import { assertAccepted } from './refusals';
 
-/** A client of one server, found through Sentinels or not, or of a cluster. */
+/** A client of a server, found through Sentinels or not, or of a cluster. */
 export type RedisClient = Redis | Cluster;
 
-/** How long a connection may take to be made, in milliseconds. */
+/** Time limit for connecting, in milliseconds. */
 const CONNECT_MS = 2000;
-/** How often the nodes of a cluster are asked which slots they have, besides whenever one of them says so. */
+/** How often a cluster's slots are refreshed, in milliseconds. They also are after a `MOVED` reply. */
 const SLOTS_REFRESH_MS = 5000;
 
 /**
- * A Redis client that never keeps a request waiting: a command that cannot be sent now fails now, so that the caller
- * can fall back; one in flight when the connection broke is not resent, since it has been counted elsewhere. It
- * reconnects for as long as it exists, to the master that the Sentinels name, or to the nodes that a cluster names.
- * @param patienceMs how long to wait for the first connection; the client is returned either way.
+ * Connects a client that fails fast: a command that cannot be sent fails at once, so that the limiter can count in memory. A
+ * command in flight when the connection broke is not resent, since the request has been counted in memory. The client
+ * reconnects forever, to the current master of the Sentinels or the current nodes of the cluster.
+ * @param patienceMs how long to wait for the first connection; the client is returned in any case.
  * @throws Error that names the setting if Redis or TLS rejects this client.
  */
 export async function connectRedis(url: string, patienceMs = 2000): Promise<RedisClient> {
@@ -25,8 +25,8 @@ export async function connectRedis(url: string, patienceMs = 2000): Promise<Redi
 }
 
 /**
- * The same for publishing and subscribing. In a cluster that is a connection to any one node of the URL, since a cluster
- * passes every message on to all of its nodes; the next connection is to another.
+ * Connects a client for publishing and subscribing. In a cluster it connects to one node of the URL at a time, since a cluster
+ * broadcasts messages to all nodes. It reconnects to the next node.
  */
 export async function connectToPublish(url: string, patienceMs = 2000): Promise<Redis> {
   const address = parseRedisAddress(url);
@@ -48,35 +48,34 @@ export async function connectToPublish(url: string, patienceMs = 2000): Promise<
 
 const faults = new WeakMap<RedisClient, Error>();
 
-/** Why a client is not connected; `undefined` while it is. */
+/** The reason why a client is disconnected; `undefined` while it is connected. */
 export function faultOf(redis: RedisClient): Error | undefined {
   return faults.get(redis);
 }
 
 /**
- * The key of what Redis holds of a caller. In a cluster all keys of one caller are in one slot, that of its id, so that
- * they move and fail together.
- * @param prefix says what it is: `ratelimit:`.
+ * The Redis key of a caller. In a cluster all keys of a caller are in one slot (hash tag), so that they move and fail together.
+ * @param prefix the kind of key: `ratelimit:`.
  */
 export function callerKey({ isCluster }: RedisClient, prefix: string, id: string): string {
   return isCluster ? `${prefix}{${id}}` : prefix + id;
 }
 
-/** From here to `uncork` commands are gathered, for one write to each server: it costs more than what leads to it. */
+/** Buffers commands until `uncork`, to send them by one write per server: a write costs more than preparing a command. */
 export function cork(redis: RedisClient): void {
   if (redis instanceof Redis) redis.stream?.cork();
   else for (const { stream } of redis.nodes('master')) stream?.cork();
 }
 
-/** Sends what was gathered. A stream that was not corked is not touched. */
+/** Sends the buffered commands. */
 export function uncork(redis: RedisClient): void {
   if (redis instanceof Redis) redis.stream?.uncork();
   else for (const { stream } of redis.nodes('master')) stream?.uncork();
 }
 
-/** The client, once it is connected or `patienceMs` have passed. */
+/** Resolves once the client is connected or `patienceMs` have passed. */
 async function connected<Client extends RedisClient>(redis: Client, patienceMs: number): Promise<Client> {
-  // Each failure reaches the command it concerns, but not the reason why there is no connection.
+  // Commands fail without the reason why the client is disconnected.
   redis.on('error', (error) => faults.set(redis, error.lastNodeError ?? error));
   redis.on('ready', () => faults.delete(redis));
   redis.on('close', () => faults.has(redis) || faults.set(redis, new Error('the connection was closed')));
@@ -96,8 +95,8 @@ function backOff(attempt: number): number {
 }
 
 /**
- * A client that fails rather than waits, and reconnects for good. ioredis 5.11.1's `socketTimeout` stays unset: its
- * timer outlives its connection and closes the next one.
+ * Options of a client that fails fast and reconnects forever. `socketTimeout` of ioredis 5.11.1 is not used: its timer
+ * outlives its connection and closes the next one.
  */
 function optionsFor(address: RedisAddress, name: string): RedisOptions {
   const { tls, username, password, db } = address;
@@ -113,17 +112,17 @@ function optionsFor(address: RedisAddress, name: string): RedisOptions {
     disableClientInfo: true,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
-    // Nobody would handle its failure, which would end the process. Subscribers resubscribe themselves.
+    // Its failure would be an unhandled rejection, which ends the process. Subscribers resubscribe themselves.
     autoResubscribe: false,
     maxRetriesPerRequest: 0,
     keepAlive: 10_000,
     retryStrategy: backOff,
-    // A master that has become a replica: the next connection is to the one that has taken its place.
+    // The master has become a replica: reconnect to the new master.
     reconnectOnError: ({ message }) => message.includes('READONLY'),
   };
 }
 
-/** How the Sentinels are asked, and the server that they name. */
+/** Options for the Sentinels, and for the master that they name. */
 function sentinelOptions({ hosts, master, tls, sentinelUsername, sentinelPassword }: RedisAddress): RedisOptions {
   return {
     sentinels: hosts.map((host) => ({ ...host })),
@@ -147,7 +146,7 @@ function clusterClient({ hosts }: RedisAddress, { db: _, ...redisOptions }: Redi
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
       slotsRefreshInterval: SLOTS_REFRESH_MS,
-      // Certificates are for names: the address is looked up when the connection is made.
+      // Keep the host name, which the certificate is for. It is resolved when the connection is made.
       dnsLookup: (host, callback) => callback(null, host),
     },
   );
@@ -158,7 +157,7 @@ function clusterClient({ hosts }: RedisAddress, { db: _, ...redisOptions }: Redi
   return cluster;
 }
 
-/** Commands wait for a node whose connection is being made, but not for the cluster. */
+/** Commands wait for a node that is connecting, but fail at once while the whole cluster is disconnected. */
 class PromptCluster extends Cluster {
   override sendCommand(...[command, stream, node]: Parameters<Cluster['sendCommand']>): unknown {
     if (this.status === 'ready' || command.name === 'cluster') return super.sendCommand(command, stream, node);

@@ -1,13 +1,13 @@
-/** Replies of Redis if the URL, its user or its permissions are wrong: retrying does not help. */
+/** Replies of Redis to a wrong URL, user or permissions: retrying does not help. */
 const REFUSALS =
   /\b(NOAUTH|WRONGPASS|NOPERM|DENIED|MOVED|ERR (invalid password|AUTH|DB index|unknown command|No such master|This instance has cluster support disabled|The user executing the script))\b.*/s;
-/** OpenSSL's codes for a certificate that is not accepted. */
+/** OpenSSL's codes for a rejected certificate. */
 const CERTIFICATES =
   /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w+|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_\w+|ERR_OSSL_\w+|EPROTO)$/;
 
 /**
- * Stops a start for an error that does not pass by itself.
- * @throws Error that names the setting to blame, without passwords, if Redis or TLS rejects this client.
+ * Checks that an error may be temporary.
+ * @throws Error for the operator, without passwords, if Redis or TLS rejects this client: the start stops then.
  */
 export function assertAccepted(error: unknown): void {
   const refusal = refusalIn(error);

@@ -112,7 +112,7 @@ test('by default a request of HTTP/1.0 without a Host may read only', async () =
   expect(await post('Host: localhost\r\n')).toMatch(/^HTTP\/1\.1 201 /);
 });
 
-test('a forwarded Host is not believed, even from a trusted proxy', async () => {
+test('a forwarded Host is ignored, even from a trusted proxy', async () => {
   const behind = await gateway.another({ TRUST_PROXY: '127.0.0.1' });
   const forwarded = { 'x-forwarded-host': 'localhost', 'x-forwarded-for': '127.0.0.1' };
   expect(await access(behind, { host: 'evil.example', ...forwarded })).toBe('read');

@@ -101,7 +101,7 @@ test('guessing keys ends in 429, and costs the guessed key nothing', async () =>
   expect(await remaining()).toBe(before);
 });
 
-test('who has the secret of a revoked or expired key is told so, and nobody else', async () => {
+test('only a caller with the secret is told that a key is revoked or expired', async () => {
   const expiresAt = new Date(clock + 60_000).toISOString();
   const [revoked, expired] = [await gateway.createKey(), await gateway.createKey({ expiresAt })];
   await gateway.data('mutation ($id: ID!) { revokeApiKey(id: $id) { revokedAt } }', { id: revoked.id });
@@ -112,7 +112,7 @@ test('who has the secret of a revoked or expired key is told so, and nobody else
   for (const { id } of [revoked, expired]) expect(await message(`ps_${id}_${SECRET}`)).toBe(UNKNOWN_KEY);
 });
 
-test('what needs no key accepts a wrong one: preflights, docs, the OpenAPI document', async () => {
+test('preflights, docs and the OpenAPI document accept a wrong key', async () => {
   const headers = { 'x-api-key': 'wrong' };
   const preflight = { origin: 'https://shop.example', 'access-control-request-method': 'POST' };
   const statuses = await Promise.all([

@@ -69,7 +69,7 @@ test('a skipped field needs no scope', async () => {
   expect((await gateway.graphql(query, { no: true }, reader)).status).toBe(403);
 });
 
-test('the viewer has every scope that its own include, and introspection needs none', async () => {
+test('the viewer has every scope that its scopes include, and introspection needs none', async () => {
   const query = '{ viewer { scopes apiKey { scopes } } __schema { queryType { name } } }';
   const { headers } = await gateway.createKey({ scopes: ['ADMIN'] });
   expect((await gateway.graphql(query, undefined, headers)).data.viewer).toEqual({

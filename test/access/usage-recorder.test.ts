@@ -50,7 +50,7 @@ async function daily(caller: string, days = 1): Promise<number[]> {
 
 const saved = async (caller: string) => (await daily(caller))[0];
 
-test('a save that fails is sent again, with what was counted meanwhile', async () => {
+test('a failed save is retried, with the counts since then', async () => {
   const recorder = record();
   recorder.count('unlucky', 5, 1, 0);
   expect(recorder.unsavedMs).toBe(0);
@@ -69,7 +69,7 @@ test('a save that fails is sent again, with what was counted meanwhile', async (
   await recorder.stop();
 });
 
-test('a save that fails at the end does not keep the process from ending', async () => {
+test('a failed save at shutdown does not keep the process from ending', async () => {
   const recorder = record();
   recorder.count('lost', 5, 0, 0);
   failures = 1;
@@ -114,7 +114,7 @@ test('a request counts for its day, whenever it is saved and however the clock i
   expect(await daily('night owl', 2)).toEqual([5, 2]);
 });
 
-test('the callers that wait to be saved are bounded; known ones are still counted', async () => {
+test('the number of unsaved callers is limited; callers counted already still are', async () => {
   const recorder = record({ maxEntries: 2 });
   for (const caller of ['a', 'b', 'c', 'a', 'd']) recorder.count(caller, 1, 0, 0);
   await recorder.flush();

@@ -170,7 +170,7 @@ describe('usage is shown', () => {
     expect([rest.statusCode, rest.json()]).toEqual([200, []]);
   });
 
-  test('of the callers that used most, in order', async () => {
+  test('of the callers with the most requests, in order', async () => {
     clock = NOON + 900 * DAY;
     const [a, b, c] = await Promise.all([createKey(500), createKey(500), createKey(500)]);
     await ask(a, 20);

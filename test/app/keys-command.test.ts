@@ -152,7 +152,7 @@ describe('usage', () => {
     ]);
   });
 
-  test('without an id prints the callers that used most, and anonymous callers as one', async () => {
+  test('without an id prints the callers with the most requests, all anonymous callers as one row', async () => {
     await gateway.app.inject({ url: '/pets', headers: { 'x-api-key': undefined } });
     const callers = tableOf(await run(['usage', '--days', '1']));
     expect(callers.map(({ id }) => id)).toEqual(expect.arrayContaining(['testadmin000', 'anonymous']));
@@ -240,7 +240,7 @@ test('a key without the scope fails with a readable error', async () => {
   );
 });
 
-test('a server that is no gateway is called that, whatever it responds', async () => {
+test('a server that is not a gateway is reported as such, whatever it responds', async () => {
   let body = '';
   const other = createServer((_request, response) => response.writeHead(404).end(body)).listen(0, '127.0.0.1');
   await once(other, 'listening');

@@ -134,7 +134,7 @@ test('a second signal ends the process at once, with 1', async () => {
   socket.destroy();
 });
 
-test('`npm start` passes signals on to the gateway', async () => {
+test('`npm start` forwards signals to the gateway', async () => {
   const shell = { PATH: process.env.PATH ?? '', HOME: installation.directory };
   const gateway = await GatewayProcess.start({ DATA_DIR: installation.data, ...shell }, [
     'npm',

@@ -39,7 +39,7 @@ async function failedStart(environment: Record<string, string>): Promise<string>
   return stderr.slice('petstore-gateway: '.length, -1);
 }
 
-test('the first start logs in one line where everything is, who may do what, and the admin key', () => {
+test('the first start logs one line with the addresses, the access without a key, and the admin key', () => {
   const { url, stderr, stdout, report } = first;
   expect(stderr).toBe('');
   expect(stdout.match(/Admin key/g)).toHaveLength(1);

@@ -65,7 +65,7 @@ test('the last event for a row has its final state', async () => {
   expect((await take(feed, 2)).at(-1)).toBe('last');
 });
 
-test('of a row that is already gone only the deletion is delivered, with the row as it was', async () => {
+test('for a row that is deleted already only the deletion is delivered, with its last values', async () => {
   const hub = open();
   const feed = subscribe(hub);
   hub.notify({ topic: 'pet', kind: 'CREATED', id: 9n });

@@ -15,7 +15,7 @@ interface Instance {
 const COLUMNS = TABLES.flatMap(({ columns }) => Object.entries(columns));
 
 /** @param patienceMs how long to wait for a connection: a busy machine takes longer. */
-async function open(url: string, { isHeard = true, patienceMs = 5000 } = {}): Promise<Instance> {
+async function open(url: string, { hasSubscribers = true, patienceMs = 5000 } = {}): Promise<Instance> {
   const heard: Change[] = [];
   const states: RelayState[] = [];
   const connect = () => connectToPublish(url, patienceMs);
@@ -23,7 +23,7 @@ async function open(url: string, { isHeard = true, patienceMs = 5000 } = {}): Pr
   const relay = new RedisRelay(publisher, subscriber, {
     columns: COLUMNS,
     notify: (change) => heard.push(change),
-    isHeard: () => isHeard,
+    hasSubscribers: () => hasSubscribers,
     onState: (state) => states.push(state),
     pingMs: 500,
   });
@@ -50,7 +50,7 @@ const CHANGES: readonly Change[] = [
   },
 ];
 
-test('without Redis an instance says that it is alone, publishing does not fail, and closing ends', async () => {
+test('without Redis an instance reports that it is alone, publishing does not fail, and closing ends', async () => {
   const { relay, states } = await open('redis://127.0.0.1:1', { patienceMs: 200 });
   relay.publish(CREATED);
   await until(async () => relay.lost === 1);
@@ -73,8 +73,8 @@ withServer('with Redis', () => {
     await proxy.close();
     await server.remove();
   });
-  const start = async (url = server.url, isHeard = true) => {
-    const instance = await open(url, { isHeard });
+  const start = async (url = server.url, hasSubscribers = true) => {
+    const instance = await open(url, { hasSubscribers });
     instances.push(instance);
     return instance;
   };

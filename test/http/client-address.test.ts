@@ -63,7 +63,7 @@ const ROWS: Row[] = [
   ['10.0.0.0/8', 'the network of the proxy', false, via('192.0.2.1', '192.0.2.2', '192.0.2.3')],
   [
     '10.0.0.0/8',
-    'the last address that is no proxy counts',
+    'the last address that is not a proxy counts',
     true,
     via('1.1.1.1, 192.0.3.1, 10.9.9.9', '2.2.2.2, 192.0.3.1', '192.0.3.1, 10.3.3.3, 10.4.4.4'),
   ],

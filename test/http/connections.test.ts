@@ -105,7 +105,7 @@ describe('a connection is closed', () => {
     await lasting.close();
   });
 
-  test('at once if its address has three quarters of all that there may be', async () => {
+  test('at once if its address has three quarters of MAX_CONNECTIONS', async () => {
     const held = Array.from({ length: 15 }, () => open());
     await until(async () => (await connections()) === 15);
     // An accepted one that sends nothing gets 408.

@@ -57,7 +57,7 @@ onPostgres('while others lock the stock', () => {
     return rows[0];
   };
 
-  test('an order is answered at the deadline, cancelled on the server, and does not happen afterwards', async () => {
+  test('an order over the deadline gets 503, is cancelled on the server, and is not placed afterwards', async () => {
     const begun = performance.now();
     const { errors, data } = await gateway.graphql(ORDER);
     expect(performance.now() - begun).toBeLessThan(LIMIT_MS + 400);
@@ -68,7 +68,7 @@ onPostgres('while others lock the stock', () => {
     expect(await stock()).toEqual({ quantity: 10, orders: 0 });
   });
 
-  test('so is a transaction, over REST', async () => {
+  test('a transaction over REST too', async () => {
     const change = gateway.app.inject({ method: 'PUT', url: '/store/inventory/1', payload: { quantity: 3 } });
     const response = await change;
     expect([response.statusCode, response.json()]).toMatchObject([503, { code: 'SERVICE_UNAVAILABLE', message: SLOW }]);
@@ -76,7 +76,7 @@ onPostgres('while others lock the stock', () => {
     expect(await stock()).toEqual({ quantity: 10, orders: 0 });
   });
 
-  test('so is one over WebSocket', async () => {
+  test('an operation over WebSocket too', async () => {
     const client = createClient({
       url: `${url.replace('http', 'ws')}/graphql`,
       webSocketImpl: WebSocket,
@@ -98,7 +98,7 @@ onPostgres('while others lock the stock', () => {
     expect(rows).toHaveLength(0);
   });
 
-  test('what nobody waits for is cancelled', async () => {
+  test('an operation whose client disconnects is cancelled', async () => {
     const leaving = new AbortController();
     const body = JSON.stringify({ query: ORDER });
     const headers = { 'content-type': 'application/json' };
@@ -114,7 +114,7 @@ onPostgres('while others lock the stock', () => {
     expect(await stock()).toEqual({ quantity: 10, orders: 0 });
   });
 
-  test('others are served, though one caller has all that it may have and more', async () => {
+  test('other callers are served while one caller is over its limits', async () => {
     const [greedy, modest] = await Promise.all([gateway.createKey(), gateway.createKey()]);
     const orders = Array.from({ length: 20 }, () => gateway.graphql(ORDER, {}, greedy.headers));
     await until(async () => (await active()) >= 4);

@@ -95,7 +95,7 @@ test('each of two operations in a document reports its own', async () => {
 });
 
 describe('headers', () => {
-  test('give the earliest dates of all that is deprecated', async () => {
+  test('give the earliest dates of all deprecated elements', async () => {
     const { headers } = await gateway.graphql('{ pets { nodes { name categoryId } } }');
     expect(headers).toMatchObject({
       deprecation: `@${Date.UTC(2026, 9, 1) / 1000}`,
@@ -118,7 +118,7 @@ describe('headers', () => {
     expect((await gateway.graphql(both)).headers['x-stability']).toBe('experimental');
   });
 
-  test('are sent with refusals too, and over GET', async () => {
+  test('are sent with rejections too, and over GET', async () => {
     const refused = await gateway.graphql('{ pet(id: 1) { categoryId } }', undefined, {
       'x-api-key': undefined,
     });

@@ -31,7 +31,7 @@ test('while all is well both respond 200 and name what was checked', async () =>
   expect((await gateway.server.inject({ method: 'POST', url: '/readyz' })).statusCode).toBe(405);
 });
 
-test('both are free, carry the limit headers, and are open to callers that are refused everything else', async () => {
+test('both are free, carry the limit headers, and respond to callers whose other requests are rejected', async () => {
   for (const url of ['/livez', '/readyz']) {
     const first = toldBy((await get(url)).headers);
     expect(toldBy((await get(url)).headers).remaining).toBe(first.remaining);
@@ -75,7 +75,7 @@ test('neither waits for the look-up of a key', async () => {
   expect(inTime.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
 });
 
-test('a database that hangs is waited for at most a second, and asked once at a time', async () => {
+test('a database that hangs delays the response by at most a second, and is checked once at a time', async () => {
   let answer = () => {};
   const asked = jest.spyOn(gateway.database, 'canWrite').mockImplementation(
     () =>

@@ -99,7 +99,7 @@ onPostgres('two instances on one PostgreSQL', () => {
     }
   });
 
-  test('while one instance runs it the other refuses at once, and a killed one leaves nothing stuck', async () => {
+  test('while one instance runs a request the other rejects it at once, and a killed instance blocks no key', async () => {
     const [first, second] = instances as [GatewayProcess, GatewayProcess];
     const order = { petId: 1, quantity: 3 };
     const blocker = new Client({ connectionString: database.url });
@@ -152,7 +152,7 @@ describe('kill -9 during requests with keys', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('when retried, each makes one order, and those that had a response get the same one', async () => {
+  test('each retried request makes one order, and a request that had a response gets the same one', async () => {
     const answered = new Map<string, string>();
     const keys = Array.from({ length: 120 }, (_, i) => `order-${i}`);
     let gateway = await GatewayProcess.start(environment);

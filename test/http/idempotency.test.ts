@@ -162,7 +162,7 @@ describe('a request that did not run is not stored', () => {
     expect([corrected.status < 300, corrected.code, isReplayed(corrected)]).toEqual([true, undefined, false]);
   });
 
-  test('one over the limit', async () => {
+  test('a request over the limit', async () => {
     const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 9 });
     for (const [key, status] of [
       ['A', 201],
@@ -174,14 +174,14 @@ describe('a request that did not run is not stored', () => {
     expect(outcome(await send('POST /pets', RABBIT, 'B', headers))).toEqual([201, undefined, false]);
   });
 
-  test('one without the scope, or with a wrong key', async () => {
+  test('a request without the scope, or with a wrong key', async () => {
     const reader = await gateway.createKey({ scopes: ['READ'] });
     expect((await send('POST /pets', RABBIT, 'k', reader.headers)).status).toBe(403);
     expect((await send('POST /pets', RABBIT, 'k', { 'x-api-key': 'wrong' })).status).toBe(401);
     expect(await count('idempotency_keys')).toBe(0);
   });
 
-  test('one with an internal error: nothing of it stays, and it can be retried', async () => {
+  test('a request with an internal error: nothing of it is kept, and it can be retried', async () => {
     await sql('alter table orders add constraint boom check (quantity is distinct from 13)');
     await send('PUT /store/inventory/1', { quantity: 100 });
     const before = await content();
@@ -197,7 +197,7 @@ describe('a request that did not run is not stored', () => {
     expect(outcome(await send(PLACE, order, 'k'))).toEqual([200, undefined, false]);
   });
 
-  test('one whose response is too large to store: nothing is changed', async () => {
+  test('a request whose response is too large to store: nothing is changed', async () => {
     await sql('insert into pets (name, category_id) select $1::text, 1 from generate_series(1, 200)', [
       'x'.repeat(255),
     ]);
@@ -232,7 +232,7 @@ test('a mutation of several root fields is rejected under a key; without one eac
 });
 
 describe('while the first is running', () => {
-  test('one of many runs; the others are rejected, or get its response', async () => {
+  test('one of many concurrent requests runs; the others are rejected, or get its response', async () => {
     const order = () => send('POST /store/orders', { petId: 1, quantity: 1 }, 'k');
     const answers = await Promise.all(Array.from({ length: 20 }, order));
     const done = answers.filter(({ status }) => status === 201);

@@ -134,7 +134,7 @@ describe.each(READS)('on %s', (_interface, on) => {
     expect(told).toMatchObject({ limit: perMinute, remaining: perMinute - 1, windows });
   });
 
-  test('a ban says until when, to any request, and its message how long', async () => {
+  test('every request during a ban is told when it ends, and how long to wait', async () => {
     const { id, headers } = await keyWith(1);
     await repeat(21, on, headers);
     const bannedUntil = new Date(clock + MINUTE).toISOString();
@@ -253,7 +253,7 @@ describe('an operation is charged for its counted root fields, by Apollo and as 
   });
 });
 
-test('of an operation over the limit no field runs and nothing is charged; after Retry-After all of it runs', async () => {
+test('an operation over the limit runs no field and is not charged; after Retry-After it runs', async () => {
   const { headers } = await keyWith(3);
   const create = (name: string) => `${name}: createCategory(input: { name: "${name}" }) { id }`;
   const mutation = `mutation { ${create('one')} ${create('two')} ${create('three')} }`;
@@ -285,7 +285,7 @@ test('an operation that does not fit in a whole minute or day is too complex, an
   }
 });
 
-test('requests free of quota have a ceiling: ten times the quota per minute', async () => {
+test('requests free of quota are limited to ten times the quota per minute', async () => {
   const { headers } = await keyWith(6);
   const free = [
     '{ __typename }',
@@ -307,7 +307,7 @@ test('requests free of quota have a ceiling: ten times the quota per minute', as
   for (const on of free) expect((await ask(gateway, on, { headers })).status).toBe(200);
 });
 
-test('a banned caller gets pages up to that ceiling; beyond it no file stays open, and nothing of it is told', async () => {
+test('a banned caller gets pages up to that limit; beyond it no file stays open, and the response has nothing of the page', async () => {
   const { headers } = await keyWith(2);
   await repeat(23, PETS, headers);
   const openFiles = () => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0);
@@ -359,7 +359,7 @@ test('BAN_AFTER, BAN_SECONDS and BAN_MAX_SECONDS set the rules of bans', async (
   await strict.close();
 });
 
-describe('the ban of an address is not told to a key that is used there', () => {
+describe('a request with a key is not told of the ban of its address', () => {
   const from = '192.0.2.9';
   let key: TestKey;
   beforeAll(async () => {
@@ -409,11 +409,11 @@ describe('a broken body', () => {
   };
   beforeAll(() => gateway.listen());
 
-  test('counts against the key that it came with', async () => {
+  test('counts against the key of the request', async () => {
     expect(await send(await gateway.createKey())).toEqual([['HTTP/1.1 400'], 59]);
   });
 
-  test('gets no second answer after the rejection of its head', async () => {
+  test('gets no second response after its headers were rejected', async () => {
     expect(await send(await gateway.createKey({ scopes: ['READ'] }))).toEqual([['HTTP/1.1 403'], 59]);
   });
 });

@@ -71,7 +71,7 @@ test('decisions of the limiter are counted, and each ban once', async () => {
   });
 });
 
-test('nothing that a client makes up becomes a label, and no secret appears', async () => {
+test('no label has a value that a client chooses, and no secret appears', async () => {
   const key = await gateway.createKey();
   await gateway.graphql('query Invented { madeUpAlias: pets { totalCount } }', {}, key.headers);
   await gateway.app.inject({
@@ -117,7 +117,7 @@ test.each([
   expect(metricsUrl(host, 9464)).toBe(url);
 });
 
-test('with a port of their own metrics are served there only', async () => {
+test('with METRICS_PORT metrics are served on that port only', async () => {
   const config = readConfig({ LOG_LEVEL: 'silent', ADMIN_API_KEY: ADMIN_KEY, METRICS_PORT: '0' });
   const { server, metrics } = await createApp(config, gateway.database);
   const answer = await server.inject({ url: '/metrics', headers: { 'x-api-key': ADMIN_KEY } });

@@ -14,7 +14,7 @@ function block(ms: number): void {
   while (performance.now() < end);
 }
 
-test('a lagging process refuses further work, still reports its state, and recovers by itself', async () => {
+test('a lagging process rejects requests, still responds to health checks, and recovers by itself', async () => {
   const small = await gateway.another();
   const get = (url: string) => small.app.inject({ url });
   expect((await get('/pets')).statusCode).toBe(200);

@@ -92,7 +92,7 @@ describe.each<[name: string, callerOf: () => Headers]>([
   ['a key', () => mine.headers],
   ['an address', () => ({})],
 ])('requests of %s whose bodies do not arrive', (_name, callerOf) => {
-  test('take at most a quarter of the slots; more get 429, which takes no quota and bans nobody', async () => {
+  test('take at most a quarter of the slots; more get 429, which uses no quota and counts towards no ban', async () => {
     const headers = callerOf();
     const before = (await read(headers, 'GET /rate_limit')).told.remaining;
     const halves = Array.from({ length: SLOTS }, () => sendHalf(headers));
@@ -117,7 +117,7 @@ describe.each<[name: string, callerOf: () => Headers]>([
   });
 });
 
-test('when several callers have taken all slots, everybody gets 503 at once, except for health', async () => {
+test('when several callers have taken all slots, every request gets 503 at once, except health checks', async () => {
   const client = socketClient(url, other.headers);
   client.subscribe('subscription { petChanged { kind } }');
   await until(async () => (await running(gateway)) === 1);
@@ -133,7 +133,7 @@ test('when several callers have taken all slots, everybody gets 503 at once, exc
   expect((await read(other.headers)).status).toBe(200);
 });
 
-test('operations over WebSocket have the same share, and a rejection counts towards nothing', async () => {
+test('operations over WebSocket have the same limit, and a rejection counts towards no quota and no ban', async () => {
   const client = socketClient(url, mine.headers);
   client.subscribe('subscription { petChanged { kind } }');
   await until(async () => (await running(gateway)) === 1);
@@ -162,7 +162,7 @@ test('a body that does not arrive in time gets 408, and its connection is closed
   await hasty.close();
 });
 
-describe('work whose client has left', () => {
+describe('work whose client has disconnected', () => {
   /** Delays calls until they are released. */
   function hold<T extends object, K extends keyof T>(target: T, name: K) {
     const original = target[name] as (...args: unknown[]) => unknown;

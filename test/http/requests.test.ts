@@ -80,7 +80,7 @@ describe.each(ACCEPTS)('errors at /graphql have the type that the client accepts
 });
 
 test.each(['text/csv', 'image/png', 'application/*;q=0'])(
-  'nothing runs if %s is all that is accepted',
+  'nothing runs if the client accepts only %s',
   async (accept) => {
     const headers = { accept };
     expect(rejection(await ask(gateway, CREATE, { headers }))).toEqual([406, JSON_TYPE, 'NOT_ACCEPTABLE']);

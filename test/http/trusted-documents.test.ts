@@ -224,7 +224,7 @@ describe('where only trusted documents run', () => {
     'query A { viewer { plan } } query B { pet(id: 1) { id } }',
     'mutation { __typename }',
     'subscription { petChanged { kind } }',
-  ])('other operations are refused: %s', async (query) => {
+  ])('other operations are rejected: %s', async (query) => {
     expect((await post(closed, { query, operationName: 'A' })).status).toBe(403);
   });
 
@@ -356,7 +356,7 @@ describe('a start with a manifest', () => {
       manifest(['subscription', 'A', 'subscription A { petChanged { pet { orders { nodes { id } } } } }', '1']),
       'subscription A (1): An event of a subscription holds rows',
     ],
-  ])('%s is refused in one line', (_what, content, reason) => {
+  ])('%s is rejected in one line', (_what, content, reason) => {
     const file = written(content);
     expect(() => TrustedDocuments.read(file, BOUNDS)).toThrow(reason);
     expect(() => TrustedDocuments.read(file, BOUNDS)).toThrow(new RegExp(`^TRUSTED_DOCUMENTS ${file}: [^\n]+$`));

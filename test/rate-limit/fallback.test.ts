@@ -12,11 +12,18 @@ const subject = { id: 'caller', quota: PLANS.FREE };
 let limiter: Limiter;
 let changes: string[];
 
-function open(redis: LimiterOptions['redis'], share?: number): void {
+function open(redis: LimiterOptions['redis'], fallbackFraction?: number): void {
   changes = [];
   const onState = (state: string, error?: unknown) =>
     changes.push(error instanceof Error ? `${state}: ${error.message}` : state);
-  limiter = new Limiter({ bans: BANS, now: Date.now, redis, retryMs: 40, onState, ...(share && { share }) });
+  limiter = new Limiter({
+    bans: BANS,
+    now: Date.now,
+    redis,
+    retryMs: 40,
+    onState,
+    ...(fallbackFraction && { fallbackFraction }),
+  });
 }
 afterEach(() => limiter.close());
 
@@ -61,7 +68,7 @@ describe('a Redis that stops responding', () => {
     expect(changes).toEqual(['fallback: no answer within 30 ms', 'redis']);
   });
 
-  test('time and again does not grant a new share each time', async () => {
+  test('repeatedly does not grant the fraction each time', async () => {
     let allowed = 0;
     for (let time = 0; time < 2; time++) {
       redis.behaviour = 'rejects';
@@ -104,7 +111,7 @@ describe('a Redis that stops responding', () => {
   });
 });
 
-test('the share is configurable, and at least one request', async () => {
+test('the fraction is configurable, and at least one request', async () => {
   open(Object.assign(new RedisStub(), { behaviour: 'rejects' }), 0.001);
   expect(await countAllowed(2)).toBe(1);
   expect(await limits()).toEqual([1, 1]);
@@ -154,7 +161,7 @@ withServer('a Redis server', () => {
     expect(await limits()).toEqual([60, 1000]);
   });
 
-  test('that is away: its client reports why, until it is back', async () => {
+  test('that is stopped: its client reports why, until the server is back', async () => {
     const client = await connectRedis(server.url);
     const reason = () => faultOf(client)?.message;
     expect(reason()).toBeUndefined();

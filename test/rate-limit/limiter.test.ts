@@ -66,7 +66,7 @@ if (HAS_REDIS) {
     });
     afterAll(() => Promise.all(limiters.map(({ limiter }) => limiter.close())));
 
-    test('responds to any requests, one by one or together, as memory does', async () => {
+    test('decides any requests, one by one or together, as the store in memory does', async () => {
       let run = 0;
       const property = fc.asyncProperty(sequences, async (sequence) => {
         const id = `run ${++run}`;

@@ -87,10 +87,10 @@ function clocked(open: (now: Clock) => Counter, setClock?: (ms: number) => Promi
   return { limiter: open(now), now, advance };
 }
 
-function stubbed(behaviour: RedisStub['behaviour'], share: number): ClockedLimiter {
+function stubbed(behaviour: RedisStub['behaviour'], fallbackFraction: number): ClockedLimiter {
   return clocked((now) => {
     const redis = Object.assign(new RedisStub(now), { behaviour });
-    return new Limiter({ bans: BANS, now, redis, share });
+    return new Limiter({ bans: BANS, now, redis, fallbackFraction });
   });
 }
 

@@ -49,7 +49,7 @@ function run(sequence: readonly Request[]): (Request & { state: State; status: L
 }
 
 describe('the rules', () => {
-  test('allow a refused request after the wait they report, and not before', () => {
+  test('allow a rejected request after the reported wait, and not before', () => {
     let refused = 0;
     fc.assert(
       fc.property(requests, (sequence) => {

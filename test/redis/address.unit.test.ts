@@ -83,24 +83,24 @@ const FORM = {
 };
 
 test.each([
-  ['redis://a/x', `${FORM.server}the database is a number`],
-  ['redis://a/1/2', `${FORM.server}the database is a number`],
+  ['redis://a/x', `${FORM.server}the database must be a number`],
+  ['redis://a/1/2', `${FORM.server}the database must be a number`],
   ['redis://a:1,b:2', `${FORM.server}several hosts need redis+sentinel:// or redis+cluster://`],
-  ['redis://a:0', `${FORM.server}a host is not one`],
-  ['redis://a:65536', `${FORM.server}a host is not one`],
+  ['redis://a:0', `${FORM.server}hosts must be names or addresses, with ports from 1 to 65535`],
+  ['redis://a:65536', `${FORM.server}hosts must be names or addresses, with ports from 1 to 65535`],
   ['redis://', `${FORM.server}user and password must be percent-encoded, and a host is needed`],
   ['redis://a#b', `${FORM.server}user and password must be percent-encoded, and a host is needed`],
   ['redis://u:%zz@a', `${FORM.server}user and password must be percent-encoded`],
-  ['redis://a?family=6', `${FORM.server}after the question mark it knows nothing without TLS (rediss)`],
-  ['rediss://a?ca=x', `${FORM.server}after the question mark it knows sslrootcert, sslcert, sslkey`],
+  ['redis://a?family=6', `${FORM.server}parameters need TLS (rediss)`],
+  ['rediss://a?ca=x', `${FORM.server}the parameters are sslrootcert, sslcert, sslkey`],
   ['rediss://a?sslcert=x', `${FORM.server}sslcert and sslkey need each other`],
   ['redis+sentinel://a:1,b:2', `${FORM.sentinel}the name of the master is missing`],
   ['redis+sentinel://a:1/', `${FORM.sentinel}the name of the master is missing`],
-  ['redis+sentinel://a:1,/shop', `${FORM.sentinel}a host is not one`],
-  ['redis+sentinel://a:1/shop/x', `${FORM.sentinel}the database is a number`],
-  ['redis+cluster://a:1/1', `${FORM.cluster}a cluster has no databases to choose from`],
+  ['redis+sentinel://a:1,/shop', `${FORM.sentinel}hosts must be names or addresses, with ports from 1 to 65535`],
+  ['redis+sentinel://a:1/shop/x', `${FORM.sentinel}the database must be a number`],
+  ['redis+cluster://a:1/1', `${FORM.cluster}a cluster has no numbered databases`],
   ['redis+socket://a', 'must be a URL that starts with redis://, rediss://, redis+sentinel:// or redis+cluster://'],
-])('%s is refused with what it must be', (url, message) => {
+])('%s is rejected with the form that it must have', (url, message) => {
   expect(() => parseRedisAddress(url)).toThrow(new Error(message));
 });
 

@@ -6,9 +6,9 @@ import { RedisStore } from '../../src/rate-limit/redis-store';
 import { connectRedis, connectToPublish } from '../../src/redis/redis-client';
 import { BANS } from '../rate-limit/scenarios';
 
-/** What of one gateway uses Redis: its limits and its events. */
+/** The limiter and the event relay of a gateway. */
 export class Instance {
-  /** The changes that other instances announced. */
+  /** The changes received from other instances. */
   readonly heard: Change[] = [];
 
   private constructor(
@@ -26,7 +26,7 @@ export class Instance {
     const relay = new RedisRelay(publisher, subscriber, {
       columns: [],
       notify,
-      isHeard: () => true,
+      hasSubscribers: () => true,
       onState: () => undefined,
     });
     const instance = new Instance(limiter, relay);

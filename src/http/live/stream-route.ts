@@ -18,7 +18,7 @@ import type { RequestsInProgress } from '../requests-in-progress';
 import { type LiveOperations, withParsedVariables } from './live-operations';
 
 const EVENT_STREAM = 'text/event-stream';
-/** How often an idle stream sends a comment, so that neither side nor a proxy takes the connection for dead. */
+/** How often an idle stream sends a comment, so that no proxy closes the connection as idle. */
 const KEEP_ALIVE_MS = 12_000;
 
 export interface StreamRouteOptions {
@@ -29,9 +29,9 @@ export interface StreamRouteOptions {
 }
 
 /**
- * `/graphql/stream`: GraphQL over server-sent events, each operation on a connection of its own (the "distinct connections
- * mode" of the graphql-sse protocol). A refused operation gets its own status, as at `/graphql`; the handler of graphql-sse
- * answers 200 whatever the outcome, and cannot end its streams on shutdown.
+ * `/graphql/stream`: GraphQL over server-sent events, in the "distinct connections mode" of the graphql-sse protocol. A
+ * rejected operation gets the status of its error, as at `/graphql`. The handler of graphql-sse is not used: it responds with
+ * 200 in any case, and cannot end its streams on shutdown.
  */
 export async function streamRoute(
   app: FastifyInstance,
@@ -51,7 +51,7 @@ export async function streamRoute(
     const { result } = await live.run(sent, requestOf(request), presentedKey(request), isSafe);
     reply.headers(headersOf(result));
     if (!(result instanceof RunningSubscription) && result.status !== 200) {
-      // The limit on concurrent operations has no window whose end could be given.
+      // The limit on concurrent operations has no window, so no better time is known.
       if (result.status === 429) reply.header('retry-after', '5');
       if (result.status === 405) reply.header('allow', 'POST');
       return reply
@@ -90,7 +90,7 @@ class EventStream extends Readable {
     private readonly onOver: () => void,
   ) {
     super();
-    // Sends the head, so that the client knows at once that the stream is open.
+    // Sends the headers, so that the client knows at once that the stream is open.
     this.push(':\n\n');
   }
 

@@ -20,7 +20,7 @@ import type { Limiter } from '../../rate-limit/limiter';
 import { Meter } from '../../rate-limit/meter';
 import { PLANS } from '../../rate-limit/plans';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
-import { type AccessLog, type Incoming, isTurnedAway } from '../access-log';
+import { type AccessLog, type Incoming, isBanned } from '../access-log';
 import { type Keys, presentedKey } from '../caller';
 import { CONSTANT_HEADERS } from '../common-headers';
 import { BODY_LIMIT } from '../error-handling';
@@ -309,7 +309,7 @@ export class WebSockets {
     const status = live.result instanceof RunningSubscription ? 200 : live.result.status;
     const told = { operation, operationName, status, code: worst?.code, ms: performance.now() - started };
     const entry = { requestId: incoming.id, method: 'WEBSOCKET', caller: caller.id, ...told };
-    accessLog.record(entry, isTurnedAway(status, request.meter), worst && { ...worst, interface: 'graphql' });
+    accessLog.record(entry, isBanned(status, request.meter), worst && { ...worst, interface: 'graphql' });
     return live;
   }
 

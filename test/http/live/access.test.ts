@@ -51,7 +51,7 @@ describe('a subscription counts as one request, events are free', () => {
   });
 });
 
-test('a caller with no requests left is refused, with the time to wait', async () => {
+test('a caller with no requests left is rejected, with the time to wait', async () => {
   const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 1 });
   await gateway.app.inject({ url: '/pets', headers });
   const { error } = await open(socketClient(url, headers)).subscribe(SUBSCRIPTION).untilOver();
@@ -66,7 +66,7 @@ test('a caller with no requests left is refused, with the time to wait', async (
   expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'RATE_LIMITED' } }] });
 });
 
-test('without the scope an operation is refused over each protocol, and counted', async () => {
+test('without the scope an operation is rejected over each protocol, and counted', async () => {
   const over = await open(socketClient(url)).subscribe(SUBSCRIPTION).untilOver();
   expect(codeOf(over.error)).toBe('UNAUTHENTICATED');
   const stream = await open(streamClient(url)).subscribe(SUBSCRIPTION).untilOver();
@@ -119,7 +119,7 @@ describe('a key is read', () => {
     });
   });
 
-  test('and one that is no text closes with 4403', async () => {
+  test('and a value that is not a string closes with 4403', async () => {
     const { whole } = await gateway.createKey();
     for (const apiKey of [5, [whole], { toString: whole }]) {
       const { error } = await open(socketClient(url, { apiKey })).subscribe(SUBSCRIPTION).untilOver();
@@ -127,13 +127,13 @@ describe('a key is read', () => {
     }
   });
 
-  test('but null is none, and what else a client says of itself is not read', async () => {
+  test('but null counts as no key, and other parameters are ignored', async () => {
     const params = { apiKey: null, client: { toString: 'x' } };
     const { answers } = await open(socketClient(url, params)).subscribe('{ viewer { apiKey { id } } }').untilOver();
     expect(answers).toMatchObject([{ data: { viewer: { apiKey: null } } }]);
   });
 
-  test('and a wrong one closes with 4403, and counts against the address', async () => {
+  test('and a wrong key closes with 4403, and counts against the address', async () => {
     const before = await remaining({});
     const wrong = `ps_000000000000_${'x'.repeat(32)}`;
     const { error } = await open(socketClient(url, { apiKey: wrong }))
@@ -165,7 +165,7 @@ test('operations of a revoked key end, and it can start no more', async () => {
   expect((await client.subscribe(SUBSCRIPTION).untilOver()).error).toMatchObject({ code: 4403 });
 });
 
-test('operations per caller are limited across all protocols; those that end make room', async () => {
+test('operations per caller are limited across all protocols; an operation that ends releases its slot', async () => {
   const { headers } = await gateway.createKey();
   const client = open(socketClient(url, headers));
   const first = client.subscribe(SUBSCRIPTION);

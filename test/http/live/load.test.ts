@@ -145,7 +145,7 @@ test('clients that disconnect leave nothing behind', async () => {
   expect(await metric('requests_in_progress')).toBe(1);
 });
 
-test('data that many subscribers ask for is read once', async () => {
+test('data selected by many subscribers is read once', async () => {
   const client = socketClient(url, headers);
   const received = Array.from({ length: 200 }, () =>
     client.subscribe('subscription { petChanged { kind pet { name } } }'),

@@ -151,7 +151,7 @@ describe('an upgrade', () => {
     else expect(await rejectedWith(connectTo(headers()))).toMatchObject({ status, code });
   });
 
-  test('is 429 for a caller with too many connections; closed ones make room', async () => {
+  test('is 429 for a caller with too many connections; a closed connection releases its slot', async () => {
     const { headers } = await gateway.createKey();
     const opened = await Promise.all(Array.from({ length: 20 }, () => open(headers)));
     const rejected = await rejectedWith(connectTo(headers));

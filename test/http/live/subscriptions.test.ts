@@ -217,7 +217,7 @@ describe('no event is sent', () => {
   const keyed = (query: string, idempotencyKey: string) =>
     gateway.graphql(query, undefined, { 'idempotency-key': idempotencyKey });
 
-  test('for a refused change', async () => {
+  test('for a rejected change', async () => {
     await gateway.graphql('mutation { updatePet(id: 1, input: { categoryId: 99 }) { id } }');
     await gateway.graphql('mutation { deletePet(id: 99) { id } }');
     expect(await mark()).toEqual([]);
@@ -295,7 +295,7 @@ describe('subscribers of one event', () => {
     expect(log.ofShop).toHaveLength(statements);
   });
 
-  test('that have other variables have responses of their own', async () => {
+  test('with other variables get other responses', async () => {
     const client = open();
     const query = 'subscription ($isNamed: Boolean!) { petChanged { pet { id name @include(if: $isNamed) } } }';
     const received = [true, false].map((isNamed) => client.subscribe(query, { isNamed }));

@@ -69,7 +69,7 @@ function idIn(body: string): string | undefined {
   return /"requestId": ?"([^"]+)"/.exec(body)?.[1];
 }
 
-describe('a bug is logged once, in full, under the id that the caller gets, who learns nothing else about it', () => {
+describe('an internal error is logged once, in full, under the request id; the response says nothing else about it', () => {
   test.each(REQUESTS)('in the data of %s', async (_what, status, request) => {
     await gateway.app.inject({ ...post, payload });
     breakReads();

@@ -54,7 +54,7 @@ async function subscribed(client: Subscriber): Promise<void> {
 }
 
 test.each(INTERFACES)(
-  'while the database is out of reach, an operation %s counts as failed, though it is 200',
+  'while the database is unreachable, an operation %s counts as failed, though its status is 200',
   async (_by, ask) => {
     jest.spyOn(gateway.database, 'query').mockRejectedValue(UNREACHABLE);
     const { line, ...gained } = await observed(ask);
