@@ -73,7 +73,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
   answerOtherMethods(app, GRAPHQL_PATH, ['GET', 'HEAD', 'POST']);
 }
 
-/** Whether another document may run in place of the one that a request sends. */
+/** Whether an equivalent document may run in place of the document of a request. */
 function isReplaceable({ headers }: FastifyRequest, { extensions, variables }: Parameters): boolean {
   // The text of a document is compared by idempotency keys, and with the hash of a persisted query.
   if (headers[IDEMPOTENCY_KEY] !== undefined || (extensions !== undefined && extensions !== null)) return false;

@@ -47,7 +47,7 @@ export class Metrics implements Exposition {
   private waiting: { readonly operation: string; readonly status: number; readonly ms: number }[] = [];
   private hasProcessMetrics = false;
 
-  /** @param metrics those that are read on collection. */
+  /** @param metrics the metrics that are read on collection. */
   constructor(metrics: readonly Metric[]) {
     register(metrics, this.registry);
     // Alerts see only increases, so each series starts at 0.

@@ -30,10 +30,8 @@ interface Connection {
 const CONNECTION = Symbol('connection');
 type KnownSocket = Socket & { [CONNECTION]?: Connection };
 
-/** An entry in the list of requests and operations in progress. */
+/** The slot of a request or operation in progress. */
 interface Slot {
-  /** Position in the list; -1 once it is released. */
-  index: number;
   /** The caller that it is counted against; `undefined` before the caller is known, and if the request is rejected. */
   caller?: string;
   /** The response, until it is sent or the client disconnects; `undefined` for operations over WebSocket. */
@@ -72,7 +70,7 @@ export class RequestsInProgress {
   /** Whether every connection is closed with its next response. */
   isClosing = false;
 
-  private readonly slots: Slot[] = [];
+  private readonly slots = new Set<Slot>();
   /** The number of counted requests and operations by caller. */
   private readonly perCaller = new Map<string, number>();
   private readonly mostPerCaller: number;
@@ -198,7 +196,8 @@ export class RequestsInProgress {
 
   /** A response on the connection that is not complete yet. */
   pendingOn(socket: Socket): FastifyReply | undefined {
-    return this.slots.find(({ reply }) => reply?.request.raw.socket === socket)?.reply;
+    for (const { reply } of this.slots) if (reply?.request.raw.socket === socket) return reply;
+    return undefined;
   }
 
   /** The request on the connection whose body is incomplete. Its response may have been sent. */
@@ -216,19 +215,15 @@ export class RequestsInProgress {
   }
 
   private take(reply?: FastifyReply): Slot {
-    const slot: Slot = { index: this.slots.length, caller: undefined, reply, isCounted: true, isTimed: true };
-    this.slots.push(slot);
+    const slot: Slot = { caller: undefined, reply, isCounted: true, isTimed: true };
+    this.slots.add(slot);
     this.count += 1;
     return slot;
   }
 
-  /** Removes a slot from the list; the last one takes its position. */
   private release(slot: Slot): void {
     this.stopCounting(slot);
-    const last = this.slots.pop();
-    if (!last || last === slot) return;
-    this.slots[slot.index] = last;
-    last.index = slot.index;
+    this.slots.delete(slot);
   }
 
   private sweep(): void {

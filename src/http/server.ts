@@ -102,11 +102,11 @@ export function pipeline(options: ServerOptions, routes: Install): readonly Stag
     // Lets scripts of other origins read the response, rejections included.
     ['onRequest', 'CORS', allowOrigins(corsOrigins)],
     // Rejects before the body is read: no Host or several (400), overload (503), too many requests of this caller in
-    // progress (429), a wrong key (401), and what the route rejects by the head alone: scope (403), method (405), Accept (406).
+    // progress (429), a wrong key (401). Then the checks of the route: scope (403), method (405), Accept (406).
     ['onRequest', 'early rejection', rejectEarly(requests)],
     // Reads the body: too large (413), of another type (415), not JSON (400).
     ['parsing', 'body', { install: acceptExactJsonBodies }],
-    // Runs a GraphQL or REST operation, or sends a page or a probe's result. Operations charge the caller (429).
+    // Runs a GraphQL or REST operation, or sends a page or a health check. Operations charge the caller (429).
     ['handler', 'route', { install: routes }],
     // Turns errors of all stages above, and unknown paths (404), into the error format of the interface that was called.
     ['error', 'error', { install: (app) => answerErrors(app, portal.missing) }],

@@ -48,7 +48,7 @@ const MAX_UNREAD = 1024 * 1024;
 const MESSAGES_PER_SECOND = 100;
 /** Bytes that count as one message, whatever they are: frames may be empty, and a message may never end. */
 const MESSAGE_BYTES = 10 * 1024;
-/** Messages that a caller may send at once, beside those that start and stop all the operations that it may have. */
+/** Messages that a caller may send at once, besides the messages that start and stop all of its operations. */
 const BURST = 100;
 /** Callers whose message counters are kept. The least recently used one is evicted, and starts with a full burst again. */
 const MAX_CALLERS = 10_000;
