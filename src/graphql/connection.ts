@@ -117,7 +117,8 @@ export function pageQuery<Row>(table: Table<Row>, args: PageArgs, filter: Filter
   const tag = listTag(table, order, descending);
   const { kind } = orderOf(table, order).column;
   const checks = new Checks();
-  checks.value('filter.name', SEARCH, filters.name);
+  for (const name in table.filters)
+    if (table.filters[name]?.kind === 'name') checks.value(`filter.${name}`, SEARCH, filters[name]);
   const bound = (path: 'after' | 'before') => {
     const cursor = args[path];
     if (cursor === undefined || cursor === null) return undefined;

@@ -18,9 +18,13 @@ const found = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map
 /** The pages and what is beside them. */
 const DOCUMENTS = [...PAGES, 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'bench/README.md'];
 
+// Customers and the bookshop are written by the reader.
 test.each(DOCUMENTS)('every file that %s names exists', (page) => {
   const prose = textOf(page).replace(/```[\s\S]*?```/g, '');
-  const named = found(prose, /`((?!customers)[\w-]+\/[\w./-]+\.(?:[cm]?[jt]s|json|prisma|sql|ya?ml|md|css|html))`/g);
+  const named = found(
+    prose,
+    /`((?!customers|\S*bookshop)[\w-]+\/[\w./-]+\.(?:[cm]?[jt]s|json|prisma|sql|ya?ml|md|css|html))`/g,
+  );
   // The pages name files of the source by their path below src.
   const roots = ['', 'src', page.includes('/') ? page.slice(0, page.lastIndexOf('/')) : ''];
   expect(named.filter((path) => !roots.some((root) => existsSync(join(PROJECT, root, path))))).toEqual([]);

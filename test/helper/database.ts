@@ -61,10 +61,13 @@ async function createOn(server: string): Promise<string> {
 }
 
 /** Empties every table, so that the next test file finds the database as new. */
-export function truncate(database: Database): Promise<unknown[]> {
-  const tables = 'orders, inventory, pets, categories, idempotency_keys, api_keys, usage_days, usage_flushes';
-  return database.query(statement(`truncate ${tables} restart identity`), []);
+export async function truncate(database: Database): Promise<void> {
+  const [found] = await database.query<{ names: string }>(TABLES, []);
+  await database.query(statement(`truncate ${found?.names} restart identity`), []);
 }
+
+const TABLES = statement(`select string_agg(quote_ident(tablename), ', ') as names from pg_tables
+  where schemaname = 'public' and tablename <> '_prisma_migrations'`);
 
 /** Deletes every row except of `api_keys`, and restarts the ids: a tenth of the time of `truncate` on few rows. */
 export async function emptyDatabase(database: Database): Promise<void> {

@@ -1,11 +1,15 @@
 import { type FormattedExecutionResult, type GraphQLField, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { contractSchema } from '../../src/app/contract';
+import { gatewayDomains } from '../../src/app/domains';
+import { isErrorCode } from '../../src/errors/codes';
 import { errorsOf } from '../../src/graphql/errors-directive';
-import { PETSTORE_ERRORS } from '../../src/petstore/errors';
 import { perWorker } from './per-worker';
 
 /** Errors by a field's own rules; an argument's type is no such rule. */
-const OWN = new Set([...Object.keys(PETSTORE_ERRORS), 'NOT_FOUND', 'PRECONDITION_FAILED', 'UNKNOWN_REFERENCE']);
+const OWN = new Set([
+  ...Array.from(gatewayDomains().errors.keys()).filter((code) => !isErrorCode(code)),
+  ...['NOT_FOUND', 'PRECONDITION_FAILED', 'UNKNOWN_REFERENCE'],
+]);
 
 /** @throws Error if a root field has failed with an error by its own rules that its `@errors` does not name. */
 export function holdToDeclaredErrors(query: string, errors: FormattedExecutionResult['errors']): void {

@@ -1,0 +1,141 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { buildSchema, parse, validate } from 'graphql';
+import { PROJECT } from '../helper/command';
+import { type Received, socketClient } from '../helper/live';
+import { GatewayProcess } from '../helper/process';
+import { Reader, stepsOf, textOf } from './documented';
+
+const PAGE = 'docs/make-it-yours.md';
+const run = promisify(execFile);
+
+/** What a clone of the repository does not have. */
+const NOT_CLONED =
+  /^(\.git|dist|data|node_modules|bench\/(node_modules|results)|src\/(database\/generated|portal\/vendor))$/;
+
+/** A fresh clone, whose packages are those that are installed here. */
+function clone(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'bookshop-'));
+  cpSync(PROJECT, copy, { recursive: true, filter: (path) => !NOT_CLONED.test(relative(PROJECT, path)) });
+  mkdirSync(join(copy, 'node_modules'));
+  // The tests of the copy have a cache of their own.
+  for (const name of readdirSync(join(PROJECT, 'node_modules')).filter((each) => each !== '.cache'))
+    symlinkSync(join(PROJECT, 'node_modules', name), join(copy, 'node_modules', name));
+  return copy;
+}
+
+/** A block of code, after the name of its file, if it has one. */
+const BLOCKS = /(?:^`([^`\n]+)`:\n\n)?^```(.*)\n([\s\S]*?)^```/gm;
+
+/** Does what the page says, in its order: writes the files, and runs the blocks of `sh run`. */
+async function follow(copy: string): Promise<string[]> {
+  const written: string[] = [];
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME };
+  for (const [, file, info = '', code = ''] of textOf(PAGE).matchAll(BLOCKS)) {
+    if (info === 'sh run') {
+      const script = `set -e\n${code.replace(/^npm ci$/m, '')}`;
+      await run('bash', ['--norc', '-c', script], { cwd: copy, env });
+    } else if (file && info.endsWith(' file')) {
+      mkdirSync(dirname(join(copy, file)), { recursive: true });
+      writeFileSync(join(copy, file), code);
+      written.push(file);
+    }
+  }
+  return written;
+}
+
+let shop: string;
+let gateway: GatewayProcess;
+let written: string[];
+beforeAll(async () => {
+  shop = clone();
+  written = await follow(shop);
+  gateway = await GatewayProcess.start(
+    { DATA_DIR: join(shop, 'data'), LOG_LEVEL: 'silent', PATH: process.env.PATH ?? '' },
+    [process.execPath, join(shop, 'dist', 'main.js')],
+  );
+}, 600_000);
+afterAll(async () => {
+  await gateway?.stop();
+  rmSync(shop, { recursive: true, force: true });
+});
+
+const get = async (path: string, options?: RequestInit) => {
+  const response = await fetch(gateway.url + path, {
+    ...options,
+    headers: { connection: 'close', ...options?.headers },
+  });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+};
+const send = (method: string, path: string, body: object, headers = {}) =>
+  get(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } });
+
+test('the bookshop prints its name and address, and answers as the page shows', async () => {
+  expect(gateway.stdout).toContain(`Bookshop Gateway 1.0.0 serves at ${gateway.url}`);
+  expect(gateway.report.REST).toBe(`${gateway.url}/books`);
+  const reader = new Reader(gateway.url, '');
+  const steps = stepsOf(PAGE);
+  expect(steps.length).toBeGreaterThan(5);
+  for (const step of steps) expect([step.commands, await reader.type(step)]).toEqual([step.commands, step.output]);
+});
+
+test('REST has ETags, pages, errors in one shape and the headers of limits', async () => {
+  const list = await get('/books?limit=1&sort=-title&shelfId=1');
+  expect(JSON.parse(list.text)).toEqual([{ id: 1, title: 'Middlemarch', author: 'George Eliot', shelfId: 1 }]);
+  expect(list.headers.get('link')).toMatch(/^<\/books\?limit=1&sort=-title&shelfId=1&cursor=\w+>; rel="next"$/);
+
+  const { headers } = await get('/books/2');
+  const etag = headers.get('etag') ?? '';
+  for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'])
+    expect(Number(headers.get(name))).toBeGreaterThan(0);
+  expect(headers.get('ratelimit')).toMatch(/^"minute";r=\d+;t=\d+, "day";r=\d+;t=\d+$/);
+  const change = () => send('PATCH', '/books/2', { author: 'Jane Austen' }, { 'if-match': etag });
+  expect(await change()).toMatchObject({ status: 200, text: expect.stringContaining('"author":"Jane Austen"') });
+  expect(await change()).toMatchObject({ status: 412, text: expect.stringContaining('"code":"PRECONDITION_FAILED"') });
+
+  const missing = await get('/books/99');
+  const requestId = missing.headers.get('x-request-id');
+  const error = { code: 'NOT_FOUND', message: 'Book 99 does not exist.', status: 404, requestId };
+  expect([missing.status, JSON.parse(missing.text)]).toEqual([404, error]);
+  const tooLong = JSON.parse((await get(`/books?title=${'x'.repeat(256)}`)).text);
+  expect(tooLong).toMatchObject({
+    code: 'BAD_USER_INPUT',
+    details: [{ path: 'title', message: expect.stringContaining('255') }],
+  });
+});
+
+test('GraphQL reads shelves with their books, and reports changes', async () => {
+  const query = '{ shelves { nodes { name books(orderBy: { field: TITLE }) { totalCount nodes { title } } } } }';
+  const nodes = [{ title: 'Emma' }, { title: 'Middlemarch' }];
+  expect(await gateway.graphql(query)).toMatchObject({
+    data: { shelves: { nodes: [{ name: 'Classics', books: { totalCount: 2, nodes } }] } },
+  });
+
+  const client = socketClient(gateway.url);
+  const subscribe = (shelf: number): Received =>
+    client.subscribe(`subscription { bookChanged(filter: { shelfIds: [${shelf}] }) { kind book { title } } }`);
+  const [here, elsewhere] = [subscribe(1), subscribe(2)];
+  const deadline = Date.now() + 30_000;
+  while (!here.answers.length && Date.now() < deadline) await send('PATCH', '/books/1', { title: 'Middlemarch' });
+  expect(here.answers[0]).toMatchObject({ data: { bookChanged: { kind: 'UPDATED', book: { title: 'Middlemarch' } } } });
+  expect(elsewhere.answers).toEqual([]);
+  client.close();
+});
+
+test('the contract and the pages are those of the bookshop', async () => {
+  const openapi = JSON.parse((await get('/openapi.json')).text);
+  expect(Object.keys(openapi.paths)).toEqual([
+    ...['/books', '/books/{bookId}', '/shelves', '/shelves/{shelfId}', '/rate_limit', '/usage'],
+  ]);
+  expect(openapi.components.schemas.Book.properties.title).toMatchObject({ minLength: 1, maxLength: 255 });
+  const schema = buildSchema((await get('/schema.graphql')).text);
+  const examples = written.filter((file) => file.endsWith('.graphql'));
+  expect(examples).toHaveLength(1);
+  const [example = ''] = examples;
+  expect(validate(schema, parse(readFileSync(join(shop, example), 'utf8')))).toEqual([]);
+  expect((await get('/docs/errors')).text).toContain('SHELF_FULL');
+  expect((await get('/')).text).toContain('<title>Bookshop Gateway</title>');
+});
