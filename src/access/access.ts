@@ -34,7 +34,7 @@ const OPERATIONS: readonly RestOperation[] = [
     ok: 200,
     summary: 'Get the remaining quota',
     description:
-      'The plan in force and how much of its quota is left. This request costs no quota, and is answered during a ban.',
+      'The plan in force and how much of its quota is left. This request uses no quota.',
     document: 'query getRateLimit { rateLimit { plan windows { name limit remaining resetAt } bannedUntil } }',
   },
   {
@@ -42,7 +42,7 @@ const OPERATIONS: readonly RestOperation[] = [
     ok: 200,
     summary: 'Get your usage by day',
     description:
-      'What the API key of the request has used: one object for each of the last days in UTC, today last. Without a key the list is empty, since anonymous callers are counted together. This request costs no quota, and is answered during a ban.',
+      'What the API key of the request has used: one object for each of the last days in UTC, today last. Without a key the list is empty, since anonymous callers are counted together. This request uses no quota.',
     document: 'query getUsage($days: Int) { viewer { usage(days: $days) { date requests refused bans } } }',
     payload: 'viewer.usage',
   },
