@@ -33,8 +33,7 @@ const OPERATIONS: readonly RestOperation[] = [
     on: 'GET /rate_limit',
     ok: 200,
     summary: 'Get the remaining quota',
-    description:
-      'The plan in force and how much of its quota is left. This request uses no quota.',
+    description: 'The plan in force and how much of its quota is left. This request uses no quota.',
     document: 'query getRateLimit { rateLimit { plan windows { name limit remaining resetAt } bannedUntil } }',
   },
   {
