@@ -17,6 +17,7 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/prisma prisma
 COPY --from=build /app/dist dist
+COPY --from=build /app/src/portal/pages src/portal/pages
 COPY --from=build /app/src/portal/public src/portal/public
 COPY --from=build /app/src/portal/vendor src/portal/vendor
 # The guides at /docs.

@@ -6,7 +6,7 @@ import { renderMermaidSVG } from 'beautiful-mermaid';
 
 const DOCS = new URL('.', import.meta.url);
 
-/** The colours of the pages (src/portal/public/page.css). */
+/** The colours of the pages (src/portal/public/site.css). */
 const LIGHT =
   '--bg:#fff;--fg:#1c1b19;--line:#5c5953;--accent:#0f766e;--muted:#5c5953;--surface:#e3f3f0;--border:#0f766e';
 const DARK =

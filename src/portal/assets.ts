@@ -12,7 +12,6 @@ const VENDOR = join(__dirname, '..', '..', 'src', 'portal', 'vendor');
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.graphql': 'application/graphql; charset=utf-8',
-  '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.png': 'image/png',
   '.svg': 'image/svg+xml',
@@ -28,10 +27,7 @@ export interface Asset {
   gzipped(): Promise<Buffer>;
 }
 
-/**
- * The files of the pages, read once. All but the pages themselves are under a path that contains a hash of their content:
- * browsers may cache them for good, and another version has another path.
- */
+/** The files that pages load, read once. Their path contains a hash of their content, so browsers may cache them for good. */
 export class Assets {
   private readonly files = new Map<string, Asset>();
   /** `/assets/3f9a…`, without a trailing slash. */
@@ -49,17 +45,6 @@ export class Assets {
   /** The asset of this name, such as `vendor/react.js`; `undefined` if there is none. */
   find(name: string): Asset | undefined {
     return this.files.get(name);
-  }
-
-  /** A page with the links that all pages have, and those to the current assets. @throws Error if there is none of this name. */
-  page(name: string): string {
-    return this.text(name).replace('<!-- site -->', this.text('site.html').trim()).replaceAll('/assets', this.path);
-  }
-
-  private text(name: string): string {
-    const file = this.files.get(name);
-    if (!file) throw new Error(`public/${name} is missing`);
-    return file.body.toString();
   }
 }
 

@@ -1,57 +1,55 @@
 import { type Entry, type Group, type Guide, guidesOf } from './guides';
 import { escaped } from './markdown';
+import { fill, link, type PageContent } from './templates';
 
-/** The parts of `guide.html` by the names of their comments. */
-export type Parts = Readonly<Record<string, string>>;
-
-/** The template with its parts; comments without a part are removed. */
-export function fill(template: string, parts: Parts): string {
-  return template.replace(/<!-- (\w+) -->/g, (_, name: string) => parts[name] ?? '');
-}
-
-export function guideParts(groups: readonly Group[], guide: Guide): Parts {
-  return {
-    title: escaped(guide.title),
-    description: escaped(guide.summary),
-    navigation: navigation(groups, guide.href),
+export function guidePage(groups: readonly Group[], guide: Guide): PageContent {
+  return pageOf(groups, guide, () => ({
     content: guide.parsed().html(),
-    outline: outline(guide),
     neighbours: neighbours(guidesOf(groups), guide),
-  };
+    outline: outline(guide),
+  }));
 }
 
 /** The page that introduces all guides. */
-export function overviewParts(groups: readonly Group[]): Parts {
-  return {
-    title: 'Documentation',
-    description: 'Guides of the petstore gateway, and the reference of its REST interface.',
-    navigation: navigation(groups, '/docs'),
-    content: `<h1>Documentation</h1>\n<p>Guides for callers and operators, and the reference of REST.</p>\n${cards(groups)}`,
-  };
+export function overviewPage(groups: readonly Group[]): PageContent {
+  const summary = 'Guides for callers and operators, and the reference of the REST interface.';
+  return pageOf(groups, { title: 'Documentation', href: '/docs', summary }, () => ({
+    content: `<h1>Documentation</h1>\n<p>${summary}</p>\n${cards(groups)}`,
+  }));
 }
 
 /** The page for unknown addresses below /docs. */
-export function missingParts(groups: readonly Group[]): Parts {
+export function missingPage(groups: readonly Group[]): PageContent {
+  const summary = 'There is no page at this address.';
+  const page = pageOf(groups, { title: 'No such page', href: '', summary }, () => ({
+    content: `<h1>No such page</h1>\n<p>${summary} Search, go to the <a href="/">start page</a>, or choose a guide:</p>\n${cards(groups)}`,
+  }));
+  return { ...page, status: 404 };
+}
+
+function pageOf(groups: readonly Group[], page: Entry, parts: () => Record<string, string>): PageContent {
   return {
-    title: 'No such page',
-    description: 'There is no page at this address.',
-    navigation: navigation(groups, ''),
-    content: `<h1>No such page</h1>\n<p>There is nothing at this address. Search, go to the <a href="/">start page</a>, or choose a guide:</p>\n${cards(groups)}`,
+    path: page.href,
+    title: page.title,
+    description: page.summary,
+    layout: 'docs',
+    files: ['guide.js'],
+    tools: fill('search-button'),
+    content: () => fill('guide', { ...parts(), navigation: navigation(groups, page.href) }),
   };
 }
 
 /** All pages, with the current one marked. */
 function navigation(groups: readonly Group[], current: string): string {
-  const link = ({ title, href }: Entry) =>
-    `<li><a href="${href}"${href === current ? ' aria-current="page"' : ''}>${escaped(title)}</a></li>`;
-  return groups.map(({ title, entries }) => `<h2>${title}</h2>\n<ul>${entries.map(link).join('\n')}</ul>`).join('\n');
+  const item = ({ title, href }: Entry) => `<li>${link(href, title, current)}</li>`;
+  return groups.map(({ title, entries }) => `<h2>${title}</h2>\n<ul>${entries.map(item).join('\n')}</ul>`).join('\n');
 }
 
 function cards(groups: readonly Group[]): string {
   const card = ({ title, href, summary }: Entry) =>
-    `<li><a href="${href}"><strong>${escaped(title)}</strong><span>${escaped(summary)}</span></a></li>`;
+    `<li><a class="card" href="${href}"><strong>${escaped(title)}</strong><span>${escaped(summary)}</span></a></li>`;
   return groups
-    .map(({ title, entries }) => `<h2>${title}</h2>\n<ul class="overview">${entries.map(card).join('\n')}</ul>`)
+    .map(({ title, entries }) => `<h2>${title}</h2>\n<ul class="tiles">${entries.map(card).join('\n')}</ul>`)
     .join('\n');
 }
 
@@ -66,7 +64,9 @@ function outline({ parsed }: Guide): string {
 
 function neighbours(guides: readonly Guide[], guide: Guide): string {
   const index = guides.indexOf(guide);
-  const link = (to: Entry | undefined, rel: string, label: string) =>
-    to ? `<a rel="${rel}" href="${to.href}"><span>${label}</span> ${escaped(to.title)}</a>` : '<span></span>';
-  return `<nav class="neighbours" aria-label="Neighbouring pages">${link(guides[index - 1], 'prev', 'Previous')}${link(guides[index + 1], 'next', 'Next')}</nav>`;
+  const linkTo = (to: Entry | undefined, rel: string, label: string) =>
+    to
+      ? `<a class="card" rel="${rel}" href="${to.href}"><span>${label}</span> <strong>${escaped(to.title)}</strong></a>`
+      : '<span></span>';
+  return `<nav class="tiles" aria-label="Neighbouring pages">${linkTo(guides[index - 1], 'prev', 'Previous')}${linkTo(guides[index + 1], 'next', 'Next')}</nav>`;
 }

@@ -55,7 +55,7 @@ export interface PageOptions {
   readonly status?: number;
 }
 
-/** A page, or what one reads. It is made when somebody first asks for it; browsers revalidate it each time. */
+/** A page or a file of data, made on the first request. Browsers revalidate it on every request. */
 export class Page {
   private readonly headers: Readonly<Record<string, string>>;
   private asset: Asset | undefined;

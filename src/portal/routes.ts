@@ -6,11 +6,13 @@ import type { Portal } from '../http/portal';
 import { JSON_TYPE } from '../rest/representation';
 import { Assets } from './assets';
 import { contractRoutes } from './contract-routes';
-import { fill, guideParts, missingParts, overviewParts } from './guide-pages';
+import { guidePage, missingPage, overviewPage } from './guide-pages';
 import { type Group, guidesOf, type Place, placesInGuides, REST_REFERENCE, readGroups, SYNONYMS } from './guides';
-import { GRAPHIQL, Page, SANDBOX, SWAGGER_UI } from './page';
+import { Page } from './page';
+import { CONTENTS, SANDBOX_CONTENT } from './page-contents';
 import { placesInRest } from './rest-places';
 import { sendAsset } from './send-asset';
+import { type PageContent, renderPage } from './templates';
 
 /** The contract that the pages show. */
 export interface PortalOptions {
@@ -24,23 +26,6 @@ export interface PortalOptions {
 const FOR_GOOD = 'public, max-age=31536000, immutable';
 const A_DAY = 'public, max-age=86400';
 
-/** All pages by path, and the search index. */
-function pagesOf(assets: Assets, groups: readonly Group[], document: OpenAPIV3.Document): Record<string, Page> {
-  const template = assets.page('guide.html');
-  const guides = guidesOf(groups);
-  return {
-    '/': new Page(() => assets.page('start.html')),
-    '/admin': new Page(() => assets.page('admin.html')),
-    '/graphiql': new Page(() => assets.page('graphiql.html'), { policy: GRAPHIQL }),
-    '/docs': new Page(() => fill(template, overviewParts(groups))),
-    '/docs/rest': new Page(() => assets.page('rest.html'), { policy: SWAGGER_UI }),
-    ...Object.fromEntries(
-      guides.map((guide) => [guide.href, new Page(() => fill(template, guideParts(groups, guide)))]),
-    ),
-    '/docs/search.json': new Page(() => JSON.stringify(searchIndex(groups, document)), { type: JSON_TYPE }),
-  };
-}
-
 function searchIndex(groups: readonly Group[], document: OpenAPIV3.Document): Place[] {
   const { title, href, summary } = REST_REFERENCE;
   const reference: Place = { kind: 'REST', title, within: '', text: summary, href };
@@ -52,27 +37,33 @@ function searchIndex(groups: readonly Group[], document: OpenAPIV3.Document): Pl
 export function createPortal({ document, schema }: PortalOptions): Portal {
   const assets = new Assets();
   const groups = readGroups();
+  const pageOf = (content: PageContent) => new Page(() => renderPage(content, assets.path), content);
+  const contents = [...CONTENTS, overviewPage(groups), ...guidesOf(groups).map((guide) => guidePage(groups, guide))];
+  const pages = new Map(contents.map((content) => [content.path, pageOf(content)]));
+  const index = () => JSON.stringify(searchIndex(groups, document));
+  pages.set('/docs/search.json', new Page(index, { type: JSON_TYPE }));
   return {
-    sandbox: new Page(() => assets.page('sandbox.html'), { policy: SANDBOX }),
-    missing: new Page(() => fill(assets.page('guide.html'), missingParts(groups)), { status: 404 }),
+    sandbox: pageOf(SANDBOX_CONTENT),
+    missing: pageOf(missingPage(groups)),
     routes: async (app) => {
       contractRoutes(app, document, schema);
-      pageRoutes(app, assets, pagesOf(assets, groups, document));
+      pageRoutes(app, assets, pages);
     },
   };
 }
 
-function pageRoutes(app: FastifyInstance, assets: Assets, pages: Readonly<Record<string, Page>>): void {
+function pageRoutes(app: FastifyInstance, assets: Assets, pages: ReadonlyMap<string, Page>): void {
   app.addHook('onRoute', (route) => {
     const operation = route.url.startsWith('/docs') ? 'docs' : 'pages';
     route.config = { ...route.config, metering: 'free', operation };
   });
-  const redirects: [from: string, to: string][] = [['/docs/graphql', '/graphiql']];
-  for (const [url, page] of Object.entries(pages)) {
+  const redirects = [['/docs/graphql', '/graphiql']];
+  for (const [url, page] of pages) {
     readRoute(app, url, { handler: (_request, reply) => page.send(reply) });
     if (url !== '/') redirects.push([`${url}/`, url]);
   }
-  for (const [from, to] of redirects) readRoute(app, from, { handler: (_request, reply) => reply.redirect(to, 301) });
+  for (const [from = '', to = ''] of redirects)
+    readRoute(app, from, { handler: (_request, reply) => reply.redirect(to, 301) });
   // Browsers and Sandbox request these paths without being told to.
   for (const url of ['/favicon.svg', '/favicon.ico'])
     readRoute(app, url, { handler: (_request, reply) => sendAsset(reply, assets.find('favicon.svg'), A_DAY) });

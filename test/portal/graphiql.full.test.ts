@@ -66,7 +66,7 @@ describe('GraphiQL', () => {
     const desktop = await browsing.open('/graphiql', { viewport: { width: 1280, height: 800 } });
     await enterKey(desktop.page, pro);
     await desktop.page.getByText('PRO · 300 left this minute').waitFor();
-    expect((await desktop.page.locator('explorer-bar').boundingBox())?.height).toBeLessThan(56);
+    expect((await desktop.page.getByRole('banner').boundingBox())?.height).toBeLessThan(56);
 
     const { page } = await browsing.open('/graphiql', { viewport: { width: 390, height: 844 }, isMobile: true });
     const boxOf = async (pane: string) => (await page.locator(pane).boundingBox()) ?? { y: 0, width: 0, height: 0 };

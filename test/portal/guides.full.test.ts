@@ -73,7 +73,7 @@ browserTest('the search finds sections, settings, operations and errors, with th
     ['first requets', '/docs/getting-started#first-requests'],
   ] as const) {
     await search.getByRole('searchbox').fill(words);
-    await page.locator(`.search-found li:first-child a[href="${href}"]`).waitFor({ timeout: 5_000 });
+    await page.locator(`#search-found li:first-child a[href="${href}"]`).waitFor({ timeout: 5_000 });
     expect(await search.getByRole('list').textContent()).not.toContain('`');
   }
   await page.keyboard.press('ArrowDown');

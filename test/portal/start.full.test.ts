@@ -25,7 +25,7 @@ async function open() {
 }
 
 const ask = (headers: Record<string, string>) => browsing.gateway.app.inject({ url: '/pets', headers });
-const left = (page: Page, name: string) => page.locator(`#window-${name} .remaining`).textContent();
+const left = (page: Page, name: string) => page.locator(`[data-window=${name}] b`).textContent();
 
 browserTest('the start page shows the remaining quota, the usage of the key, and what a request costs', async () => {
   for (let i = 0; i < 4; i++) await ask(pro.headers);
@@ -57,7 +57,7 @@ browserTest('the start page notices what others use with the same key', async ()
   await page.getByText('key “Acme”').waitFor();
   await ask(pro.headers);
   await page.clock.fastForward(SOON);
-  await page.locator('#window-minute .remaining', { hasText: '299' }).waitFor();
+  await page.locator('[data-window=minute] b', { hasText: '299' }).waitFor();
 });
 
 browserTest('a key is kept in the session storage of the tab until it is forgotten', async () => {

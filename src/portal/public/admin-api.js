@@ -2,8 +2,6 @@
 import { graphql } from './gateway.js';
 
 /**
- * @typedef {import('./usage-chart.js').Day} Day
- * @typedef {{ name: string, limit: number, remaining: number, resetAt: string }} Window
  * @typedef {object} Key
  * @property {string} id
  * @property {string} name
@@ -16,43 +14,39 @@ import { graphql } from './gateway.js';
  * @property {string | null} revokedAt
  * @property {string | null} lastUsedAt
  * @property {string | null} bannedUntil
- * @property {{ windows: Window[] }} rateLimit
- * @property {Day[]} usage
+ * @property {{ windows: { name: string, limit: number, remaining: number }[] }} rateLimit
+ * @property {import('./usage-chart.js').Day[]} usage
  * @typedef {{ nodes: Key[], totalCount: number, totalCountRelation: string, pageInfo: { hasNextPage: boolean, endCursor: string } }} Keys
- * @typedef {{ apiKey: { id: string, name: string } | null, requests: number, refused: number, bans: number }} Caller
+ * @typedef {import('./usage-chart.js').Usage & { apiKey: { id: string, name: string } | null }} Caller
  */
 
-const KEY = `id name plan scopes perMinute perDay createdAt expiresAt revokedAt lastUsedAt bannedUntil
-  rateLimit { windows { name limit remaining resetAt } } usage(days: 30) { date requests refused bans }`;
+/** Fields of the form by the fields of the input. @type {Record<string, string>} */
+const LABELS = { name: 'Name', perMinute: 'Per minute', perDay: 'Per day', scopes: 'Scopes', expiresAt: 'Expires' };
 
-/**
- * Runs an operation. @param {string} query @param {object} variables @returns {Promise<any>} its data
- * @throws {Error} whose message is for the reader.
- */
-async function ask(query, variables) {
+/** Runs an operation. @param {string} query @param {object} variables @returns {Promise<any>} its data @throws {Error} with a message to show */
+async function run(query, variables) {
   const response = await graphql(query, variables).catch(() => {
     throw new Error('The server does not respond.');
   });
   const { data, errors } = await response.json();
-  if (errors?.length) throw new Error(inWords(errors[0].message));
-  return data;
-}
-
-/** Names of fields of the form in place of paths in the input. @param {string} message */
-function inWords(message) {
-  /** @type {Record<string, string>} */
-  const names = { name: 'Name', perMinute: 'Per minute', perDay: 'Per day', scopes: 'Scopes', expiresAt: 'Expires' };
-  return message.replace(/\binput\.(\w+)(?:\.\d+)?:/g, (_path, field) => `${names[field] ?? field}:`);
+  if (!errors?.length) return data;
+  /** @type {string} */
+  const message = errors[0].message;
+  throw new Error(message.replace(/\binput\.(\w+)(?:\.\d+)?:/g, (_path, field) => `${LABELS[field] ?? field}:`));
 }
 
 /** @param {{ after: string | null, search: string, isActive: boolean | null }} page @returns {Promise<Keys>} */
 export async function listKeys(page) {
   const query = `query Keys($after: String, $search: String, $isActive: Boolean) {
     apiKeys(first: 20, after: $after, search: $search, isActive: $isActive) {
-      totalCount totalCountRelation pageInfo { hasNextPage endCursor } nodes { ${KEY} }
+      totalCount totalCountRelation pageInfo { hasNextPage endCursor }
+      nodes {
+        id name plan scopes perMinute perDay createdAt expiresAt revokedAt lastUsedAt bannedUntil
+        rateLimit { windows { name limit remaining } } usage(days: 30) { date requests refused bans }
+      }
     }
   }`;
-  return (await ask(query, page)).apiKeys;
+  return (await run(query, page)).apiKeys;
 }
 
 /** @param {number} days @returns {Promise<Caller[]>} */
@@ -60,21 +54,19 @@ export async function topCallers(days) {
   const query = `query TopCallers($days: Int!) {
     topCallers(days: $days, first: 5) { apiKey { id name } requests refused bans }
   }`;
-  return (await ask(query, { days })).topCallers;
+  return (await run(query, { days })).topCallers;
 }
 
 /** @param {object} input @returns {Promise<string>} the whole key */
 export async function createKey(input) {
   const query = 'mutation CreateKey($input: NewApiKey!) { createApiKey(input: $input) { secret } }';
-  return (await ask(query, { input })).createApiKey.secret;
+  return (await run(query, { input })).createApiKey.secret;
 }
 
 /** @param {string} id @param {object} input */
 export function updateKey(id, input) {
-  return ask('mutation UpdateKey($id: ID!, $input: ApiKeyUpdate!) { updateApiKey(id: $id, input: $input) { id } }', {
-    id,
-    input,
-  });
+  const query = 'mutation UpdateKey($id: ID!, $input: ApiKeyUpdate!) { updateApiKey(id: $id, input: $input) { id } }';
+  return run(query, { id, input });
 }
 
 /** @param {string} id @param {number} graceSeconds @returns {Promise<string>} the whole key with its new secret */
@@ -82,15 +74,15 @@ export async function rotateKey(id, graceSeconds) {
   const query = `mutation RotateKey($id: ID!, $graceSeconds: Int!) {
     rotateApiKey(id: $id, graceSeconds: $graceSeconds) { secret }
   }`;
-  return (await ask(query, { id, graceSeconds })).rotateApiKey.secret;
+  return (await run(query, { id, graceSeconds })).rotateApiKey.secret;
 }
 
 /** @param {string} id */
 export function revokeKey(id) {
-  return ask('mutation RevokeKey($id: ID!) { revokeApiKey(id: $id) { id } }', { id });
+  return run('mutation RevokeKey($id: ID!) { revokeApiKey(id: $id) { id } }', { id });
 }
 
-/** @param {string} caller a key id or an address @returns {Promise<boolean>} whether there was one */
+/** @param {string} caller a key id or an address @returns {Promise<boolean>} whether it was banned */
 export async function liftBan(caller) {
-  return (await ask('mutation LiftBan($caller: String!) { liftBan(caller: $caller) }', { caller })).liftBan;
+  return (await run('mutation LiftBan($caller: String!) { liftBan(caller: $caller) }', { caller })).liftBan;
 }

@@ -1,11 +1,17 @@
 // @ts-check
 import { copyButton } from './copy-button.js';
-import { byId, make } from './elements.js';
+import { buttonOf, byId, html, render } from './elements.js';
 
 /** @typedef {import('./admin-api.js').Key} Key */
 
 const PLANS = ['FREE', 'PRO', 'BUSINESS', 'ENTERPRISE'];
 const SCOPES = ['READ', 'WRITE', 'ADMIN'];
+const GRACE = [
+  ['86400', '24 hours'],
+  ['3600', 'one hour'],
+  ['604800', '7 days'],
+  ['0', 'not at all: it has leaked'],
+];
 const dialog = /** @type {HTMLDialogElement} */ (byId('dialog'));
 // A secret must not stay in the page.
 dialog.addEventListener('close', () => {
@@ -16,100 +22,88 @@ const keepSecret = (/** @type {Event} */ event) => byId('secret') && event.preve
 addEventListener('keydown', (event) => event.key === 'Escape' && keepSecret(event));
 dialog.addEventListener('cancel', keepSecret);
 
-/**
- * Shows a form, which is closed when what it does has worked.
- * @param {{ title: string, text?: string, fields?: Node[], submit: string, look?: string }} form
- * @param {(data: FormData) => Promise<void>} run rejects with what is wrong
- */
-function showForm({ title, text, fields = [], submit, look = '' }, run) {
-  const problem = make('p', { class: 'problem', role: 'alert' });
-  const button = make('button', { type: 'submit', class: `button ${look}` }, submit);
-  const form = make(
-    'form',
-    { method: 'dialog' },
-    make('h2', { id: 'dialog-title' }, title),
-    text !== undefined && make('p', { class: 'soft' }, text),
-    ...fields,
-    problem,
-    make(
-      'div',
-      { class: 'dialog-actions' },
-      make('button', { type: 'button', class: 'button quiet', click: () => dialog.close() }, 'Cancel'),
-      button,
-    ),
-  );
-  form.addEventListener('submit', async (event) => {
-    event.preventDefault();
-    problem.textContent = '';
-    button.disabled = true;
-    try {
-      await run(new FormData(form));
-      if (form.isConnected) dialog.close();
-    } catch (error) {
-      problem.textContent = /** @type {Error} */ (error).message;
-    }
-    button.disabled = false;
-  });
-  open(form);
-}
-
-/** @param {Node} content */
+/** @param {ReturnType<typeof html>} content */
 function open(content) {
-  dialog.replaceChildren(content);
+  render(dialog, content);
+  dialog.querySelector('[value="close"]')?.addEventListener('click', () => dialog.close());
   if (!dialog.open) dialog.showModal();
 }
 
 /**
+ * Shows a form, and closes it when `run` succeeds.
+ * @param {{ title: string, text?: string, fields?: ReturnType<typeof html>, submit: string, look?: string }} form
+ * @param {(data: FormData) => Promise<void>} run rejects with the message to show
+ */
+function showForm({ title, text, fields, submit, look = '' }, run) {
+  open(html`<form class="stack" method="dialog">
+    <h2 id="dialog-title">${title}</h2>
+    ${text && html`<p class="soft">${text}</p>`}
+    ${fields}
+    <p id="problem" class="bad" role="alert"></p>
+    <div class="row end">
+      <button type="button" value="close">Cancel</button>
+      <button type="submit" class="button primary ${look}" id="submit">${submit}</button>
+    </div>
+  </form>`);
+  const form = /** @type {HTMLFormElement} */ (dialog.querySelector('form'));
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    byId('problem').textContent = '';
+    buttonOf('submit').disabled = true;
+    try {
+      await run(new FormData(form));
+      if (form.isConnected) dialog.close();
+    } catch (error) {
+      byId('problem').textContent = /** @type {Error} */ (error).message;
+      buttonOf('submit').disabled = false;
+    }
+  });
+}
+
+/** @param {string} label @param {ReturnType<typeof html>} input */
+const field = (label, input) => html`<label class="field"><span>${label}</span>${input}</label>`;
+
+/** @param {string} name @param {number | null | undefined} value */
+const limitInput = (name, value) =>
+  html`<input name="${name}" type="number" min="1" max="2147483647" value="${value}">`;
+
+/**
  * Asks for the fields of a key.
- * @param {Key | undefined} key the one to change; a new one without it
+ * @param {Key | undefined} key the key to change; without it a new key
  * @param {(input: Record<string, unknown>) => Promise<void>} run
  */
 export function showKeyForm(key, run) {
-  const plan = make(
-    'select',
-    { name: 'plan' },
-    ...PLANS.map((each) => make('option', { value: each, selected: each === (key?.plan ?? 'FREE') }, each)),
-  );
-  const limits = make(
-    'div',
-    { class: 'row' },
-    field('Requests per minute', number('perMinute', key?.perMinute)),
-    field('Requests per day', number('perDay', key?.perDay)),
-  );
-  const showLimits = () => {
-    limits.hidden = plan.value !== 'ENTERPRISE';
-  };
-  plan.addEventListener('change', showLimits);
-  showLimits();
-  const scopes = make(
-    'fieldset',
-    {},
-    make('legend', {}, 'Scopes'),
-    ...SCOPES.map((scope) => {
-      const checked = (key?.scopes ?? ['READ', 'WRITE']).includes(scope);
-      return make(
-        'label',
-        { class: 'choice' },
-        make('input', { type: 'checkbox', name: 'scopes', value: scope, checked }),
-        scope.toLowerCase(),
-      );
-    }),
-  );
-  const fields = [
-    field(
-      'Name',
-      make('input', { name: 'name', required: true, maxlength: 255, value: key?.name, autocomplete: 'off' }),
-    ),
-    field('Plan', plan),
-    limits,
-    scopes,
-    field(
+  const { name, plan = 'FREE', scopes = ['READ', 'WRITE'], perMinute, perDay, expiresAt } = key ?? {};
+  const fields = html`
+    ${field('Name', html`<input name="name" required maxlength="255" value="${name}" autocomplete="off">`)}
+    ${field(
+      'Plan',
+      html`<select name="plan" id="key-plan">
+        ${PLANS.map((each) => html`<option ${each === plan && 'selected'}>${each}</option>`)}
+      </select>`,
+    )}
+    <div class="row" id="limits">
+      ${field('Requests per minute', limitInput('perMinute', perMinute))}
+      ${field('Requests per day', limitInput('perDay', perDay))}
+    </div>
+    <fieldset class="row"><legend>Scopes</legend>
+      ${SCOPES.map((scope) => {
+        const checked = scopes.includes(scope) && 'checked';
+        return html`<label><input type="checkbox" name="scopes" value="${scope}" ${checked}> ${scope.toLowerCase()}</label>`;
+      })}
+    </fieldset>
+    ${field(
       'Expires (UTC; empty: never)',
-      make('input', { name: 'expiresAt', type: 'datetime-local', value: key?.expiresAt?.slice(0, 16) }),
-    ),
-  ];
+      html`<input name="expiresAt" type="datetime-local" value="${expiresAt?.slice(0, 16)}">`,
+    )}`;
   const words = key ? { title: `Change ${key.name}`, submit: 'Change' } : { title: 'Create a key', submit: 'Create' };
   showForm({ ...words, fields }, (data) => run(inputOf(data)));
+  const select = /** @type {HTMLSelectElement} */ (byId('key-plan'));
+  const showLimits = () => {
+    byId('limits').hidden = select.value !== 'ENTERPRISE';
+  };
+  select.addEventListener('change', showLimits);
+  showLimits();
 }
 
 /** @param {FormData} data */
@@ -130,72 +124,34 @@ function inputOf(data) {
 
 /** @param {Key} key @param {(graceSeconds: number) => Promise<void>} run */
 export function showRotation(key, run) {
-  const choices = [
-    ['86400', '24 hours'],
-    ['3600', 'one hour'],
-    ['604800', '7 days'],
-    ['0', 'not at all: it has leaked'],
-  ];
-  const grace = make(
-    'select',
-    { name: 'grace' },
-    ...choices.map(([value, label = '']) => make('option', { value }, label)),
-  );
+  const options = GRACE.map(([value, label]) => html`<option value="${value}">${label}</option>`);
+  const fields = field('The old secret still works for', html`<select name="grace">${options}</select>`);
   const text = 'The key gets a new secret, which is shown once. Its id, plan and quota stay.';
-  showForm(
-    { title: `Rotate ${key.name}`, text, fields: [field('The old secret still works for', grace)], submit: 'Rotate' },
-    (data) => run(Number(data.get('grace'))),
-  );
+  showForm({ title: `Rotate ${key.name}`, text, fields, submit: 'Rotate' }, (data) => run(Number(data.get('grace'))));
 }
 
 /** @param {Key} key @param {() => Promise<void>} run */
 export function showRevocation(key, run) {
-  const text = `Every request with this key (${key.id}) is refused from then on. This cannot be undone.`;
+  const text = `Every request with this key (${key.id}) is rejected from then on. This cannot be undone.`;
   showForm({ title: `Revoke ${key.name}?`, text, submit: 'Revoke', look: 'danger' }, run);
 }
 
 /** @param {(caller: string) => Promise<void>} run */
 export function showUnban(run) {
-  const caller = make('input', {
-    name: 'caller',
-    required: true,
-    maxlength: 64,
-    autocomplete: 'off',
-    spellcheck: 'false',
-  });
   const text = 'Anonymous callers are banned by their address, an IPv6 one with its network (/64).';
-  showForm({ title: 'Lift a ban', text, fields: [field('Address or key id', caller)], submit: 'Lift' }, (data) =>
+  const input = html`<input name="caller" required maxlength="64" autocomplete="off" spellcheck="false">`;
+  showForm({ title: 'Lift a ban', text, fields: field('Address or key id', input), submit: 'Lift' }, (data) =>
     run(String(data.get('caller')).trim()),
   );
 }
 
 /** Shows a whole key, this once. @param {string} title @param {string} secret */
 export function showSecret(title, secret) {
-  const done = make('button', { type: 'button', class: 'button', click: () => dialog.close() }, 'I have kept it');
-  open(
-    make(
-      'div',
-      {},
-      make('h2', { id: 'dialog-title' }, title),
-      make('p', { class: 'soft' }, 'This is the whole key. It is shown only now, and stored nowhere: keep it safe.'),
-      make(
-        'div',
-        { class: 'secret' },
-        make('code', { id: 'secret' }, secret),
-        copyButton(() => secret, 'Copy the key'),
-      ),
-      make('div', { class: 'dialog-actions' }, done),
-    ),
-  );
-  done.focus();
-}
-
-/** @param {string} label @param {HTMLElement} input */
-function field(label, input) {
-  return make('label', { class: 'field' }, make('span', {}, label), input);
-}
-
-/** @param {string} name @param {number | null | undefined} value */
-function number(name, value) {
-  return make('input', { name, type: 'number', min: 1, max: 2147483647, step: 1, value: value ?? undefined });
+  open(html`<div class="stack">
+    <h2 id="dialog-title">${title}</h2>
+    <p class="soft">This is the whole key. It is shown only now, and stored nowhere: keep it safe.</p>
+    <p class="secret row"><code id="secret">${secret}</code></p>
+    <p class="row end"><button type="button" class="button primary" value="close" autofocus>I have kept it</button></p>
+  </div>`);
+  byId('secret').after(copyButton(() => secret, 'Copy the key'));
 }

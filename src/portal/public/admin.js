@@ -1,34 +1,34 @@
 // @ts-check
 import './key-field.js';
-import './site.js';
 import * as api from './admin-api.js';
 import { showKeyForm, showRevocation, showRotation, showSecret, showUnban } from './admin-dialogs.js';
 import { callerItems, keyItem } from './admin-keys.js';
-import { byId, make } from './elements.js';
+import { buttonOf, byId, html, inputOf, render } from './elements.js';
 import { askViewer } from './gateway.js';
 import { currentKey, keyChanges } from './key.js';
 import { spell } from './usage-chart.js';
 
 const TYPING_MS = 250;
-const search = /** @type {HTMLInputElement} */ (byId('search'));
-const state = /** @type {HTMLSelectElement} */ (byId('state'));
-const range = /** @type {HTMLSelectElement} */ (byId('range'));
-const newer = /** @type {HTMLButtonElement} */ (byId('newer'));
-const older = /** @type {HTMLButtonElement} */ (byId('older'));
+const search = inputOf('search');
+const state = inputOf('state');
+const range = inputOf('range');
+const newer = buttonOf('newer');
+const older = buttonOf('older');
 
 /** The cursors of the pages before this one and of this one; the first page has none. @type {(string | null)[]} */
 let cursors = [null];
-/** The number of the last question: what was asked before and comes later is not shown. */
+/** The keys that are shown. @type {api.Key[]} */
+let keys = [];
+/** The number of the last query for keys; results of earlier ones are not shown. */
 let asked = 0;
 
-/** @param {string} text @param {'' | 'good' | 'bad'} [state] */
-function say(text, state = '') {
-  const notice = byId('notice');
-  notice.textContent = text;
-  notice.dataset.state = state;
+/** @param {string} text @param {'' | 'good' | 'bad'} [look] */
+function say(text, look = '') {
+  byId('notice').textContent = text;
+  byId('notice').className = look || 'soft';
 }
 
-/** Says what went wrong, rather than nothing. @param {() => Promise<void>} run */
+/** Shows the message if the action fails. @param {() => Promise<void>} run */
 async function attempt(run) {
   try {
     await run();
@@ -49,19 +49,19 @@ async function start() {
     );
     return;
   }
+  await Promise.all([showKeys(), showCallers()]);
   say('');
   byId('admin').hidden = false;
-  await Promise.all([showKeys(), showCallers()]);
 }
 
 async function showKeys() {
-  const question = ++asked;
+  const number = ++asked;
   const isActive = state.value === '' ? null : state.value === 'true';
   const page = await api.listKeys({ after: cursors.at(-1) ?? null, search: search.value, isActive });
-  if (question !== asked) return;
+  if (number !== asked) return;
   const { nodes, pageInfo, totalCount, totalCountRelation } = page;
-  const items = nodes.map((key) => keyItem(key, act));
-  byId('keys').replaceChildren(...(items.length ? items : [make('li', { class: 'soft none' }, 'No keys match.')]));
+  keys = nodes;
+  render(byId('keys'), keys.length ? keys.map(keyItem) : html`<li class="soft">No keys match.</li>`);
   byId('total').textContent =
     `${totalCountRelation === 'EQUAL' ? '' : 'more than '}${spell(totalCount)} ${totalCount === 1 ? 'key' : 'keys'}`;
   newer.disabled = cursors.length === 1;
@@ -70,8 +70,7 @@ async function showKeys() {
 }
 
 async function showCallers() {
-  const callers = await api.topCallers(Number(range.value));
-  byId('callers').replaceChildren(...callerItems(callers));
+  render(byId('callers'), callerItems(await api.topCallers(Number(range.value))));
 }
 
 function showFirstPage() {
@@ -79,29 +78,32 @@ function showFirstPage() {
   return attempt(showKeys);
 }
 
-/** @param {import('./admin-keys.js').Action} action @param {api.Key} key */
-function act(action, key) {
-  const actions = {
-    change: () => showKeyForm(key, (input) => done(api.updateKey(key.id, input), `“${input.name}” is changed.`)),
-    rotate: () =>
-      showRotation(key, async (graceSeconds) => {
-        const secret = await api.rotateKey(key.id, graceSeconds);
-        showSecret(`The new secret of ${key.name}`, secret);
-        await attempt(showKeys);
-      }),
-    revoke: () => showRevocation(key, () => done(api.revokeKey(key.id), `“${key.name}” is revoked.`)),
-    unban: () => attempt(() => done(api.liftBan(key.id), `The ban of “${key.name}” is lifted.`)),
-  };
-  actions[action]();
-}
+/** What the buttons of a key do. @type {Record<string, (key: api.Key) => void>} */
+const ACTIONS = {
+  change: (key) => showKeyForm(key, (input) => done(api.updateKey(key.id, input), `“${input.name}” is changed.`)),
+  rotate: (key) =>
+    showRotation(key, async (graceSeconds) => {
+      const secret = await api.rotateKey(key.id, graceSeconds);
+      showSecret(`The new secret of ${key.name}`, secret);
+      await attempt(showKeys);
+    }),
+  revoke: (key) => showRevocation(key, () => done(api.revokeKey(key.id), `“${key.name}” is revoked.`)),
+  unban: (key) => attempt(() => done(api.liftBan(key.id), `The ban of “${key.name}” is lifted.`)),
+};
 
-/** @param {Promise<unknown>} change @param {string} text what is said then */
+/** @param {Promise<unknown>} change @param {string} text shown after the change */
 async function done(change, text) {
   await change;
   say(text, 'good');
   await attempt(showKeys);
 }
 
+byId('keys').addEventListener('click', ({ target }) => {
+  const button = /** @type {HTMLElement} */ (target).closest('button');
+  const id = button?.closest('li')?.dataset.id;
+  const key = keys.find((each) => each.id === id);
+  if (key) ACTIONS[button?.dataset.action ?? '']?.(key);
+});
 byId('create').addEventListener('click', () =>
   showKeyForm(undefined, async (input) => {
     const secret = await api.createKey(input);

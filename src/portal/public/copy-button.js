@@ -2,9 +2,9 @@
 const SHOWN_MS = 2000;
 
 /**
- * A button that copies a text.
+ * Creates a button that copies a text.
  * @param {() => string} text
- * @param {string} [label] what it is called
+ * @param {string} [label]
  */
 export function copyButton(text, label = 'Copy') {
   const button = document.createElement('button');
@@ -12,7 +12,7 @@ export function copyButton(text, label = 'Copy') {
   button.className = 'copy';
   button.textContent = label;
   button.addEventListener('click', async () => {
-    button.textContent = (await copied(text(), button)) ? 'Copied' : 'Not allowed';
+    button.textContent = (await copy(text(), button)) ? 'Copied' : 'Not allowed';
     setTimeout(() => {
       button.textContent = label;
     }, SHOWN_MS);
@@ -20,18 +20,18 @@ export function copyButton(text, label = 'Copy') {
   return button;
 }
 
-/** The clipboard is there only on HTTPS and on this machine. @param {string} text @param {HTMLElement} button */
-async function copied(text, button) {
+/** Browsers have a clipboard only with HTTPS and on localhost. @param {string} text @param {HTMLElement} button */
+async function copy(text, button) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return copiedFromField(text, button);
+    return copyFromField(text, button);
   }
 }
 
-/** Copies as a user would: from a field, beside the button, since what is outside of an open dialog takes no focus. @param {string} text @param {HTMLElement} button */
-function copiedFromField(text, button) {
+/** The field is beside the button, because an open dialog keeps the focus. @param {string} text @param {HTMLElement} button */
+function copyFromField(text, button) {
   const field = document.createElement('textarea');
   field.className = 'copied';
   field.value = text;

@@ -1,23 +1,38 @@
 // @ts-check
-/**
- * An element with attributes and contents. Texts are always texts: nothing that comes from a key is read as HTML.
- * @template {keyof HTMLElementTagNameMap} Name
- * @param {Name} name
- * @param {Record<string, string | number | boolean | undefined | ((event: Event) => void)>} [attributes] functions listen to
- *   events of their name; what is false or undefined is left out
- * @param {...(Node | string | false | undefined)} contents
- * @returns {HTMLElementTagNameMap[Name]}
- */
-export function make(name, attributes = {}, ...contents) {
-  const element = document.createElement(name);
-  for (const [attribute, value] of Object.entries(attributes)) {
-    if (typeof value === 'function') element.addEventListener(attribute, value);
-    else if (value !== undefined && value !== false)
-      element.setAttribute(attribute, value === true ? '' : String(value));
+/** HTML whose values are escaped. */
+class Markup {
+  /** @param {string} text */
+  constructor(text) {
+    this.text = text;
   }
-  element.append(...contents.filter((each) => each !== false && each !== undefined));
-  return element;
+}
+
+/** @param {unknown} value @returns {string} */
+function textOf(value) {
+  if (value instanceof Markup) return value.text;
+  if (Array.isArray(value)) return value.map(textOf).join('');
+  if (value === undefined || value === null || value === false) return '';
+  return String(value).replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
+}
+
+/**
+ * HTML from a template. Its values are escaped texts, other markup, or lists of both; `false`, `null` and `undefined` are
+ * left out.
+ * @param {TemplateStringsArray} strings
+ * @param {...unknown} values
+ */
+export function html(strings, ...values) {
+  return new Markup(String.raw({ raw: strings }, ...values.map(textOf)));
+}
+
+/** Replaces the contents of an element. @param {Element} element @param {Markup | Markup[]} content */
+export function render(element, content) {
+  element.innerHTML = textOf(content);
 }
 
 /** @param {string} id */
 export const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+/** @param {string} id */
+export const inputOf = (id) => /** @type {HTMLInputElement} */ (byId(id));
+/** @param {string} id */
+export const buttonOf = (id) => /** @type {HTMLButtonElement} */ (byId(id));

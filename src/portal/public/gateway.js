@@ -1,16 +1,18 @@
 // @ts-check
 import { currentKey } from './key.js';
 
-/**
- * @typedef {{ name: string, limit: number, remaining: number, resetAt: number }} Window one window of the quota; its end
- *   in milliseconds of the Unix epoch
- */
+/** @typedef {{ name: string, limit: number, remaining: number, resetAt: number }} Window a window of the quota; `resetAt` in milliseconds of the Unix epoch */
 
 /** The endpoint for subscriptions. */
 export const live = new URL('/graphql', location.href.replace(/^http/, 'ws')).href;
 
-/** Fires `standing`, with the windows as its detail, after every response. */
-export const answers = new EventTarget();
+/** @type {((windows: Window[]) => void)[]} */
+const listeners = [];
+
+/** @param {(windows: Window[]) => void} listener called after every response that has the windows in its headers */
+export function onStanding(listener) {
+  listeners.push(listener);
+}
 
 /**
  * Like `fetch`, with the key of this tab on requests to this server that bring none.
@@ -27,10 +29,10 @@ export async function call(url, options = {}) {
   return response;
 }
 
-/** Reports the windows that a response of this server names. @param {Headers} headers */
+/** Passes the windows of a response of this server to the listeners. @param {Headers} headers */
 export function showStanding(headers) {
   const windows = windowsOf(headers);
-  if (windows.length) answers.dispatchEvent(new CustomEvent('standing', { detail: windows }));
+  if (windows.length) for (const listener of listeners) listener(windows);
 }
 
 /**
@@ -46,15 +48,12 @@ export function graphql(query, variables) {
   });
 }
 
-/**
- * @typedef {{ plan: string, scopes: string[], apiKey: { name: string } | null }} Viewer
- * @typedef {{ status: number, viewer?: Viewer, problem?: string, retryAfter: number }} Who who this tab is, and why
- *   queries are refused; how many seconds to wait before the next one
- */
+/** @typedef {{ plan: string, scopes: string[], apiKey: { name: string } | null }} Viewer */
 
 /**
- * Queries who this tab is. Costs no quota.
- * @returns {Promise<Who>}
+ * Queries the caller that the key of this tab identifies. Costs no quota.
+ * @returns {Promise<{ status: number, viewer?: Viewer, problem?: string, retryAfter: number }>} `problem` is the error of a
+ *   rejected query, `retryAfter` is in seconds
  */
 export async function askViewer() {
   const response = await graphql('{ viewer { plan scopes apiKey { name } } }');

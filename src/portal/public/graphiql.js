@@ -1,6 +1,5 @@
 // @ts-check
-import './explorer-bar.js';
-import { examples } from './examples.js';
+import { exampleDocument } from './explorer.js';
 import { call, live } from './gateway.js';
 import { currentKey } from './key.js';
 
@@ -13,17 +12,15 @@ const wsConnectionParams = {
     return currentKey() || undefined;
   },
 };
-const fetcher = GraphiQL.createFetcher({
-  url: '/graphql',
-  fetch: call,
-  subscriptionUrl: live,
-  wsConnectionParams,
-});
-const defaultTabs = (await examples()).map((query) => ({ query }));
+const fetcher = GraphiQL.createFetcher({ url: '/graphql', fetch: call, subscriptionUrl: live, wsConnectionParams });
+
+// One tab for each operation with its comment.
+const operations = (await exampleDocument()).trim().split(/\n\n(?=#)/);
+const defaultTabs = operations.map((query) => ({ query }));
 
 // GraphiQL's history stores the header editor's text, including keys: like the key itself, it is gone with the tab.
 const storage = sessionStorage;
 
-ReactDOM.createRoot(document.getElementById('explorer')).render(
+ReactDOM.createRoot(document.getElementById('content')).render(
   React.createElement(GraphiQL, { fetcher, defaultTabs, storage }),
 );

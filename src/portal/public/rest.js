@@ -1,5 +1,5 @@
 // @ts-check
-import './explorer-bar.js';
+import './explorer.js';
 import { showStanding } from './gateway.js';
 import { currentKey, keyChanges } from './key.js';
 
@@ -12,10 +12,17 @@ dark.addEventListener('change', showScheme);
 showScheme();
 
 const spec = await (await fetch('/openapi.json')).json();
-followLink();
+
+// Links to an operation by its id alone become those of Swagger UI, which also have its tag: `#/Pets/getPet`.
+const id = location.hash.slice(1);
+for (const item of Object.values(spec.paths))
+  for (const { operationId, tags } of Object.values(item))
+    if (operationId === id) history.replaceState(null, '', `#/${tags[0]}/${id}`);
+// Swagger UI reads the hash only when it starts.
+addEventListener('hashchange', () => location.reload());
 
 const ui = SwaggerUIBundle({
-  dom_id: '#explorer',
+  dom_id: '#content',
   spec,
   deepLinking: true,
   // No badge from another server.
@@ -38,13 +45,3 @@ function authorize() {
   isAuthorized = key !== '';
 }
 keyChanges.addEventListener('change', authorize);
-
-/** Links to an operation by its id alone become those of Swagger UI, which also have its tag: `#/Pets/getPet`. */
-function followLink() {
-  const id = location.hash.slice(1);
-  for (const item of Object.values(spec.paths))
-    for (const { operationId, tags } of Object.values(item))
-      if (operationId === id) history.replaceState(null, '', `#/${tags[0]}/${id}`);
-}
-// Swagger UI reads the hash only when it starts.
-addEventListener('hashchange', () => location.reload());

@@ -1,15 +1,15 @@
 // @ts-check
-import './explorer-bar.js';
-import { exampleDocument } from './examples.js';
+import { byId } from './elements.js';
+import { exampleDocument } from './explorer.js';
 import { call, live } from './gateway.js';
 
 const SCRIPT = 'https://embeddable-sandbox.cdn.apollographql.com/v2/embeddable-sandbox.umd.production.min.js';
-/** How long Apollo's servers may take. Where packets to them are dropped, a browser would wait for minutes. */
-const PATIENCE_MS = 8000;
-const explorer = /** @type {HTMLElement} */ (document.getElementById('explorer'));
+/** How long Apollo's servers may take, in milliseconds. Where a firewall drops packets, a browser would wait for minutes. */
+const TIMEOUT_MS = 8000;
+const main = byId('content');
 
 try {
-  await load(SCRIPT, PATIENCE_MS);
+  await load(SCRIPT, TIMEOUT_MS);
   await embed();
 } catch {
   await showGraphiql();
@@ -18,9 +18,9 @@ try {
 /** Requests are sent from here, not from Apollo's frame, which never gets the key. */
 async function embed() {
   const document = await exampleDocument();
-  explorer.replaceChildren();
+  main.replaceChildren();
   new /** @type {any} */ (window).EmbeddedSandbox({
-    target: explorer,
+    target: main,
     initialEndpoint: new URL('/graphql', location.href).href,
     initialSubscriptionEndpoint: live,
     endpointIsEditable: false,
@@ -31,15 +31,14 @@ async function embed() {
   });
 }
 
-/** GraphiQL in its place, which is served from here. */
+/** Shows GraphiQL, which this server has, in place of Sandbox. */
 async function showGraphiql() {
-  const why = document.createElement('p');
-  why.className = 'explorer-why';
-  why.setAttribute('role', 'status');
-  why.textContent =
-    'This is GraphiQL, served from here: Apollo’s servers, from which Sandbox would be loaded, cannot be reached from this network.';
-  explorer.before(why);
-  explorer.replaceChildren();
+  const reason = document.createElement('p');
+  reason.className = 'reason';
+  reason.setAttribute('role', 'status');
+  reason.textContent = 'This is GraphiQL, served from here: Apollo’s servers, which Sandbox needs, cannot be reached.';
+  main.before(reason);
+  main.replaceChildren();
   const style = document.createElement('link');
   style.rel = 'stylesheet';
   style.href = here('vendor/graphiql.css');
@@ -54,23 +53,15 @@ function here(name) {
   return new URL(name, import.meta.url).href;
 }
 
-/**
- * @param {string} src
- * @param {number} [patienceMs] after which it is given up
- * @returns {Promise<void>}
- */
-function load(src, patienceMs) {
+/** @param {string} src @param {number} [timeoutMs] @returns {Promise<void>} */
+function load(src, timeoutMs) {
   const script = document.createElement('script');
   script.src = src;
   return new Promise((resolve, reject) => {
+    const fail = () => reject(new Error(src));
     script.addEventListener('load', () => resolve());
-    script.addEventListener('error', () => reject(new Error(src)));
-    if (patienceMs) {
-      setTimeout(() => {
-        script.remove();
-        reject(new Error(src));
-      }, patienceMs);
-    }
+    script.addEventListener('error', fail);
+    if (timeoutMs) setTimeout(fail, timeoutMs);
     document.head.append(script);
   });
 }

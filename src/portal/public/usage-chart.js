@@ -1,78 +1,67 @@
 // @ts-check
-/** @typedef {{ date: string, requests: number, refused: number, bans: number }} Day what was used on a day in UTC */
+import { html } from './elements.js';
 
-const SVG = 'http://www.w3.org/2000/svg';
-const NAMES = /** @type {const} */ (['requests', 'refused', 'bans']);
-/** Width of a day and the gap after it, and the height of the tallest bar, in the units of the drawing. */
-const BAR = 8;
-const GAP = 2;
+/** @typedef {{ requests: number, refused: number, bans: number }} Usage */
+/** @typedef {Usage & { date: string }} Day the usage of a day in UTC */
+
+/** Height of the tallest bar; a day is 10 wide. */
 const HEIGHT = 48;
 
 /** @param {number} count */
 export const spell = (count) => count.toLocaleString('en');
 
-/** @param {readonly Day[]} days @returns {Record<typeof NAMES[number], number>} the sums over all days */
+/** @param {readonly Day[]} days @returns {Usage} */
 export function sumOf(days) {
   const sum = { requests: 0, refused: 0, bans: 0 };
-  for (const day of days) for (const name of NAMES) sum[name] += day[name];
+  for (const { requests, refused, bans } of days) {
+    sum.requests += requests;
+    sum.refused += refused;
+    sum.bans += bans;
+  }
   return sum;
 }
 
-/** @param {Record<typeof NAMES[number], number>} used @returns {string} it in words: `1,204 requests, 3 refused, 1 ban` */
+/** @param {Usage} usage @returns {string} such as `1,204 requests, 3 refused, 1 ban` */
 export function inWords({ requests, refused, bans }) {
-  return [
-    requests === 1 ? '1 request' : `${spell(requests)} requests`,
-    refused ? `${spell(refused)} refused` : '',
-    bans ? `${spell(bans)} ${bans === 1 ? 'ban' : 'bans'}` : '',
-  ]
-    .filter(Boolean)
-    .join(', ');
+  const parts = [requests === 1 ? '1 request' : `${spell(requests)} requests`];
+  if (refused) parts.push(`${spell(refused)} refused`);
+  if (bans) parts.push(bans === 1 ? '1 ban' : `${spell(bans)} bans`);
+  return parts.join(', ');
+}
+
+/** A bar for each day: its requests, with the refused ones on top. @param {readonly Day[]} days */
+export function usageChart(days) {
+  const most = Math.max(1, ...days.map(({ requests, refused }) => requests + refused));
+  /** A count above 0 is visible. @param {number} count */
+  const heightOf = (count) => count && Math.max(1.5, (count / most) * HEIGHT);
+  return html`<svg class="usage-chart" viewBox="0 0 ${days.length * 10 - 2} ${HEIGHT}" preserveAspectRatio="none" role="img"
+    aria-label="Last ${days.length} days: ${inWords(sumOf(days))}">${days.map((day, index) => {
+      const requests = heightOf(day.requests);
+      const refused = heightOf(day.refused);
+      return html`<g transform="translate(${index * 10})"><title>${day.date}: ${inWords(day)}</title>
+        <rect fill="transparent" width="8" height="${HEIGHT}"/>
+        <rect y="${HEIGHT - requests}" width="8" height="${requests}" rx="1"/>
+        <rect fill="var(--bad)" y="${HEIGHT - requests - refused}" width="8" height="${refused}" rx="1"/></g>`;
+    })}</svg>`;
 }
 
 /**
- * A bar for each day: its requests, with the refused ones on top. What it shows is its label too.
- * @param {readonly Day[]} days
- * @returns {SVGSVGElement}
+ * A bar that shows a share of a whole. It is drawn with attributes, because the policy of the pages forbids inline styles.
+ * @param {number} value
+ * @param {number} most
+ * @param {string} [label] without one it is hidden from screen readers
  */
-export function usageChart(days) {
-  const svg = part('svg', {
-    viewBox: `0 0 ${days.length * (BAR + GAP) - GAP} ${HEIGHT}`,
-    preserveAspectRatio: 'none',
-    role: 'img',
-    class: 'usage-chart',
-    'aria-label': `Last ${days.length} days: ${inWords(sumOf(days))}`,
-  });
-  const most = Math.max(1, ...days.map(({ requests, refused }) => requests + refused));
-  for (const [i, day] of days.entries()) {
-    const group = part('g', { transform: `translate(${i * (BAR + GAP)} 0)` });
-    const title = part('title', {});
-    title.textContent = `${day.date}: ${inWords(day)}`;
-    const requests = heightOf(day.requests, most);
-    const refused = heightOf(day.refused, most);
-    group.append(
-      title,
-      bar('ground', 0, HEIGHT),
-      bar('requests', HEIGHT - requests, requests),
-      bar('refused', HEIGHT - requests - refused, refused),
-    );
-    svg.append(group);
-  }
-  return /** @type {SVGSVGElement} */ (svg);
+export function meter(value, most, label) {
+  const width = most ? (value / most) * 100 : 0;
+  const role = label
+    ? html`role="meter" aria-label="${label}" aria-valuemin="0" aria-valuemax="${most}" aria-valuenow="${value}"`
+    : html`aria-hidden="true"`;
+  return html`<svg class="bar ${width <= 20 && label && 'low'}" viewBox="0 0 100 1" preserveAspectRatio="none" ${role}><rect
+    width="${width}" height="1"/></svg>`;
 }
 
-/** What is not nothing can be seen. @param {number} count @param {number} most */
-function heightOf(count, most) {
-  return count && Math.max(1.5, (count / most) * HEIGHT);
-}
-
-/** @param {string} kind @param {number} y @param {number} height */
-function bar(kind, y, height) {
-  return part('rect', { class: kind, x: 0, y: Math.max(0, y), width: BAR, height, rx: kind === 'ground' ? 0 : 1 });
-}
-
-/** @param {string} name @param {Record<string, string | number>} attributes */
-function part(name, attributes) {
-  const element = document.createElementNS(SVG, name);
-  for (const [attribute, value] of Object.entries(attributes)) element.setAttribute(attribute, String(value));
-  return element;
+/** The meter of a window of a quota. @param {{ name: string, limit: number, remaining: number }} window @param {string} [reset] */
+export function windowMeter({ name, limit, remaining }, reset) {
+  return html`<p class="row soft" data-window="${name}"><b>${spell(remaining)}</b> of ${spell(limit)} left this
+    ${name} <span>${reset}</span></p>${meter(remaining, limit, `Left this ${name}`)}`;
 }

@@ -1,0 +1,65 @@
+import { REST_REFERENCE } from './guides';
+import { GRAPHIQL, SANDBOX, SWAGGER_UI } from './page';
+import { fill, type PageContent } from './templates';
+
+/** The key of the tab and its quota, in the top bar. */
+const EXPLORER_TOOLS = `${fill('key')}\n<p id="quota" class="standing soft" role="status"></p>`;
+
+/** The content of a page that its script fills. */
+function needsScripts(name: string, instead: string): string {
+  return `<main id="content"><noscript><p class="notice">${name} needs JavaScript. ${instead}</p></noscript></main>`;
+}
+
+/** The pages beside the guides and Sandbox. */
+export const CONTENTS: readonly PageContent[] = [
+  {
+    path: '/',
+    title: 'Petstore Gateway',
+    description: 'A GraphQL gateway for a petstore: pets, categories, orders and stock.',
+    layout: 'sheet',
+    files: ['start.js'],
+    tools: '<p id="health" class="standing soft" role="status">Checking health…</p>',
+    content: () => fill('start', { key: fill('key') }),
+  },
+  {
+    path: '/admin',
+    title: 'Keys',
+    description: 'Keys of the petstore: their plans, scopes and usage.',
+    layout: 'sheet',
+    files: ['admin.js'],
+    content: () => fill('admin', { key: fill('key') }),
+  },
+  {
+    path: '/graphiql',
+    title: 'GraphiQL',
+    description: 'The GraphQL interface of the petstore in GraphiQL.',
+    layout: 'explorer',
+    files: ['vendor/graphiql.css', 'vendor/react.js', 'vendor/react-dom.js', 'vendor/graphiql.js', 'graphiql.js'],
+    policy: GRAPHIQL,
+    tools: EXPLORER_TOOLS,
+    content: () => needsScripts('GraphiQL', 'The <a href="/docs">guides</a> show how to send requests without it.'),
+  },
+  {
+    path: REST_REFERENCE.href,
+    title: REST_REFERENCE.title,
+    description: 'The REST interface of the petstore in Swagger UI.',
+    layout: 'explorer long',
+    files: ['vendor/swagger-ui.css', 'vendor/swagger-ui.js', 'rest.js'],
+    policy: SWAGGER_UI,
+    tools: EXPLORER_TOOLS,
+    content: () =>
+      needsScripts('Swagger UI', 'The <a href="/openapi.yaml">OpenAPI document</a> describes the same operations.'),
+  },
+];
+
+/** What browsers get at `/graphql`. */
+export const SANDBOX_CONTENT: PageContent = {
+  path: '/graphql',
+  title: 'Apollo Sandbox',
+  description: 'The GraphQL interface of the petstore in Apollo Sandbox.',
+  layout: 'explorer',
+  files: ['sandbox.js'],
+  policy: SANDBOX,
+  tools: EXPLORER_TOOLS,
+  content: () => fill('sandbox'),
+};

@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, parse } from 'node:path';
+import { escaped } from './markdown';
+import type { PageOptions } from './page';
+
+/** Always in `src`, also for the build in `dist`: nothing there is compiled. */
+const DIRECTORY = join(__dirname, '..', '..', 'src', 'portal', 'pages');
+
+const TEMPLATES = new Map(
+  readdirSync(DIRECTORY).map((file) => [parse(file).name, readFileSync(join(DIRECTORY, file), 'utf8').trim()]),
+);
+
+/** The links in the top bar of every page. */
+const SITE = [
+  ['/docs', 'Guides'],
+  ['/docs/rest', 'REST'],
+  ['/docs/errors', 'Errors'],
+  ['/graphql', 'Sandbox'],
+  ['/graphiql', 'GraphiQL'],
+  ['/admin', 'Keys'],
+] as const;
+
+/** What a page adds to the template of all pages. */
+export interface PageContent extends PageOptions {
+  readonly path: string;
+  readonly title: string;
+  readonly description: string;
+  readonly layout: 'sheet' | 'docs' | 'explorer' | 'explorer long';
+  /** Style sheets and scripts by their names in `Assets`, beside `site.css`. */
+  readonly files: readonly string[];
+  /** HTML at the end of the top bar. */
+  readonly tools?: string;
+  /** @returns HTML with the `main` element. */
+  content(): string;
+}
+
+/** @param assets the path of the assets. @returns the HTML of a page. */
+export function renderPage(page: PageContent, assets: string): string {
+  const { path, title, description, layout, files, tools = '' } = page;
+  const tagOf = (file: string) => {
+    if (file.endsWith('.css')) return `<link rel="stylesheet" href="${assets}/${file}">`;
+    // Scripts of packages are not modules.
+    return `<script src="${assets}/${file}" ${file.startsWith('vendor/') ? 'defer' : 'type="module"'}></script>`;
+  };
+  return fill('page', {
+    title: path === '/' ? title : `${escaped(title)} · Petstore Gateway`,
+    description: escaped(description),
+    files: [...files, 'site.css'].map(tagOf).join('\n  '),
+    layout,
+    site: SITE.map(([href, label]) => link(href, label, path)).join('\n      '),
+    tools,
+    content: page.content(),
+  });
+}
+
+/** A link, marked if it leads to the current page. */
+export function link(href: string, title: string, current: string): string {
+  return `<a href="${href}"${href === current ? ' aria-current="page"' : ''}>${escaped(title)}</a>`;
+}
+
+/** A file of `pages`; each comment with a name is replaced by the part of that name. */
+export function fill(name: string, parts: Readonly<Record<string, string>> = {}): string {
+  return String(TEMPLATES.get(name)).replace(/<!-- (\w+) -->/g, (_, part: string) => parts[part] ?? '');
+}
