@@ -66,17 +66,28 @@ type Opened = (() => void | Promise<void>)[];
  * Composes the application over an open database: keys and limits, services, schema, server. If that fails, it closes
  * everything except the database.
  */
-export async function createApp(config: Config, database: Database, now: () => number = Date.now): Promise<App> {
+export async function createApp(
+  config: Config,
+  database: Database,
+  now: () => number = Date.now,
+  domainsOf = gatewayDomains,
+): Promise<App> {
   const opened: Opened = [];
   try {
-    return await compose(config, database, now, opened);
+    return await compose(config, database, now, domainsOf, opened);
   } catch (error) {
     await Promise.allSettled(opened.map(async (close) => close()));
     throw error;
   }
 }
 
-async function compose(config: Config, database: Database, now: () => number, opened: Opened): Promise<App> {
+async function compose(
+  config: Config,
+  database: Database,
+  now: () => number,
+  domainsOf: typeof gatewayDomains,
+  opened: Opened,
+): Promise<App> {
   const keys = new KeyCache(database, now);
   const apiKeys = new ApiKeyService(keys, now);
   const logger = createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY);
@@ -85,7 +96,7 @@ async function compose(config: Config, database: Database, now: () => number, op
   const limits = await createLimiter(config, logger, now, usage.recorder.count);
   opened.push(() => limits.close());
   await limits.start();
-  const domains = gatewayDomains({ apiKeys, limits, usage: usage.service });
+  const domains = domainsOf({ apiKeys, limits, usage: usage.service });
   const { tables, errors, rest } = domains;
   const columns = tables.flatMap((table) => Object.entries(table.columns));
   const events = await createEvents(config, database, { readers: domains.readersOf(database), columns }, logger);

@@ -1,10 +1,10 @@
 import type { Change } from '../../src/database/changes';
 import { RedisRelay, type RelayState } from '../../src/events/redis-relay';
-import { TABLES } from '../../src/petstore/model';
 import { connectToPublish } from '../../src/redis/redis-client';
 import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
 import { TcpProxy } from '../helper/tcp-proxy';
 import { until } from '../helper/until';
+import { TOYS } from '../toys/toys';
 
 interface Instance {
   readonly relay: RedisRelay;
@@ -12,7 +12,7 @@ interface Instance {
   readonly states: RelayState[];
 }
 
-const COLUMNS = TABLES.flatMap(({ columns }) => Object.entries(columns));
+const COLUMNS = Object.entries(TOYS.columns);
 
 /** @param patienceMs how long to wait for a connection: a busy machine takes longer. */
 async function open(url: string, { hasSubscribers = true, patienceMs = 5000 } = {}): Promise<Instance> {
@@ -31,23 +31,18 @@ async function open(url: string, { hasSubscribers = true, patienceMs = 5000 } = 
   return { relay, heard, states };
 }
 
-const CREATED: Change = { topic: 'pet', kind: 'CREATED', id: 9223372036854775807n };
-const shipDate = new Date('0099-12-31T23:59:59.999Z');
+const CREATED: Change = { topic: 'toy', kind: 'CREATED', id: 9223372036854775807n };
+const madeAt = new Date('0099-12-31T23:59:59.999Z');
 const CHANGES: readonly Change[] = [
   CREATED,
-  { topic: 'pet', kind: 'UPDATED', id: 1n, before: { status: 'sold', categoryId: 9007199254740993n } },
+  { topic: 'toy', kind: 'UPDATED', id: 1n, before: { broken: true, id: 9007199254740993n } as object },
   {
-    topic: 'pet',
+    topic: 'toy',
     kind: 'DELETED',
     id: 1n,
-    before: { id: 1n, name: '2026-01-01T00:00:00Z', status: 'sold', categoryId: 2n },
+    before: { id: 1n, name: '2026-01-01T00:00:00Z', broken: false, madeAt: null } as object,
   },
-  {
-    topic: 'order',
-    kind: 'DELETED',
-    id: 2n,
-    before: { id: 2n, petId: null, quantity: 3, shipDate, complete: false },
-  },
+  { topic: 'box', kind: 'DELETED', id: 2n, before: { id: 2n, size: 3, madeAt } as object },
 ];
 
 test('without Redis an instance reports that it is alone, publishing does not fail, and closing ends', async () => {

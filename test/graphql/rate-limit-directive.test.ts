@@ -1,7 +1,8 @@
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import { type FieldDefinitionNode, type GraphQLFieldConfig, type GraphQLSchema, parse } from 'graphql';
 import * as directive from '../../src/graphql/rate-limit-directive';
-import { type Gateway, startGateway } from '../helper/gateway';
+import type { Gateway } from '../helper/gateway';
+import { startToys } from '../toys/gateway';
 
 const { enforceRateLimits } = directive;
 let gateway: Gateway | undefined;
@@ -26,7 +27,7 @@ async function startWith(counted: readonly string[], enforce = enforceRateLimits
   jest
     .spyOn(directive as { enforceRateLimits: unknown }, 'enforceRateLimits', 'get')
     .mockReturnValue((schema: GraphQLSchema) => enforce(mapSchema(schema, { [MapperKind.ROOT_FIELD]: mark })));
-  gateway = await startGateway({});
+  gateway = await startToys();
 }
 
 /** What a request takes of the quota of a new key: a GraphQL document, or a path of REST. */
@@ -38,15 +39,15 @@ async function costOf(request: string): Promise<number> {
   return 60 - Number(answer?.headers['x-ratelimit-remaining']);
 }
 
-const TWO_FIELDS = '{ a: pets { nodes { id } } b: pets { nodes { id } } }';
+const TWO_FIELDS = '{ a: toys { nodes { id } } b: toys { nodes { id } } }';
 
 test.each<[counted: string[], costs: Record<string, number>]>([
-  [['order'], { '{ pets { nodes { id } } }': 0, '/pets': 0, '{ order(id: 1) { id } }': 1, '/store/orders/1': 1 }],
+  [['toy'], { '{ toys { nodes { id } } }': 0, '/toys': 0, '{ toy(id: 1) { id } }': 1, '/toys/1': 1 }],
   [
     ['rateLimit', 'viewer'],
-    { '{ viewer { plan } }': 1, '{ viewer { plan } rateLimit { cost } }': 2, '/rate_limit': 1, '/pets': 0 },
+    { '{ viewer { plan } }': 1, '{ viewer { plan } rateLimit { cost } }': 2, '/rate_limit': 1, '/toys': 0 },
   ],
-  [['pets'], { [TWO_FIELDS]: 2, '/pets': 1 }],
+  [['toys'], { [TWO_FIELDS]: 2, '/toys': 1 }],
 ])('with @rateLimit on %j each of its fields is charged, and no other, by both interfaces', async (counted, costs) => {
   await startWith(counted);
   for (const [request, cost] of Object.entries(costs))
@@ -54,6 +55,6 @@ test.each<[counted: string[], costs: Record<string, number>]>([
 });
 
 test('without the directive an operation is charged as one request, whatever its fields', async () => {
-  await startWith(['pets'], (schema) => schema);
-  expect([await costOf(TWO_FIELDS), await costOf('/pets')]).toEqual([1, 1]);
+  await startWith(['toys'], (schema) => schema);
+  expect([await costOf(TWO_FIELDS), await costOf('/toys')]).toEqual([1, 1]);
 });

@@ -56,31 +56,6 @@ test('root fields stand in the order of the resolvers and their methods, argumen
   expect(update?.args.map(({ name }) => name)).toEqual(['id', 'input']);
 });
 
-describe('the start is stopped by an error that names', () => {
-  const { tables, topics, ...domains } = gatewayDomains();
-  const [PETS = {} as (typeof tables)[number]] = tables;
-  const { name: _, ...filters } = PETS.filters;
-  const { NAME: __, ...orders } = PETS.orders;
-  const building = (changed: Partial<SchemaParts>) => () =>
-    buildFromResolvers({ ...domains, tables, topics, subscribe: jest.fn(), ...changed });
-
-  test.each<[string, object]>([
-    ['the table pets has no filter name, which Query.pets offers', { filters }],
-    ['the table pets has no order NAME, which Category.pets offers', { orders }],
-    ['the schema has no object type Dog, which the table pets names', { type: 'Dog' }],
-    ['the type Pet has no field owner, which the table pets has', { relations: { owner: PETS.relations.category } }],
-    ['the type Pet has no field visits, which the table pets has', { pages: { visits: PETS.pages?.orders } }],
-  ])('what table and schema lack: %s', (message, changed) => {
-    expect(building({ tables: [{ ...PETS, ...changed }, ...tables.slice(1)] })).toThrow(message);
-  });
-
-  test('a topic that no domain has', () => {
-    expect(building({ topics: ['pet', 'order'] })).toThrow(
-      'no domain has the topic inventory of the subscription inventoryChanged',
-    );
-  });
-});
-
 test('every type, field, argument, enum value and directive has a description', () => {
   const undescribed: string[] = [];
   let described = 0;

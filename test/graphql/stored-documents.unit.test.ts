@@ -2,10 +2,11 @@ import { documentLimits } from '../../src/app/app';
 import { readConfig } from '../../src/app/config';
 import { contractSchema } from '../../src/app/contract';
 import { Documents, hashOf } from '../../src/graphql/documents';
+import { toyDomains } from '../toys/toys';
 
 let documents: Documents;
 beforeEach(() => {
-  documents = new Documents(contractSchema(), documentLimits(readConfig({})));
+  documents = new Documents(contractSchema(toyDomains()), documentLimits(readConfig({})));
 });
 
 /** Reads all of these; returns how many are in the store afterwards. */
@@ -19,24 +20,24 @@ const many = <T>(count: number, one: (index: number) => T) => Array.from({ lengt
 const fields = (count: number) => many(count, (i) => `a${i}: name`).join(' ');
 
 test('hundreds of ordinary documents stay in the store', async () => {
-  expect(await stored(many(500, (i) => `query Q${i} { pets { nodes { id name category { name } } } }`))).toBe(500);
+  expect(await stored(many(500, (i) => `query Q${i} { toys { nodes { id name broken } } }`))).toBe(500);
 });
 
 test('fewer documents stay if they are long or have many variants', async () => {
-  const plain = (i: number) => `query Q${i} { pet(id: 1) { ${fields(80)} } }`;
+  const plain = (i: number) => `query Q${i} { toy(id: 1) { ${fields(80)} } }`;
   const conditional = (i: number) =>
-    `query Q${i}($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) { pet(id: 1) {
+    `query Q${i}($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) { toy(id: 1) {
       ${fields(80)} id @skip(if: $a) id @skip(if: $b) id @skip(if: $c) id @skip(if: $d) } }`;
-  const long = (i: number) => `query Q${i} { pets(filter: { name: "${'x'.repeat(80_000)}" }) { nodes { id } } }`;
+  const long = (i: number) => `query Q${i} { toys(filter: { name: "${'x'.repeat(80_000)}" }) { nodes { id } } }`;
   expect(await stored(many(100, plain))).toBe(100);
   expect(await stored(many(100, conditional))).toBeLessThan(60);
   expect(await stored(many(20, long))).toBeLessThan(10);
 });
 
 test('a document whose operations share large fragments is not stored, and displaces no other', async () => {
-  const ordinary = '{ pets { nodes { id } } }';
-  const fragment = `fragment F on Pet { ${many(40, () => 'id name status categoryId').join(' ')} }`;
-  const shared = `${many(60, (i) => `query Q${i} { pet(id: 1) { ...F } }`).join(' ')} ${fragment}`;
+  const ordinary = '{ toys { nodes { id } } }';
+  const fragment = `fragment F on Toy { ${many(40, () => 'id name broken madeAt').join(' ')} }`;
+  const shared = `${many(60, (i) => `query Q${i} { toy(id: 1) { ...F } }`).join(' ')} ${fragment}`;
   expect(await stored([ordinary])).toBe(1);
   expect(await stored([shared, shared])).toBe(0);
   expect(await stored([ordinary])).toBe(1);

@@ -3,6 +3,7 @@ import type { FormattedExecutionResult } from 'graphql';
 import { ensureAdminKey } from '../../src/access/keys';
 import { createApp } from '../../src/app/app';
 import { readConfig } from '../../src/app/config';
+import { gatewayDomains } from '../../src/app/domains';
 import type { Database } from '../../src/database/database';
 import { openDatabase } from '../../src/database/open';
 import { statement } from '../../src/database/statement';
@@ -120,15 +121,17 @@ const kept = perWorker('gateways', () => ({ idle: [] as Kept[], files: 0 }));
  * Starts the application with `environment` as its process environment. Without any argument it is one that an earlier test
  * file may have used and left empty, and whose anonymous caller has an address of its own; `startGateway({})` is a new one.
  * @param created its database; by default a new one.
+ * @param domains by default those of the gateway.
  */
 export async function startGateway(
   environment?: Record<string, string>,
   now: () => number = Date.now,
   created?: { database: Database; drop(): Promise<void> },
+  domains = gatewayDomains,
 ): Promise<Gateway> {
   if (!environment && !TEST_DATABASE_URL) return takeKept();
   const { database, drop } = created ?? (await createDatabase());
-  const server = await compose(environment ?? {}, database, now);
+  const server = await compose(environment ?? {}, database, now, domains);
   holdInjected(server);
   if (await database.canWrite()) await liftQuota(database);
   return new Gateway(server, database, drop);
@@ -187,6 +190,7 @@ async function compose(
   environment: Record<string, string>,
   database: Database,
   now: () => number,
+  domains = gatewayDomains,
 ): Promise<FastifyInstance> {
   const config = readConfig({
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'silent',
@@ -195,7 +199,7 @@ async function compose(
     // The test shares the process: its own CPU use must not count as overload.
     ...environment,
   });
-  const { server } = await createApp(config, database, now);
+  const { server } = await createApp(config, database, now, domains);
   await server.ready();
   return server;
 }

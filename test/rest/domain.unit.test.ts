@@ -1,71 +1,83 @@
-import type { SchemaParts } from '../../src/graphql/schema';
+import { buildSchema, type SchemaParts } from '../../src/graphql/schema';
 import { combineDomains, type Domain } from '../../src/rest/domain';
+import { createToys, TOYS as TABLE, toyDomains } from '../toys/toys';
 
-class BookResolver {}
-
-const finder = { find: async () => new Map() };
-
-const BOOKS: Domain = {
-  name: 'books',
-  resolvers: [new BookResolver()],
-  operations: [{ on: 'GET /books', ok: 200, summary: 'List books', document: 'query listBooks { books { id } }' }],
-  tags: { books: { name: 'Books', description: 'Books.' } },
-  errors: { BOOK_LENT: { status: 409, why: 'It is lent.', fix: 'Wait.', message: 'Book 1 is lent.' } },
-  idForms: [],
-  tables: [],
-  topics: { book: finder },
-  descriptions: { title: 'Library', schema: 'A library.', rest: 'A library.' },
-};
+const TOYS = createToys();
 const OTHER: Domain = {
-  ...BOOKS,
+  ...TOYS,
   name: 'other',
   operations: [],
   tags: {},
   errors: {},
+  tables: [],
   topics: {},
   descriptions: undefined,
 };
 
-const SAMPLES: Domain['samples'] = { what: 'books', unit: 'books', default: 1, max: 9, load: async () => ({}) };
+const SAMPLES: Domain['samples'] = { what: 'toys', unit: 'toys', default: 1, max: 9, load: async () => ({}) };
 
 test('domains are combined: resolvers, operations and errors of all', () => {
-  const { description, resolvers, rest, errors, topics } = combineDomains([BOOKS, OTHER]);
-  expect([description, rest.title, resolvers.length]).toEqual(['A library.', 'Library', 2]);
-  expect(rest.operations).toEqual(BOOKS.operations);
-  expect(topics).toEqual(['book']);
-  expect([errors.get('BOOK_LENT')?.status, errors.get('NOT_FOUND')?.status]).toEqual([409, 404]);
+  const { description, resolvers, rest, errors, topics } = combineDomains([TOYS, OTHER]);
+  expect([description, rest.title, resolvers.length]).toEqual(['Toys.', 'Toys', 2]);
+  expect(rest.operations).toEqual(TOYS.operations);
+  expect(topics).toEqual(['toy']);
+  expect([errors.get('TOY_BROKEN')?.status, errors.get('NOT_FOUND')?.status]).toEqual([409, 404]);
 });
 
 test.each<[string, Domain[]]>([
   ['no domain has descriptions', [OTHER]],
-  ['the domains books and other both have descriptions', [BOOKS, { ...OTHER, descriptions: BOOKS.descriptions }]],
-  ['the domain other has no resolvers', [BOOKS, { ...OTHER, resolvers: [] }]],
+  ['the domains toys and other both have descriptions', [TOYS, { ...OTHER, descriptions: TOYS.descriptions }]],
+  ['the domain other has no resolvers', [TOYS, { ...OTHER, resolvers: [] }]],
   [
-    'the domain books has no tag for the paths /books (GET /books); the domain other has no resolvers',
+    'the domain toys has no tag for the paths /toys (GET /toys); the domain other has no resolvers',
     [
-      { ...BOOKS, tags: {} },
+      { ...TOYS, tags: {}, operations: TOYS.operations.slice(0, 1) },
       { ...OTHER, resolvers: [] },
     ],
   ],
-  ['the domains books and other both have the tag books', [BOOKS, { ...OTHER, tags: BOOKS.tags }]],
-  ['the domains books and other both have the error code BOOK_LENT', [BOOKS, { ...OTHER, errors: BOOKS.errors }]],
-  ['the domains books and other both have the topic book', [BOOKS, { ...OTHER, topics: BOOKS.topics }]],
+  ['the domains toys and other both have the tag toys', [TOYS, { ...OTHER, tags: TOYS.tags }]],
+  ['the domains toys and other both have the error code TOY_BROKEN', [TOYS, { ...OTHER, errors: TOYS.errors }]],
+  ['the domains toys and other both have the topic toy', [TOYS, { ...OTHER, topics: TOYS.topics }]],
   [
-    'the domains books and other both have samples',
+    'the domains toys and other both have samples',
     [
-      { ...BOOKS, samples: SAMPLES },
+      { ...TOYS, samples: SAMPLES },
       { ...OTHER, samples: SAMPLES },
     ],
   ],
   [
-    "the domain books has the error code NOT_FOUND, which is the gateway's",
-    [{ ...BOOKS, errors: { NOT_FOUND: BOOKS.errors.BOOK_LENT as Domain['errors'][string] } }],
+    "the domain toys has the error code NOT_FOUND, which is the gateway's",
+    [{ ...TOYS, errors: { NOT_FOUND: TOYS.errors.TOY_BROKEN as Domain['errors'][string] } }],
   ],
 ])('an incomplete or contradictory domain stops the start: %s', (message, domains) => {
   expect(() => combineDomains(domains)).toThrow(message);
 });
 
 test('SUBGRAPH stops the start if no domain can be a subgraph', () => {
-  const { buildSubgraph } = combineDomains([BOOKS]);
+  const { buildSubgraph } = combineDomains([TOYS]);
   expect(() => buildSubgraph({} as SchemaParts)).toThrow('SUBGRAPH is set, but no domain has buildSubgraph');
+});
+
+describe('the start is stopped by an error that names what the schema and a domain lack:', () => {
+  const domains = toyDomains();
+  const building = (changed: object) => () => buildSchema({ ...domains, subscribe: jest.fn(), ...changed });
+
+  test.each<[string, object]>([
+    ['the table toys has no filter name, which Query.toys offers', { filters: {} }],
+    ['the table toys has no order NAME, which Query.toys offers', { orders: { ID: TABLE.orders.ID } }],
+    ['the schema has no object type Doll, which the table toys names', { type: 'Doll' }],
+    ['the type Toy has no field box, which the table toys has', { relations: { box: {} } }],
+    ['the type Toy has no field parts, which the table toys has', { pages: { parts: {} } }],
+  ])('%s', (message, changed) => {
+    expect(building({ tables: [{ ...TABLE, ...changed }] })).toThrow(message);
+  });
+
+  test('a topic', () => {
+    expect(building({ topics: [] })).toThrow('no domain has the topic toy of the subscription toyChanged');
+  });
+
+  test('an error code', () => {
+    const errors = new Map([...domains.errors].filter(([code]) => code !== 'TOY_BROKEN'));
+    expect(building({ errors })).toThrow('Mutation.updateToy has unknown error codes: TOY_BROKEN');
+  });
 });

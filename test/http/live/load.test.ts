@@ -6,20 +6,20 @@ import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { statement } from '../../../src/database/statement';
 import { IS_FULL } from '../../helper/full';
-import { ADMIN_KEY, type Gateway, startGateway } from '../../helper/gateway';
+import { ADMIN_KEY, type Gateway } from '../../helper/gateway';
 import { running, socketClient } from '../../helper/live';
 import { until } from '../../helper/until';
+import { startToys } from '../../toys/gateway';
 
 let gateway: Gateway;
 let url: string;
 beforeAll(async () => {
-  gateway = await startGateway({
+  gateway = await startToys({
     MAX_SUBSCRIPTIONS_PER_CALLER: '1000',
   });
   url = await gateway.listen();
-  await gateway.data('mutation { createCategory(input: { name: "Dogs" }) { id } }');
-  const name = '🐕'.repeat(255);
-  await gateway.data('mutation ($name: String!) { createPet(input: { name: $name, categoryId: 1 }) { id } }', { name });
+  const name = '🪀'.repeat(255);
+  await gateway.data('mutation ($name: String!) { createToy(input: { name: $name }) { id } }', { name });
 });
 afterAll(async () => {
   gateway.server.server.closeAllConnections();
@@ -29,7 +29,7 @@ afterAll(async () => {
 const headers = { 'x-api-key': ADMIN_KEY };
 const key = { 'content-type': 'application/json', accept: 'text/event-stream', ...headers };
 /** About 250 KB per event. */
-const LARGE = `subscription { petChanged { pet { ${Array.from({ length: 240 }, (_, i) => `f${i}: name`).join(' ')} } } }`;
+const LARGE = `subscription { toyChanged { toy { ${Array.from({ length: 240 }, (_, i) => `f${i}: name`).join(' ')} } } }`;
 
 async function openStream(query: string): Promise<ClientRequest> {
   const asked = request(`${url}/graphql/stream`, { method: 'POST', headers: key });
@@ -49,7 +49,7 @@ async function openSocket(query: string): Promise<WebSocket> {
   return socket;
 }
 
-const change = () => gateway.database.changed({ topic: 'pet', kind: 'UPDATED', id: 1n });
+const change = () => gateway.database.changed({ topic: 'toy', kind: 'UPDATED', id: 1n });
 const metric = async (name: string) => {
   const { body } = await gateway.app.inject({ url: '/metrics' });
   return Number(new RegExp(`^petstore_${name} (\\d+)$`, 'm').exec(body)?.[1]);
@@ -93,7 +93,7 @@ describe('a subscriber that does not read is dropped, and others receive every e
     ],
   ])('%s', async (_name, open) => {
     const quick = socketClient(url, headers);
-    const heard = quick.subscribe('subscription { petChanged { petId } }');
+    const heard = quick.subscribe('subscription { toyChanged { kind } }');
     const slow = await open();
     await until(async () => (await running(gateway)) === 2);
     const before = await metric('subscribers_too_slow_total');
@@ -121,10 +121,10 @@ test('clients that disconnect leave nothing behind', async () => {
   const gc: () => void = runInNewContext('gc');
   const round = async () => {
     const sockets = await Promise.all(
-      Array.from({ length: MANY }, () => openSocket('subscription { petChanged { petId } }')),
+      Array.from({ length: MANY }, () => openSocket('subscription { toyChanged { kind } }')),
     );
     const streams = await Promise.all(
-      Array.from({ length: MANY }, () => openStream('subscription { petChanged { petId } }')),
+      Array.from({ length: MANY }, () => openStream('subscription { toyChanged { kind } }')),
     );
     await until(async () => (await running(gateway)) === 2 * MANY, 30);
     change();
@@ -148,7 +148,7 @@ test('clients that disconnect leave nothing behind', async () => {
 test('data selected by many subscribers is read once', async () => {
   const client = socketClient(url, headers);
   const received = Array.from({ length: 200 }, () =>
-    client.subscribe('subscription { petChanged { kind pet { name } } }'),
+    client.subscribe('subscription { toyChanged { kind toy { name } } }'),
   );
   await until(async () => (await running(gateway)) === 200, 30);
   const { query } = gateway.database;

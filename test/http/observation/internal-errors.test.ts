@@ -1,8 +1,9 @@
 import type { InjectOptions } from 'fastify';
 import pino from 'pino';
-import { type Gateway, startGateway } from '../../helper/gateway';
+import type { Gateway } from '../../helper/gateway';
 import { running, socketClient } from '../../helper/live';
 import { until } from '../../helper/until';
+import { startToys } from '../../toys/gateway';
 
 const lines: Record<string, unknown>[] = [];
 const destination = { write: (line: Buffer) => lines.push(JSON.parse(String(line))) };
@@ -20,7 +21,7 @@ function now(): number {
 let gateway: Gateway;
 beforeAll(async () => {
   jest.spyOn(pino, 'destination').mockReturnValue(destination as never);
-  gateway = await startGateway({ LOG_LEVEL: 'error', ANONYMOUS_ACCESS: 'write' }, now);
+  gateway = await startToys({ LOG_LEVEL: 'error', ANONYMOUS_ACCESS: 'write' }, now);
 });
 afterEach(() => {
   jest.restoreAllMocks();
@@ -34,12 +35,12 @@ function breakReads(): void {
 
 const json = { 'content-type': 'application/json' };
 const post = { method: 'POST', url: '/graphql', headers: json } as const;
-const payload = '{"query":"{ pets { totalCount } }"}';
+const payload = '{"query":"{ toys { totalCount } }"}';
 let operations = 0;
 /** An operation with a name that has not been there. */
-const newPayload = () => payload.replace('{ pets', `query New${operations++} { pets`);
+const newPayload = () => payload.replace('{ toys', `query New${operations++} { toys`);
 const REQUESTS = [
-  ['a REST operation', 500, () => ({ url: '/pets' })],
+  ['a REST operation', 500, () => ({ url: '/toys' })],
   ['a known operation', 200, () => ({ ...post, payload })],
   [
     'an operation for an event stream',
@@ -47,7 +48,7 @@ const REQUESTS = [
     () => ({ ...post, url: '/graphql/stream', headers: { ...json, accept: 'text/event-stream' }, payload }),
   ],
   ['a new operation', 200, () => ({ ...post, payload: newPayload() })],
-  ['an operation by GET', 200, () => ({ url: '/graphql', query: { query: '{ pets { totalCount } }' } })],
+  ['an operation by GET', 200, () => ({ url: '/graphql', query: { query: '{ toys { totalCount } }' } })],
 ] as const;
 
 /** Checks that the response tells nothing of the bug but that there is one, which is logged under this id. */
@@ -101,9 +102,9 @@ describe('an internal error is logged once, in full, under the request id; the r
 
   test('over WebSocket too', async () => {
     const client = socketClient(await gateway.listen());
-    const ask = () => client.subscribe('{ pets { totalCount } }').untilOver();
+    const ask = () => client.subscribe('{ toys { totalCount } }').untilOver();
     // Keeps the connection, so that nothing needs the time before the next operation is counted.
-    client.subscribe('subscription { petChanged { petId } }');
+    client.subscribe('subscription { toyChanged { kind } }');
     await until(async () => (await running(gateway)) === 1);
 
     clockFails = true;

@@ -1,18 +1,19 @@
 import pino from 'pino';
-import { type Gateway, startGateway } from '../../helper/gateway';
+import type { Gateway } from '../../helper/gateway';
 import { type Subscriber, socketClient, streamClient } from '../../helper/live';
 import { until } from '../../helper/until';
+import { startToys } from '../../toys/gateway';
 
 const lines: Record<string, unknown>[] = [];
 const destination = { write: (line: Buffer) => lines.push(JSON.parse(String(line))) };
 const UNREACHABLE = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-const QUERY = '{ pets { totalCount } }';
+const QUERY = '{ toys { totalCount } }';
 
 let gateway: Gateway;
 let url: string;
 beforeAll(async () => {
   jest.spyOn(pino, 'destination').mockReturnValue(destination as never);
-  gateway = await startGateway({ LOG_LEVEL: 'info', ANONYMOUS_ACCESS: 'write', REQUEST_TIMEOUT_MS: '5000' });
+  gateway = await startToys({ LOG_LEVEL: 'info', ANONYMOUS_ACCESS: 'write', REQUEST_TIMEOUT_MS: '5000' });
   url = await gateway.listen();
 });
 afterEach(() => jest.restoreAllMocks());
@@ -59,34 +60,37 @@ test.each(INTERFACES)(
     jest.spyOn(gateway.database, 'query').mockRejectedValue(UNREACHABLE);
     const { line, ...gained } = await observed(ask);
     expect(gained).toMatchObject({
-      [request('query pets', '5xx')]: 1,
+      [request('query toys', '5xx')]: 1,
       [error('SERVICE_UNAVAILABLE', 'graphql')]: 1,
     });
-    expect(Object.keys(gained)).not.toContain(request('query pets', '2xx'));
-    expect(line).toMatchObject({ operation: 'query pets', status: 200, code: 'SERVICE_UNAVAILABLE' });
+    expect(Object.keys(gained)).not.toContain(request('query toys', '2xx'));
+    expect(line).toMatchObject({ operation: 'query toys', status: 200, code: 'SERVICE_UNAVAILABLE' });
   },
 );
 
 test.each(INTERFACES)('an operation without errors %s counts as before, and its line has no code', async (_by, ask) => {
   const { line, ...gained } = await observed(ask);
-  expect(gained).toMatchObject({ [request('query pets', '2xx')]: 1 });
+  expect(gained).toMatchObject({ [request('query toys', '2xx')]: 1 });
   expect(Object.keys(gained).filter((name) => name.includes('code'))).toEqual([]);
   expect(line).not.toHaveProperty('code');
 });
 
 test('the worst error of an operation counts', async () => {
   const mutation = `mutation {
-    a: createPet(input: { name: "", categoryId: 1 }) { id }
-    b: createPet(input: { name: "Rex", categoryId: 404 }) { id }
-    c: deletePet(id: 404) { id }
+    a: createToy(input: { name: "" }) { id }
+    b: updateToy(id: 1, input: { name: "Ball" }) { id }
+    c: updateToy(id: 404, input: { name: "Ball" }) { id }
   }`;
+  await observed(() => post('mutation { createToy(input: { name: "Train" }) { id } }'));
+  await observed(() => post('mutation { updateToy(id: 1, input: { broken: true }) { id } }'));
   const { line, ...gained } = await observed(() => post(mutation));
-  expect(gained).toMatchObject({ [error('UNKNOWN_REFERENCE', 'graphql')]: 1 });
-  expect(line).toMatchObject({ status: 200, code: 'UNKNOWN_REFERENCE' });
+  expect(gained).toMatchObject({ [error('TOY_BROKEN', 'graphql')]: 1 });
+  expect(line).toMatchObject({ status: 200, code: 'TOY_BROKEN' });
 });
 
 test('a stored answer counts with the error that is in it', async () => {
-  const ask = () => post('mutation { deletePet(id: 404) { id } }', { 'idempotency-key': 'observed' });
+  const ask = () =>
+    post('mutation { updateToy(id: 404, input: { broken: true }) { id } }', { 'idempotency-key': 'observed' });
   await observed(ask);
   const { line, ...gained } = await observed(ask);
   expect(gained).toMatchObject({ [error('NOT_FOUND', 'graphql')]: 1 });
@@ -102,7 +106,7 @@ test.each<[string, () => Promise<unknown>, [status: number, observed: string, co
   ['one that does not fit', () => post('{ nonsense }', OLD), [200, '4xx', 'GRAPHQL_VALIDATION_FAILED', 'graphql']],
   ['a wrong key', () => post(QUERY, WRONG), [401, '4xx', 'UNAUTHENTICATED', 'graphql']],
   ['a form', () => post(QUERY, { 'content-type': 'text/plain' }), [400, '4xx', 'BAD_REQUEST', 'graphql']],
-  ['a pet that is not there', () => gateway.app.inject({ url: '/pets/404' }), [404, '4xx', 'NOT_FOUND', 'rest']],
+  ['a toy that is not there', () => gateway.app.inject({ url: '/toys/404' }), [404, '4xx', 'NOT_FOUND', 'rest']],
   ['a path that is not there', () => gateway.app.inject({ url: '/404' }), [404, '4xx', 'NOT_FOUND', 'other']],
 ])('%s is observed by its error', async (_what, ask, [status, seen, code, by]) => {
   const { line, ...gained } = await observed(ask);
@@ -113,8 +117,8 @@ test.each<[string, () => Promise<unknown>, [status: number, observed: string, co
 
 test('REST without the database is observed as unavailable', async () => {
   jest.spyOn(gateway.database, 'query').mockRejectedValue(UNREACHABLE);
-  const { line, ...gained } = await observed(() => gateway.app.inject({ url: '/pets' }));
-  expect(gained).toMatchObject({ [request('listPets', '5xx')]: 1, [error('SERVICE_UNAVAILABLE', 'rest')]: 1 });
+  const { line, ...gained } = await observed(() => gateway.app.inject({ url: '/toys' }));
+  expect(gained).toMatchObject({ [request('listToys', '5xx')]: 1, [error('SERVICE_UNAVAILABLE', 'rest')]: 1 });
   expect(line).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
 });
 

@@ -1,0 +1,50 @@
+import type { Gateway } from '../helper/gateway';
+import { running, socketClient } from '../helper/live';
+import { until } from '../helper/until';
+import { send } from '../rest/client';
+import { startToys } from './gateway';
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startToys({ ANONYMOUS_ACCESS: 'write' });
+});
+afterAll(() => gateway.close());
+
+const change = (path: string, body: object) => send(gateway, `PATCH ${path}`, body);
+
+test('a domain of one type has both interfaces, filters, sort orders and pages', async () => {
+  for (const name of ['Train', 'Ball', 'Trumpet'])
+    expect(await send(gateway, 'POST /toys', { name })).toMatchObject({ status: 201, json: { name, broken: false } });
+  const { json, headers } = await send(gateway, 'GET /toys?name=tr&sort=-name&limit=1');
+  expect(json).toMatchObject([{ id: 3, name: 'Trumpet' }]);
+  expect(headers.link).toMatch(/rel="next"/);
+  expect(await send(gateway, 'GET /toys/9')).toMatchObject({ status: 404, json: { message: 'Toy 9 does not exist.' } });
+  expect(await send(gateway, 'POST /toys', { name: '' })).toMatchObject({
+    status: 400,
+    json: { details: [{ path: 'name', message: 'must not be empty' }] },
+  });
+  const query = '{ toys(filter: { name: "tr" }, orderBy: { field: NAME }) { totalCount nodes { id name madeAt } } }';
+  const nodes = [
+    { id: '1', name: 'Train', madeAt: null },
+    { id: '3', name: 'Trumpet', madeAt: null },
+  ];
+  expect(await gateway.data(query)).toEqual({ toys: { totalCount: 2, nodes } });
+});
+
+test('its rule has an error code of its own, in the catalogue and in OpenAPI', async () => {
+  expect(await change('/toys/1', { broken: true })).toMatchObject({ status: 200, json: { broken: true } });
+  const error = { code: 'TOY_BROKEN', message: 'Toy 1 is broken.', status: 409 };
+  expect(await change('/toys/1', { name: 'Engine' })).toMatchObject({ status: 409, json: error });
+  const { text } = await send(gateway, 'GET /openapi.json');
+  expect(text).toContain('TOY_BROKEN');
+});
+
+test('its events are delivered', async () => {
+  const client = socketClient(await gateway.listen());
+  const received = client.subscribe('subscription { toyChanged(filter: { ids: [2] }) { kind toy { name } } }');
+  await until(async () => (await running(gateway)) === 1);
+  await change('/toys/3', { name: 'Horn' });
+  await change('/toys/2', { name: 'Balloon' });
+  expect(await received.until(1)).toEqual([{ data: { toyChanged: { kind: 'UPDATED', toy: { name: 'Balloon' } } } }]);
+  client.close();
+});

@@ -1,0 +1,249 @@
+import { Arg, Args, Ctx, Field, InputType, Mutation, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { type AccessServices, createAccess } from '../../src/access/access';
+import type { Session } from '../../src/database/database';
+import { selectByIds, selectOne } from '../../src/database/reading/select';
+import type { Selection } from '../../src/database/reading/selection';
+import { type Column, sortOrders, type Table } from '../../src/database/reading/table';
+import { statement } from '../../src/database/statement';
+import { lockRow, rowLock } from '../../src/database/writing';
+import { ExpectedError, notFound, requireUnchanged } from '../../src/errors/errors';
+import type { ChangeEvent } from '../../src/events/hub';
+import { checkInput, NotNull, SearchText, Text } from '../../src/graphql/bounds';
+import { ChangeKind, Changes, isIn } from '../../src/graphql/changes';
+import { connect } from '../../src/graphql/connection';
+import { connectionOf } from '../../src/graphql/connection-types';
+import type { Context } from '../../src/graphql/context';
+import { Paged } from '../../src/graphql/cost-directives';
+import { Counted, Input, Requires } from '../../src/graphql/directives';
+import { enumOf } from '../../src/graphql/enums';
+import { Errors } from '../../src/graphql/errors-directive';
+import { nullable } from '../../src/graphql/nullable';
+import { orderByOf, pageArgsOf, pageOf } from '../../src/graphql/page-args';
+import { DateTime, Id, IdOf } from '../../src/graphql/scalars';
+import { Selected } from '../../src/graphql/selected';
+import { combineDomains, type Domain, type Domains } from '../../src/rest/domain';
+import type { RestOperation } from '../../src/rest/rest-operation';
+
+// The smallest domain that works: a table, a type, a filter, a rule, an error code, REST operations and an event. Tests of the
+// modules below a domain use it where they need some domain.
+
+export const CREATE_TABLE = statement(`create table if not exists toys (
+  id bigserial primary key, name text collate "C" not null, broken boolean not null default false, made_at timestamptz(3))`);
+
+type ToyRow = { id: bigint; name: string; broken: boolean; madeAt: Date | null };
+
+const column = (name: string, kind: Column['kind'], type: string, isNullable = false): Column => ({
+  sql: `toys.${name}`,
+  kind,
+  type,
+  isNullable,
+});
+const COLUMNS = {
+  id: column('id', 'id', 'bigint'),
+  name: column('name', 'text', 'text'),
+  broken: column('broken', 'boolean', 'boolean'),
+  madeAt: column('made_at', 'timestamp', 'timestamptz', true),
+};
+
+export const TOYS: Table<ToyRow> = {
+  name: 'toys',
+  type: 'Toy',
+  idField: 'id',
+  columns: COLUMNS,
+  relations: {},
+  orders: sortOrders<ToyRow>(COLUMNS, { ID: 'id', NAME: 'name' }),
+  filters: { name: { kind: 'name', column: COLUMNS.name } },
+  idOf: (toy) => toy.id,
+};
+
+const LOCK = rowLock<ToyRow>(COLUMNS, 'id', 'no key update');
+const RETURNED = 'returning id, name, broken, made_at as "madeAt"';
+const INSERT = statement(`insert into toys (name) values ($1) ${RETURNED}`);
+const UPDATE = statement(
+  `update toys set name = coalesce($2, name), broken = coalesce($3, broken) where id = $1 ${RETURNED}`,
+);
+
+@ObjectType({ simpleResolvers: true, description: 'A toy.' })
+class Toy {
+  @Field(() => Id, { description: 'Its id.' })
+  id!: bigint;
+
+  @Text(1, 255)
+  @Field(() => String, { description: 'Its name, {bounds}.' })
+  name!: string;
+
+  @Field(() => Boolean, { description: 'Whether it is broken.' })
+  broken!: boolean;
+
+  @Field(() => DateTime, nullable('When it was made.'))
+  madeAt!: Date | null;
+}
+
+@InputType({ description: 'A toy to create.' })
+export class NewToy {
+  @Text(1, 255)
+  @Field(() => String, { description: 'Its name, {bounds} after trimming.' })
+  name!: string;
+}
+
+@InputType({ description: 'Changes to a toy.' })
+export class ToyUpdate {
+  @NotNull()
+  @Text(1, 255)
+  @Field(() => String, nullable('Its new name.'))
+  name?: string;
+
+  @NotNull()
+  @Field(() => Boolean, nullable('Whether it is broken.'))
+  broken?: boolean;
+}
+
+@InputType({ description: 'Which toys to list.' })
+class ToyFilter {
+  @SearchText()
+  @Field(() => String, nullable('Toys whose name contains this.'))
+  name?: string | null;
+}
+
+const ToySortField = enumOf('ToySortField', 'What toys can be sorted by.', { ID: 'By id.', NAME: 'By name.' });
+const ToyPageArgs = pageArgsOf(ToyFilter, orderByOf('ToySort', 'toys', ToySortField, 'ID'), 'toys');
+type ToyPageArgs = InstanceType<typeof ToyPageArgs>;
+const ToyConnection = connectionOf(Toy, 'Toy', 'toys');
+
+@InputType({ description: 'Which changes to receive.' })
+class ToyChangeFilter {
+  @Field(() => [Id], nullable('Toys with these ids.'))
+  ids?: bigint[] | null;
+}
+
+@ObjectType({ simpleResolvers: true, description: 'A change to a toy.' })
+class ToyChange {
+  @Field(() => ChangeKind, { description: 'What happened to it.' })
+  kind!: ChangeKind;
+
+  @Field(() => Toy, { description: 'The toy.' })
+  toy!: Toy;
+}
+
+const ERRORS = {
+  TOY_BROKEN: { status: 409, why: 'The toy is broken.', fix: 'Mend it.', message: 'Toy 1 is broken.' },
+};
+
+@Resolver(() => Toy)
+class ToyResolver {
+  find(session: Session, ids: readonly bigint[], selection?: Selection) {
+    return selectByIds(session, TOYS, ids, selection);
+  }
+
+  @Counted()
+  @Requires('READ')
+  @Query(() => Toy, nullable('The toy with this id; null if there is none.'))
+  toy(@IdOf('toy') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
+    return selectOne(session, TOYS, id, selection);
+  }
+
+  @Counted()
+  @Requires('READ')
+  @Paged('first', 'last')
+  @Errors('BAD_USER_INPUT')
+  @Query(() => ToyConnection, { description: 'Toys, one page at a time.' })
+  toys(@Args(() => ToyPageArgs) args: ToyPageArgs, @Ctx() { session }: Context, @Selected() selection: Selection) {
+    return connect(session, TOYS, pageOf(args), args.filter, selection);
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Errors('BAD_USER_INPUT')
+  @Mutation(() => Toy, nullable('Adds a toy.'))
+  async createToy(@Input(NewToy, 'The toy to create.') input: NewToy, @Ctx() { session }: Context) {
+    const { name } = checkInput(NewToy, input);
+    const [toy] = await session.write<ToyRow>(INSERT, [name], ([written]) => {
+      if (written) session.changed({ topic: 'toy', kind: 'CREATED', id: written.id });
+    });
+    return toy;
+  }
+
+  @Counted()
+  @Requires('WRITE')
+  @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'TOY_BROKEN')
+  @Mutation(() => Toy, nullable('Changes a toy. Of a broken one only `broken` can be changed.'))
+  updateToy(@IdOf('toy') id: bigint, @Input(ToyUpdate) input: ToyUpdate, @Ctx() { session, request }: Context) {
+    const { name, broken } = checkInput(ToyUpdate, input);
+    return session.transaction(async (tx) => {
+      const before = await lockRow(tx, LOCK, id);
+      if (!before) throw notFound('Toy', id);
+      await requireUnchanged(request.precondition, `Toy ${id}`, () => before);
+      if (before.broken && name !== undefined)
+        throw new ExpectedError('TOY_BROKEN', ERRORS.TOY_BROKEN.status, `Toy ${id} is broken.`);
+      const [toy] = await tx.write<ToyRow>(UPDATE, [id, name ?? null, broken ?? null]);
+      tx.changed({ topic: 'toy', kind: 'UPDATED', id, before });
+      return toy;
+    });
+  }
+
+  @Counted()
+  @Requires('READ')
+  @Changes('toy', () => ToyChange, {
+    description: 'Reports changes to toys.',
+    passes:
+      ({ ids }: ToyChangeFilter) =>
+      ({ id }: ChangeEvent<ToyRow>) =>
+        isIn(ids, id),
+  })
+  toyChanged(
+    @Root() { kind, row }: ChangeEvent<ToyRow>,
+    @Arg('filter', () => ToyChangeFilter, nullable('Which changes.')) _filter?: ToyChangeFilter,
+  ): ToyChange {
+    return { kind, toy: row };
+  }
+}
+
+const TOY = 'fragment toy on Toy { id name broken madeAt }';
+const OPERATIONS: readonly RestOperation[] = [
+  {
+    on: 'GET /toys',
+    ok: 200,
+    summary: 'List toys',
+    document: `query listToys($limit: Int = 20, $cursor: String, $sort: ToySort, $name: String) {
+      toys(first: $limit, after: $cursor, orderBy: $sort, filter: { name: $name }) {
+        nodes { ...toy } pageInfo { hasNextPage endCursor } } } ${TOY}`,
+  },
+  {
+    on: 'POST /toys',
+    ok: 201,
+    summary: 'Create a toy',
+    document: `mutation createToy($input: NewToy!) { createToy(input: $input) { ...toy } } ${TOY}`,
+  },
+  {
+    on: 'GET /toys/{toyId}',
+    ok: 200,
+    summary: 'Get a toy',
+    document: `query getToy($toyId: ID!) { toy(id: $toyId) { ...toy } } ${TOY}`,
+  },
+  {
+    on: 'PATCH /toys/{toyId}',
+    ok: 200,
+    summary: 'Change a toy',
+    document: `mutation updateToy($toyId: ID!, $input: ToyUpdate!) { updateToy(id: $toyId, input: $input) { ...toy } } ${TOY}`,
+  },
+];
+
+export function createToys(): Domain {
+  const toys = new ToyResolver();
+  return {
+    name: 'toys',
+    resolvers: [toys],
+    operations: OPERATIONS,
+    tags: { toys: { name: 'Toys', description: 'Toys.' } },
+    errors: ERRORS,
+    idForms: [],
+    tables: [TOYS] as Domain['tables'],
+    topics: { toy: toys },
+    descriptions: { title: 'Toys', schema: 'Toys.', rest: 'Toys.' },
+  };
+}
+
+/** The domains of a gateway of toys. */
+export function toyDomains(access = {} as AccessServices): Domains {
+  return combineDomains([createToys(), createAccess(access)]);
+}
