@@ -49,7 +49,7 @@ export interface Transaction extends Session {
 
 /** An open database. Its own statements are the service's: each has a deadline of its own. */
 export interface Database extends Session {
-  /** Human-readable description: `embedded PostgreSQL 17 in ./data`. */
+  /** Human-readable description: `embedded PostgreSQL 18 in ./data`. */
   readonly description: string;
   /** Listeners to the changes made through this database. */
   readonly listeners: Set<ChangeListener>;

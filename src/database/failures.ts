@@ -60,7 +60,7 @@ export function notOpened(cause: unknown): Error {
 
 /**
  * The message of a driver's error. Connecting to a host with several addresses fails with an error that has a code but
- * no message, and PGlite throws objects that are not errors.
+ * no message, and PGlite may throw what is not an error.
  */
 export function reasonOf(error: unknown): string {
   if (!isObject(error)) return String(error);

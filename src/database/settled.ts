@@ -7,9 +7,15 @@ const GRACE_MS = 500;
 /**
  * Waits for the outcome of a statement or transaction that the server is asked to cancel at the deadline.
  * @param isSent whether a commit, or a statement that commits by itself, has been sent by now.
+ * @param isCertain whether a success after the deadline is certain.
  * @throws Ended, OutcomeUnknown, otherwise the error of the statement.
  */
-export function settled<T>(running: Promise<T>, deadline: Deadline, isSent: () => boolean): Promise<T> {
+export function settled<T>(
+  running: Promise<T>,
+  deadline: Deadline,
+  isSent: () => boolean,
+  isCertain = false,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = deadline.onEnd(() => {
       setTimeout(() => reject(isSent() ? unconfirmed() : deadline.reason), GRACE_MS).unref();
@@ -19,7 +25,7 @@ export function settled<T>(running: Promise<T>, deadline: Deadline, isSent: () =
         stop();
         const { reason } = deadline;
         // A commit that is cancelled while it waits for a standby succeeds without it. Without a client there is nothing to report.
-        if (reason && reason !== UNWANTED && isSent()) reject(unconfirmed());
+        if (!isCertain && reason && reason !== UNWANTED && isSent()) reject(unconfirmed());
         else resolve(result);
       },
       (error: unknown) => {

@@ -53,7 +53,7 @@ test('the first start logs one line with the addresses, the access without a key
     GraphQL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/graphql$/),
     REST: `${url}/pets`,
     Docs: `${url}/docs`,
-    Data: `embedded PostgreSQL 17 in ${installation.data}`,
+    Data: `embedded PostgreSQL 18 in ${installation.data}`,
     Limits: 'in memory',
     Access: 'without a key: read and write',
     'Admin key': expect.stringMatching(/^ps_[0-9a-z]{12}_[0-9A-Za-z]{32}$/),

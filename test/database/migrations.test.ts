@@ -2,27 +2,27 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PGlite } from '@electric-sql/pglite';
 import { Client } from 'pg';
-import { type MigrationConnection, migrate } from '../../src/database/migrations';
+import type { EmbeddedServer } from '../../src/database/embedded/server';
+import { type MigrationConnection, migrate, migrationsOn } from '../../src/database/migrations';
 import { TEST_DATABASE_URL } from '../helper/database';
-import { startMigrated } from '../helper/prepared';
+import { startPrepared } from '../helper/prepared';
 
 const DATABASE = `petstore_migrations_${process.pid}`;
 const onPostgres = TEST_DATABASE_URL ? test : test.skip;
 const clients: Client[] = [];
-let engine: PGlite;
+let embedded: EmbeddedServer;
 let connection: MigrationConnection;
 let directory: string;
 
 beforeAll(async () => {
   if (TEST_DATABASE_URL) await administer(`create database ${DATABASE}`);
-  else engine = await startMigrated();
+  else embedded = await startPrepared();
 });
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.end()));
   if (TEST_DATABASE_URL) await administer(`drop database ${DATABASE}`);
-  else await engine.close();
+  else await embedded.close();
 });
 beforeEach(async () => {
   connection = await connect();
@@ -31,19 +31,12 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-/** Opens a connection; the embedded database has only one. */
 async function connect(): Promise<MigrationConnection> {
-  if (!TEST_DATABASE_URL)
-    return {
-      script: async (sql) => void (await engine.exec(sql)),
-      rows: async (sql, values) => (await engine.query<Record<string, unknown>>(sql, values)).rows,
-    };
-  const client = await open(Object.assign(new URL(TEST_DATABASE_URL), { pathname: `/${DATABASE}` }).href);
+  const client = await (TEST_DATABASE_URL
+    ? open(Object.assign(new URL(TEST_DATABASE_URL), { pathname: `/${DATABASE}` }).href)
+    : embedded.connect());
   clients.push(client);
-  return {
-    script: async (sql) => void (await client.query(sql)),
-    rows: async (sql, values) => (await client.query(sql, values)).rows,
-  };
+  return migrationsOn(client);
 }
 
 async function open(connectionString?: string): Promise<Client> {

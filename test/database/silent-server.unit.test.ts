@@ -1,5 +1,5 @@
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
-import { Server } from '../../src/database/postgres/database-server';
+import { PostgresServer } from '../../src/database/postgres/database-server';
 import { freePort } from '../helper/free-port';
 
 const AUTHENTICATION_OK = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0]);
@@ -25,7 +25,7 @@ async function listen(): Promise<number> {
 }
 
 test('a server that is silent once it has let the gateway in is given up after the time for connecting', async () => {
-  const server = new Server(`postgresql://user@127.0.0.1:${await listen()}/db?target_session_attrs=read-write`);
+  const server = new PostgresServer(`postgresql://user@127.0.0.1:${await listen()}/db?target_session_attrs=read-write`);
   const started = performance.now();
   await expect(server.connect(200)).rejects.toThrow('Connection terminated');
   expect(performance.now() - started).toBeLessThan(5_000);

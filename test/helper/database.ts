@@ -1,18 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import type { Database } from '../../src/database/database';
-import { embeddedDatabase } from '../../src/database/embedded/embedded';
+import { connectTo } from '../../src/database/embedded/embedded';
 import { openDatabase } from '../../src/database/open';
 import { statement } from '../../src/database/statement';
 import { perWorker } from './per-worker';
-import { startMigrated } from './prepared';
+import { startPrepared } from './prepared';
 
 /** URL of a real PostgreSQL to run the suite on, for a role that may create databases. If unset: embedded. */
 export const TEST_DATABASE_URL = process.env.TEST_DATABASE_URL;
 
-const BOUNDS = { queue: 1000, requestTimeoutMs: 10_000 };
+/** With time enough for the statements that fill a database, on a busy machine. */
+const BOUNDS = { queue: 1000, requestTimeoutMs: 60_000 };
 
-/** Empty databases that no test file uses now: an embedded engine, or a database on the server, takes long to create. */
+/** Empty databases that no test file uses now: an embedded one, or a database on the server, takes long to create. */
 const idle = perWorker('databases', () => ({ embedded: [] as Database[], urls: [] as string[] }));
 
 /** A migrated, empty database for a test file; `drop` gives it back. */
@@ -21,7 +22,7 @@ export async function createDatabase(): Promise<{ database: Database; url?: stri
 }
 
 async function embedded() {
-  const database = idle.embedded.pop() ?? embeddedDatabase(await startMigrated(), 'embedded, in memory', BOUNDS);
+  const database = idle.embedded.pop() ?? (await connectTo(await startPrepared(), 'embedded, in memory', BOUNDS));
   return {
     database,
     drop: async () => {

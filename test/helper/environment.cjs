@@ -4,6 +4,7 @@
 // PGlite's PostgreSQL is compiled once, quickly, rather than a second time while it runs.
 require('node:v8').setFlagsFromString('--liftoff-only');
 require('./typescript.cjs');
+const threads = require('node:worker_threads');
 const { TestEnvironment } = require('jest-environment-node');
 
 const values = { Boolean, Date, JSON, Map, Number, Promise, RegExp, Set, String };
@@ -15,13 +16,16 @@ const shared = { ...values, ...errors, process };
 /** What helpers keep from one test file to the next: see `per-worker.ts`. */
 const worker = new Map();
 
-// PGlite never stops its statement timers. One that is pending when a worker has finished would keep it running, and Jest
-// kills such a worker with a warning. While tests run, a worker is kept running by its channel to Jest.
-const { setTimeout } = globalThis;
-globalThis.setTimeout = Object.assign((work, ms, ...args) => {
-  const timer = setTimeout(work, ms, ...args);
-  return process.send || ms >= 5000 ? timer.unref() : timer;
-}, setTimeout);
+// Embedded databases stay open for later test files, and would keep a worker of Jest's running that has finished: Jest kills it
+// with a warning. While tests run, it is kept running by its channel to Jest.
+const { Worker } = threads;
+threads.Worker = class extends Worker {
+  constructor(...args) {
+    super(...args);
+    // A listener that is added now would keep it.
+    setImmediate(() => this.unref());
+  }
+};
 
 module.exports = class extends TestEnvironment {
   async setup() {
@@ -31,7 +35,5 @@ module.exports = class extends TestEnvironment {
 
   async teardown() {
     await super.teardown();
-    // PGlite sets 100 when it starts, and Jest replaces a worker that exits with an error.
-    process.exitCode = undefined;
   }
 };

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PGlite } from '@electric-sql/pglite';
-import { connectionTo, startEngine } from '../../src/database/embedded/cluster';
-import { MIGRATIONS_DIRECTORY, migrate } from '../../src/database/migrations';
+import { openDirectory } from '../../src/database/embedded/cluster';
+import { EmbeddedServer } from '../../src/database/embedded/server';
+import { MIGRATIONS_DIRECTORY } from '../../src/database/migrations';
 import { openDatabase } from '../../src/database/open';
 import { PROJECT } from './command';
 
@@ -19,18 +19,16 @@ export async function prepare(): Promise<void> {
   mkdirSync(CACHE, { recursive: true });
   for (const name of readdirSync(CACHE)) if (name.startsWith('data-')) rmSync(join(CACHE, name), { recursive: true });
   await (await openDatabase({ directory: DIRECTORY })).close();
-  const engine = await startEngine({ dataDir: join(DIRECTORY, 'postgres') });
+  const { engine, close } = await openDirectory(DIRECTORY);
   const image = Buffer.from(await (await engine.dumpDataDir('none')).arrayBuffer());
-  await engine.close();
+  await close();
   writeFileSync(`${IMAGE}.unfinished`, image);
   renameSync(`${IMAGE}.unfinished`, IMAGE);
 }
 
-/** Starts a migrated, empty embedded database in memory. */
-export async function startMigrated(): Promise<PGlite> {
-  const engine = await startEngine({ loadDataDir: new Blob([new Uint8Array(readFileSync(IMAGE))]) });
-  await migrate(connectionTo(engine));
-  return engine;
+/** Starts an embedded database in memory, empty, with all migrations. */
+export function startPrepared(idleMs = 10_000): Promise<EmbeddedServer> {
+  return EmbeddedServer.start({ files: { image: IMAGE }, idleMs });
 }
 
 /** Makes `directory` a data directory, as an earlier start has left it. */

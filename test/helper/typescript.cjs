@@ -37,3 +37,14 @@ function compiled(filename) {
 }
 
 require.extensions['.ts'] = (module, filename) => module._compile(compiled(filename), filename);
+
+// A worker thread of the product loads TypeScript, too.
+const threads = require('node:worker_threads');
+const { Worker } = threads;
+threads.Worker = class extends Worker {
+  constructor(file, options) {
+    if (file.endsWith('.ts'))
+      super(`for (const file of ${JSON.stringify([__filename, file])}) require(file);`, { ...options, eval: true });
+    else super(file, options);
+  }
+};

@@ -2,16 +2,22 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, re
 import { dirname, join } from 'node:path';
 import type { PGlite, PGliteOptions } from '@electric-sql/pglite';
 import { reasonOf } from '../failures';
-import type { MigrationConnection } from '../migrations';
 import { CLUSTER, makeDataDirectory, PRIVATE } from './data-directory';
 import { lockDirectory } from './directory-lock';
 import { DiskSpace } from './disk-space';
 import { guardedFiles } from './guarded-files';
 
-/** PGlite 0.4 is PostgreSQL 17; it cannot open a directory of another major version. */
-export const MAJOR_VERSION = '17';
+/** PGlite 0.5 is PostgreSQL 18; it cannot open a directory of another major version. */
+export const MAJOR_VERSION = '18';
 
-/** The cluster of a data directory, open for this process alone. */
+/** A data directory that this process alone may open. */
+export interface ClaimedDirectory {
+  readonly space: DiskSpace;
+  /** Lets other processes have it. */
+  unlock(): void;
+}
+
+/** The cluster of a data directory, open in this thread. */
 export interface OpenDirectory {
   readonly engine: PGlite;
   readonly space: DiskSpace;
@@ -20,18 +26,24 @@ export interface OpenDirectory {
 }
 
 /**
- * Opens a data directory, and creates it if there is none.
- * @throws Error with a one-line message if another process has it open, it is from another PostgreSQL version, or its disk
- * is full.
+ * Locks a data directory, and creates it if there is none.
+ * @throws Error with a one-line message if another process has it open, or its disk is full.
+ */
+export function claimDirectory(directory: string): ClaimedDirectory {
+  makeDataDirectory(directory);
+  const space = new DiskSpace(directory);
+  space.require(!existsSync(join(directory, CLUSTER)));
+  return { space, unlock: lockDirectory(directory) };
+}
+
+/**
+ * Claims a data directory, and opens its cluster in this thread, for a command.
+ * @throws Error as {@link claimDirectory} and {@link openCluster}.
  */
 export async function openDirectory(directory: string): Promise<OpenDirectory> {
-  makeDataDirectory(directory);
-  const cluster = join(directory, CLUSTER);
-  const space = new DiskSpace(directory);
-  space.require(!existsSync(cluster));
-  const unlock = lockDirectory(directory);
+  const { space, unlock } = claimDirectory(directory);
   try {
-    const engine = await openCluster(cluster, space);
+    const engine = await openCluster(directory, space);
     return { engine, space, close: () => engine.close().then(unlock) };
   } catch (error) {
     unlock();
@@ -39,32 +51,25 @@ export async function openDirectory(directory: string): Promise<OpenDirectory> {
   }
 }
 
-/** The engine as migrations use it. */
-export function connectionTo(engine: PGlite): MigrationConnection {
-  return {
-    script: async (sql) => void (await engine.exec(sql)),
-    rows: async (sql, values) => (await engine.query<Record<string, unknown>>(sql, values)).rows,
-  };
-}
-
 /**
- * Starts the embedded PostgreSQL on the files in `directory`, and creates them if they do not exist.
- * @throws Error with a one-line message if they are from another PostgreSQL version or unreadable as a database.
+ * Starts the embedded PostgreSQL on the cluster of a claimed data directory, and creates that if there is none.
+ * @throws Error with a one-line message if it is from another PostgreSQL version or unreadable as a database.
  */
-async function openCluster(directory: string, space: DiskSpace): Promise<PGlite> {
-  const version = versionOf(directory);
+export async function openCluster(directory: string, space: DiskSpace): Promise<PGlite> {
+  const cluster = join(directory, CLUSTER);
+  const version = versionOf(cluster);
   if (version !== undefined && version !== MAJOR_VERSION) {
     throw new Error(
-      `${directory} holds a PostgreSQL ${version} database; this version of the gateway reads PostgreSQL ${MAJOR_VERSION}. ` +
-        'Move it away, or dump it with the version that created it.',
+      `${cluster} holds a PostgreSQL ${version} database; this version of the gateway reads PostgreSQL ${MAJOR_VERSION}. ` +
+        'To move it, run `npm run dump` with the version of the gateway that wrote it, and `npm run restore` with this one, into a new DATA_DIR.',
     );
   }
   space.take();
   try {
-    if (version === undefined) await createCluster(directory);
-    return await startEngine({ fs: guardedFiles(directory, space) });
+    if (version === undefined) await createCluster(cluster);
+    return await startEngine({ fs: guardedFiles(cluster, space) });
   } catch (error) {
-    throw new Error(`${directory} cannot be opened as a database: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`${cluster} cannot be opened as a database: ${reasonOf(error)}`, { cause: error });
   }
 }
 
@@ -106,6 +111,11 @@ function versionOf(directory: string): string | undefined {
  * has ever been.
  */
 const LOG = ['-c', 'max_wal_size=1TB', '-c', 'wal_recycle=off'];
+
+/** Starts the embedded PostgreSQL in memory, on a copy of an image that PGlite has made of a cluster. */
+export function startInMemory(image: string): Promise<PGlite> {
+  return startEngine({ loadDataDir: new Blob([new Uint8Array(readFileSync(image))]) });
+}
 
 /** Starts PGlite with the extensions that the migrations need; in memory if it is given no files. */
 export async function startEngine(options: Pick<PGliteOptions, 'dataDir' | 'fs' | 'loadDataDir'>): Promise<PGlite> {

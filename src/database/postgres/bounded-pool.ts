@@ -1,18 +1,17 @@
-import { type Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { Deadline, type Work } from '../deadline';
 import { notOpened } from '../failures';
 import { FairSemaphore, type Release } from '../fair-semaphore';
-import type { CancelRequests } from './cancel-request';
-import { setUp } from './database-server';
-import { hold, noteReadOnly } from './held-connection';
+import { noteReadOnly } from './held-connection';
+import { type Server, setUp } from './server';
 
 export interface PoolBounds {
   /** Maximum number of connections. */
   readonly poolSize: number;
   /** Maximum number of statements and transactions waiting for a connection; further ones are rejected immediately. */
   readonly queue: number;
-  /** How long to wait for a new connection, in milliseconds. */
-  readonly connectMs: number;
+  /** How long to wait for a new connection, in milliseconds; if unset, until it is open. */
+  readonly connectMs?: number;
   /** Time limit of a request, in milliseconds. */
   readonly requestTimeoutMs: number;
 }
@@ -31,16 +30,16 @@ export class BoundedPool extends Pool {
    * @param settings the SQL that is run first on a new connection.
    */
   constructor(
-    config: Omit<PoolConfig, 'Client'> & { readonly Client: typeof Client },
+    private readonly server: Server,
+    config: Omit<PoolConfig, 'Client'>,
     settings: string,
     private readonly bounds: PoolBounds,
-    private readonly cancelRequests: CancelRequests,
   ) {
     const { poolSize, connectMs } = bounds;
     super({
       ...config,
       // The pool's own time limit would take a timer whenever an idle connection is taken.
-      Client: class extends config.Client {
+      Client: class extends server.Client {
         constructor(given?: ClientConfig) {
           super({ ...given, connectionTimeoutMillis: connectMs });
         }
@@ -48,7 +47,7 @@ export class BoundedPool extends Pool {
       max: poolSize,
       onConnect: async (client) => {
         await setUp(client, settings, connectMs);
-        noteReadOnly(client);
+        if (server.isRemote) noteReadOnly(client);
       },
     });
     this.queue = new FairSemaphore(poolSize, bounds.queue);
@@ -90,7 +89,7 @@ export class BoundedPool extends Pool {
             leave();
             return reject(notOpened(error));
           }
-          hold(client, deadline, this.cancelRequests, leave);
+          this.server.hold(client, deadline, leave);
           if (!deadline.reason) return resolve(client);
           client.release();
           reject(deadline.reason);

@@ -1,5 +1,4 @@
-import { type ClientBase, Connection } from 'pg';
-import type { Server } from './database-server';
+import { type ClientBase, type ClientConfig, Connection } from 'pg';
 
 // Members that @types/pg leaves out.
 declare module 'pg' {
@@ -24,11 +23,12 @@ const PATIENCE_MS = 1_000;
 export class CancelRequests {
   private last: Promise<void> = Promise.resolve();
 
-  constructor(private readonly server: Server) {}
+  /** @param config returns where the server is now. */
+  constructor(private readonly config: () => ClientConfig) {}
 
   /** @param isWanted whether the statement still runs, when it is this request's turn. */
   send(client: ClientBase, isWanted: () => boolean): void {
-    this.last = this.last.then(() => (isWanted() ? requestCancel(this.server, client) : undefined));
+    this.last = this.last.then(() => (isWanted() ? requestCancel(this.config(), client) : undefined));
   }
 }
 
@@ -36,8 +36,8 @@ export class CancelRequests {
  * Asks the server to cancel the statement that runs on a connection (PostgreSQL documentation, 55.2.9), on a new
  * connection, which the server closes. It does not say whether a statement was running.
  */
-function requestCancel(server: Server, { processID, secretKey }: ClientBase): Promise<void> {
-  const { host = '', port = 0, ssl, sslnegotiation } = server.configNow();
+function requestCancel(config: ClientConfig, { processID, secretKey }: ClientBase): Promise<void> {
+  const { host = '', port = 0, ssl, sslnegotiation } = config;
   const connection = new Connection({ ssl, sslNegotiation: sslnegotiation });
   const silent = setTimeout(() => connection.stream.destroy(), PATIENCE_MS).unref();
   const cancel = () => connection.cancel(processID, secretKey);

@@ -1,5 +1,5 @@
 import { type ClientBase, Pool } from 'pg';
-import { type Server, setUp } from './database-server';
+import { type Server, setUp } from './server';
 
 /** Prisma writes and reads timestamps as if every session were in UTC. PgBouncer keeps this one setting for each client. */
 const TIME_ZONE = "set timezone to 'UTC'";
@@ -22,7 +22,7 @@ const KEEP_ALIVE =
  * The SQL that is run first on a new connection. After `ms` milliseconds the server ends a statement, and a transaction
  * whose client is silent, which would hold its locks. Behind a pooler other clients would get these settings.
  */
-export function settingsFor({ requirement, isPooled }: Server, ms: number): string {
+export function settingsFor({ requirement, isPooled }: Pick<Server, 'requirement' | 'isPooled'>, ms: number): string {
   if (isPooled) return `${requirement}; ${TIME_ZONE}`;
   return `${requirement}; ${TIME_ZONE}; ${PLANNER}; ${KEEP_ALIVE}; set statement_timeout to ${ms}; set idle_in_transaction_session_timeout to ${ms}`;
 }
@@ -32,11 +32,12 @@ const PROBE_MS = 1_000;
 
 /**
  * A connection of its own by which the server is asked whether it takes writes, so that a busy server is not mistaken for
- * one that is down. It is kept, and replaced if it breaks or does not answer.
+ * one that is down. It is kept, and replaced if it breaks or a remote server does not answer.
  */
-export function openProbe({ Client, requirement }: Server): Pool {
-  const limits = { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: PROBE_MS, query_timeout: PROBE_MS };
-  const onConnect = (client: ClientBase) => setUp(client, requirement, PROBE_MS);
+export function openProbe({ Client, requirement, isRemote }: Server): Pool {
+  const ms = isRemote ? PROBE_MS : undefined;
+  const limits = { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: ms, query_timeout: ms };
+  const onConnect = (client: ClientBase) => setUp(client, requirement, ms);
   // The pool replaces a connection that breaks; without a listener the event would crash the process.
   return new Pool({ Client, onConnect, ...limits }).on('error', () => undefined);
 }

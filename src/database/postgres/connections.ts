@@ -8,11 +8,10 @@ import { retrying } from '../retries';
 import { settled } from '../settled';
 import { UNNAMED } from '../statement';
 import { BoundedPool, type PoolBounds } from './bounded-pool';
-import { CancelRequests } from './cancel-request';
-import { openProbe, settingsFor } from './connection-settings';
-import type { Server } from './database-server';
+import { openProbe } from './connection-settings';
 import { exactDate, runPrepared } from './prepared-query';
 import { PrismaConnections } from './prisma-connection';
+import type { Server } from './server';
 import { SharedConnections } from './shared-connections';
 import { PostgresTransaction } from './transaction';
 
@@ -27,6 +26,9 @@ const READ_SHARE = 0.1;
 /** How much longer than the gateway the server waits before it ends what the gateway should have ended. */
 const SLACK_MS = 1_000;
 
+/** How long a connection to a remote server stays open unused, in milliseconds. */
+const IDLE_MS = 30_000;
+
 /** One row, whose column `yes` says whether the server takes writes. */
 const TAKES_WRITES = "select current_setting('transaction_read_only') = 'off' as yes";
 
@@ -37,7 +39,7 @@ const DATE = 1082;
 const types = new TypeOverrides();
 types.setTypeParser(INT8, BigInt);
 types.setTypeParser(INT8_ARRAY, (text) => text.match(/-?\d+/g)?.map(BigInt) ?? []);
-// In UTC, as Prisma and PGlite read it; node-postgres uses the process's time zone.
+// In UTC, as Prisma reads it; node-postgres uses the process's time zone.
 types.setTypeParser(DATE, (text) => new Date(text));
 
 /**
@@ -61,10 +63,10 @@ export class Connections implements Engine {
     const readMs = Math.min(MAX_READ_MS, Math.ceil(requestTimeoutMs * READ_SHARE));
     this.probe = openProbe(server);
     this.pool = new BoundedPool(
-      { Client: server.Client, types, idleTimeoutMillis: 30_000, pipeline: true },
-      settingsFor(server, requestTimeoutMs + SLACK_MS),
+      server,
+      { types, idleTimeoutMillis: server.isRemote ? IDLE_MS : 0, pipeline: true },
+      server.settings(requestTimeoutMs + SLACK_MS),
       { ...bounds, poolSize: poolSize - sharedSize },
-      new CancelRequests(server),
     );
     this.prisma = new PrismaClient({ adapter: new PrismaPg(this.pool), errorFormat: 'minimal' });
     const config = { types, connectionTimeoutMillis: connectMs };
@@ -91,11 +93,13 @@ export class Connections implements Engine {
   }
 
   async transact<T>(work: Work, run: (transaction: OpenTransaction) => Promise<T>, onCommit: () => void): Promise<T> {
+    const { deadline } = work;
+    const { isRemote } = this.server;
     const client = await this.pool.take(work);
-    const transaction = new PostgresTransaction(client, work.deadline, this.models, (statement) =>
-      this.kept(statement),
-    );
-    return settled(transaction.run(run, onCommit), work.deadline, () => transaction.isCommitting);
+    const kept = (statement: Statement) => this.kept(statement);
+    const transaction = new PostgresTransaction(client, deadline, this.models, kept, isRemote);
+    const running = settled(transaction.run(run, onCommit), deadline, () => transaction.isCommitting, !isRemote);
+    return running.catch(this.rethrow);
   }
 
   /** False on a standby, and where transactions are read-only by default. Rejects if the server does not respond. */
@@ -118,6 +122,7 @@ export class Connections implements Engine {
     await this.prisma.$disconnect();
     await this.pool.end();
     await this.probe.end();
+    await this.server.close();
   }
 
   /** Poolers keep no prepared statements. */
@@ -131,6 +136,11 @@ export class Connections implements Engine {
     const client = await this.pool.take(work);
     const running = runPrepared<Row>(client, statement, values, (isSpent) => client.release(isSpent));
     if (written) running.then(written, () => undefined);
-    return await settled(running, work.deadline, () => kind === 'write');
+    const isSent = () => kind === 'write' && !this.server.isDropped(client);
+    return settled(running, work.deadline, isSent, !this.server.isRemote).catch(this.rethrow);
   }
+
+  private readonly rethrow = (error: unknown): never => {
+    throw this.server.translate(error);
+  };
 }

@@ -1,5 +1,11 @@
-import { Client, type ClientBase, type ClientConfig, type Connection } from 'pg';
+import { Client, type ClientConfig, type PoolClient } from 'pg';
+import type { Deadline } from '../deadline';
+import type { Release } from '../fair-semaphore';
+import { CancelRequests } from './cancel-request';
+import { settingsFor } from './connection-settings';
 import { type ConnectionString, parseConnectionString } from './connection-string';
+import { hold } from './held-connection';
+import { type Server, setUp } from './server';
 
 /** Fails as if the server could not be connected to now. */
 const REFUSE_READ_ONLY = `do $$ begin
@@ -9,15 +15,14 @@ const REFUSE_READ_ONLY = `do $$ begin
 end $$`;
 
 /** The PostgreSQL server that a URL names. Its connections are opened by its {@link Client}. */
-export class Server {
+export class PostgresServer implements Server {
   /** Where, without user and password: `db.example.org:5432/petstore`. */
   readonly place: string;
-  /** For `new Client(…)` and for pools: options of the connection, but not of where it leads. */
   readonly Client: typeof Client;
-  /** The SQL that a new connection runs first: it fails if the URL requires a server that takes writes and this one does not. */
   readonly requirement: string;
-  /** Whether a pooler gives its connections for a transaction: nothing lasts for a session then. */
   readonly isPooled: boolean;
+  readonly isRemote = true;
+  private readonly cancelRequests = new CancelRequests(() => this.configNow());
   private readonly string: ConnectionString;
   private config: ClientConfig;
 
@@ -48,6 +53,24 @@ export class Server {
     return { application_name: 'petstore-gateway', ...this.config, keepAlive: true };
   }
 
+  settings(ms: number): string {
+    return settingsFor(this, ms);
+  }
+
+  hold(client: PoolClient, deadline: Deadline, leave: Release): void {
+    hold(client, deadline, this.cancelRequests, leave);
+  }
+
+  isDropped(): boolean {
+    return false;
+  }
+
+  translate(error: unknown): unknown {
+    return error;
+  }
+
+  async close(): Promise<void> {}
+
   /**
    * Opens a connection outside the pools.
    * @param ms how long connecting may take, and the check that the server takes writes.
@@ -62,19 +85,4 @@ export class Server {
     }
     return client;
   }
-}
-
-/** Runs the first SQL on a new connection, which is destroyed if the server does not respond within `ms` milliseconds. */
-export async function setUp(client: ClientBase, sql: string, ms: number): Promise<void> {
-  const silent = setTimeout(() => connectionOf(client).stream.destroy(), ms);
-  try {
-    await client.query(sql);
-  } finally {
-    clearTimeout(silent);
-  }
-}
-
-/** All clients are of the class `Client`, unless a pool's configuration says otherwise. */
-export function connectionOf(client: ClientBase): Connection {
-  return (client as Client).connection;
 }

@@ -3,7 +3,7 @@ import type { ClientBase, PoolClient } from 'pg';
 import type { Deadline } from '../deadline';
 import type { Release } from '../fair-semaphore';
 import type { CancelRequests } from './cancel-request';
-import { connectionOf } from './database-server';
+import { connectionOf } from './server';
 
 /** How long the server may take to cancel a statement before it is asked again, and to close a connection, in milliseconds. */
 const PATIENCE_MS = 1_000;

@@ -4,7 +4,7 @@ import { GatewayDatabase } from '../gateway-database';
 import { migrate, migrationsOn } from '../migrations';
 import type { PoolBounds } from './bounded-pool';
 import { Connections } from './connections';
-import { Server } from './database-server';
+import { PostgresServer } from './database-server';
 
 const CONNECT_SHARE = 0.5;
 const MAX_CONNECT_MS = 5_000;
@@ -15,7 +15,7 @@ const MAX_CONNECT_MS = 5_000;
  */
 export async function openPostgres(url: string, bounds: Omit<PoolBounds, 'connectMs'>): Promise<Database> {
   const { requestTimeoutMs } = bounds;
-  const server = new Server(url);
+  const server = new PostgresServer(url);
   const description = `PostgreSQL at ${server.place}`;
   const connectMs = Math.min(MAX_CONNECT_MS, Math.ceil(requestTimeoutMs * CONNECT_SHARE));
   try {
@@ -28,7 +28,7 @@ export async function openPostgres(url: string, bounds: Omit<PoolBounds, 'connec
 }
 
 /** Runs the migrations on their own connection, outside the pool. */
-async function migrateAt(server: Server): Promise<void> {
+async function migrateAt(server: PostgresServer): Promise<void> {
   const client = await server.connect(MAX_CONNECT_MS);
   try {
     await migrate(migrationsOn(client));

@@ -23,16 +23,16 @@ export class SharedConnection {
   private heardAt = 0;
   private readonly opened: Promise<void>;
 
-  /** @param silenceMs how long the server may say nothing while reads wait. */
+  /** @param silenceMs how long the server may say nothing while reads wait; if unset, as long as it likes: see {@link Server.isRemote}. */
   constructor(
     private readonly client: Client,
     settings: string,
-    silenceMs: number,
+    private readonly silenceMs: number | undefined,
     onEnd: () => void,
   ) {
     // One timer for all reads: node-postgres' `query_timeout` would take one for each.
     const check = setInterval(() => {
-      if (this.isSilentFor(silenceMs, performance.now())) client.connection.stream.destroy();
+      if (silenceMs && this.isSilentFor(silenceMs, performance.now())) client.connection.stream.destroy();
     }, CHECK_MS).unref();
     // node-postgres rejects the waiting reads; without a listener the event would crash the process.
     this.client.on('error', () => this.retire());
@@ -45,7 +45,8 @@ export class SharedConnection {
   }
 
   isReady(now: number): boolean {
-    return this.isOpen && !this.isSilentFor(SLOW_MS, now) && this.waiting < MOST_WAITING;
+    const isSlow = this.silenceMs !== undefined && this.isSilentFor(SLOW_MS, now);
+    return this.isOpen && !isSlow && this.waiting < MOST_WAITING;
   }
 
   private isSilentFor(ms: number, now: number): boolean {

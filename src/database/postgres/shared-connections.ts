@@ -1,8 +1,7 @@
 import type { ClientConfig } from 'pg';
 import type { Statement } from '../database';
 import { failureOf } from '../failures';
-import { settingsFor } from './connection-settings';
-import type { Server } from './database-server';
+import type { Server } from './server';
 import { SharedConnection } from './shared-connection';
 
 /** A lost connection is replaced by the first read after this time, in milliseconds. */
@@ -85,7 +84,8 @@ export class SharedConnections {
   private open(): void {
     const { readMs } = this.options;
     const client = new this.server.Client({ ...this.config, pipeline: true });
-    const connection = new SharedConnection(client, settingsFor(this.server, readMs), readMs + SILENCE_MS, () => {
+    const silenceMs = this.server.isRemote ? readMs + SILENCE_MS : undefined;
+    const connection = new SharedConnection(client, this.server.settings(readMs), silenceMs, () => {
       this.connections.delete(connection);
       this.reopensAt = performance.now() + RECONNECT_MS;
     });

@@ -5,9 +5,9 @@ import type { OpenTransaction } from '../engine';
 import { failureOf } from '../failures';
 import type { Prisma } from '../generated/client';
 import { statement } from '../statement';
-import { connectionOf } from './database-server';
 import { exactDate, notePrepared, runPrepared } from './prepared-query';
 import type { PrismaConnection, PrismaConnections } from './prisma-connection';
+import { connectionOf } from './server';
 
 /** A transaction on a connection that was taken for it. */
 export class PostgresTransaction implements OpenTransaction {
@@ -18,12 +18,16 @@ export class PostgresTransaction implements OpenTransaction {
   /** Taken when the first model is used. */
   private models: PrismaConnection | undefined;
 
-  /** @param kept the statement as it is sent. */
+  /**
+   * @param kept the statement as it is sent.
+   * @param endsAtDeadline whether the connection is closed at the deadline, which rolls back, too.
+   */
   constructor(
     private readonly client: PoolClient,
     private readonly deadline: Deadline,
     private readonly connections: PrismaConnections,
     private readonly kept: (statement: Statement) => Statement,
+    private readonly endsAtDeadline: boolean,
   ) {}
 
   get prisma(): Prisma.TransactionClient {
@@ -79,9 +83,8 @@ export class PostgresTransaction implements OpenTransaction {
     if (command !== 'COMMIT') throw new Error('A failed statement has rolled the transaction back.');
   }
 
-  /** At its deadline the connection is closed, which rolls back, too. */
   private async rollBack(): Promise<void> {
-    if (this.deadline.reason) return;
+    if (this.endsAtDeadline && this.deadline.reason) return;
     try {
       await this.client.query('rollback');
     } catch {

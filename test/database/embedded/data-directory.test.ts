@@ -45,8 +45,8 @@ describe('only the owner can read', () => {
 });
 
 test.each([
-  ['16', /^\S+ holds a PostgreSQL 16 database; this version of the gateway reads PostgreSQL 17\. .*$/],
-  ['17', /^\S+ cannot be opened as a database: .*$/],
+  ['17', /^\S+ holds a PostgreSQL 17 database; this version of the gateway reads PostgreSQL 18\. .*dump.*restore.*$/],
+  ['18', /^\S+ cannot be opened as a database: .*$/],
 ])('a directory that is no database of this version (%s) is rejected in one line, each time', async (version, line) => {
   mkdirSync(join(directory, 'postgres'), { recursive: true });
   writeFileSync(join(directory, 'postgres', 'PG_VERSION'), `${version}\n`);

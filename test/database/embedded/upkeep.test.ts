@@ -1,41 +1,47 @@
-import type { PGlite } from '@electric-sql/pglite';
+import type { Client } from 'pg';
+import type { EmbeddedServer } from '../../../src/database/embedded/server';
 import { Upkeep } from '../../../src/database/embedded/upkeep';
-import { startMigrated } from '../../helper/prepared';
+import { startPrepared } from '../../helper/prepared';
 import { until } from '../../helper/until';
 
 const ROWS = 3000;
 
-let engine: PGlite;
+let server: EmbeddedServer;
+let client: Client;
 let upkeep: Upkeep | undefined;
 beforeAll(async () => {
-  engine = await startMigrated();
+  server = await startPrepared();
+  client = await server.connect();
 });
 beforeEach(async () => {
-  await engine.exec(`drop table if exists stock;
+  await client.query(`drop table if exists stock;
     create table stock (id int primary key, quantity int); create index on stock (quantity);
     insert into stock select n, 0 from generate_series(1, ${ROWS}) n`);
 });
 afterEach(() => upkeep?.stop());
-afterAll(() => engine.close());
+afterAll(async () => {
+  await client.end();
+  await server.close();
+});
 
-const select = async (sql: string) => Number((await engine.query<{ is: unknown }>(`select ${sql} as is`)).rows[0]?.is);
+const select = async (sql: string) => Number((await client.query<{ is: unknown }>(`select ${sql} as is`)).rows[0]?.is);
 const size = () => select("pg_total_relation_size('stock')");
 const vacuumed = () => select("pg_stat_get_vacuum_count('stock'::regclass)");
 /** Changes every row three times. */
-const change = () => engine.exec('update stock set quantity = quantity + 1;'.repeat(3));
-const start = (hasRoom = true) => {
-  upkeep = new Upkeep(engine, () => hasRoom, 50);
-  return upkeep;
+const change = () => client.query('update stock set quantity = quantity + 1;'.repeat(3));
+/** Writes to the log alone. */
+const write = (by: Client) => by.query("select pg_logical_emit_message(false, '', '')");
+const start = async (every = 50) => {
+  upkeep = new Upkeep(await server.connect(), every);
 };
-const pause = () => new Promise((resolve) => setTimeout(resolve, 500));
+const pause = () => new Promise((resolve) => setTimeout(resolve, 1000));
 
 test('tables do not grow with changes: the space of dead rows is used again', async () => {
-  const current = start();
+  await start();
   const sizes: number[] = [];
   for (let round = 0; round < 5; round++) {
     const before = await vacuumed();
     await change();
-    current.isDue = true;
     await until(async () => (await vacuumed()) > before);
     sizes.push(await size());
   }
@@ -44,22 +50,29 @@ test('tables do not grow with changes: the space of dead rows is used again', as
 });
 
 test('tables are vacuumed while nothing is written, otherwise only if they have more dead rows than others', async () => {
-  const current = start();
-  const writing = setInterval(() => {
-    current.isDue = true;
-  }, 10);
+  await start(250);
+  const writer = await server.connect();
+  let isWriting = true;
+  const writing = (async () => {
+    while (isWriting) await write(writer);
+  })();
   await change();
   await pause();
   expect(await vacuumed()).toBe(0);
   await change();
   await until(async () => (await vacuumed()) === 1);
-  clearInterval(writing);
+  isWriting = false;
+  await writing;
+  await writer.end();
 });
 
 test('tables are not vacuumed on a full disk', async () => {
-  const current = start(false);
-  await change();
-  current.isDue = true;
+  await client.query('set default_transaction_read_only to on'); // as the worker does
+  await start();
+  await client.query('begin read write; update stock set quantity = 1; update stock set quantity = 2; commit');
   await pause();
   expect(await vacuumed()).toBe(0);
+  await client.query('set default_transaction_read_only to off');
+  await write(client);
+  await until(async () => (await vacuumed()) === 1);
 });

@@ -1,0 +1,332 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { PGlite } from '@electric-sql/pglite';
+import { type ConnectionState, mayStart, reportIdle, waitForReader } from './connection-state';
+import {
+  closeStatement,
+  errorResponse,
+  Frontend,
+  HEADER_BYTES,
+  IDLE,
+  insertText,
+  MessageReader,
+  message,
+  ProtocolViolation,
+  readyForQuery,
+  Startup,
+  SYNC,
+  statementNameOf,
+} from './protocol';
+import { ResponseBuffer } from './response';
+
+/** How long batches may run before messages that arrived meanwhile are received, in milliseconds. */
+const SLICE_MS = 1;
+
+/** `COPY … FROM STDIN` would wait for data inside PGlite, which cannot wait: it ends the session then. */
+const COPY_IN = /\bcopy\b.*\bstdin\b/is;
+const COPY_REJECTION = message(Frontend.copyFail, 'COPY FROM STDIN is not supported by the embedded database');
+
+/** Messages that are run without a pause for other connections. */
+interface Batch {
+  readonly bytes: Uint8Array;
+  /** Whether the server answers it with ReadyForQuery: it ends with Sync, Query or FunctionCall, and not with Flush. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * Serves any number of connections with the one session that PGlite has, each as if it had a session of its own: a connection
+ * has the session for one batch, or until its transaction ends (PostgreSQL documentation, "Extended Query" and "Pipelining").
+ * Prepared statements are kept apart; an unnamed one lasts until the next Sync or Query. What SQL changes for a session is changed for all connections: settings, temporary tables,
+ * session-level advisory locks, LISTEN, PREPARE. There is no authentication; only this process has the ports.
+ *
+ * `@electric-sql/pglite-socket` 0.2.17 is no alternative: statement names of its connections collide, batches of several
+ * connections mix, and after an exception it serves nobody any more.
+ */
+export class Multiplexer {
+  private readonly connections = new Set<Connection>();
+  /** The connection that has begun a transaction, or a batch that it has not completed. */
+  private owner: Connection | undefined;
+  /** Closes the statements of connections that have ended. */
+  private readonly unused: Buffer[] = [];
+  private readonly response = new ResponseBuffer();
+  /**
+   * PGlite's stack pointer. An SQL error leaves WebAssembly by an exception, which gives none of the stack back: of 0.5.8 every
+   * statement failed after 1,701 errors (`stack depth limit exceeded`).
+   */
+  private readonly stack: { value: unknown };
+  private isRunning = false;
+  /** The time used by the connection that was served last, before it was served: see {@link Connection.usedMs}. */
+  private servedMs = 0;
+  private idleTimer: NodeJS.Timeout | undefined;
+  private lastId = 0;
+
+  /**
+   * @param idleMs how long a transaction may wait for its client, which holds up all others, in milliseconds.
+   * @param beforeTransaction returns SQL to run before a transaction or a statement outside of one, if there is any.
+   * @param onFailure called if the session has ended.
+   */
+  constructor(
+    private readonly engine: PGlite,
+    private readonly greeting: Uint8Array,
+    private readonly idleMs: number,
+    private readonly beforeTransaction: () => string | undefined,
+    private readonly onFailure: (error: unknown) => void,
+  ) {
+    this.stack = (engine.Module as unknown as { ___stack_pointer: { value: unknown } }).___stack_pointer;
+  }
+
+  connect(port: MessagePort, state: ConnectionState): void {
+    this.lastId += 1;
+    const connection = new Connection(`${this.lastId}.`, port, state, this.greeting);
+    this.connections.add(connection);
+    port.on('message', (bytes: Uint8Array) => {
+      connection.receive(bytes);
+      this.schedule();
+    });
+    port.on('close', () => this.disconnect(connection));
+  }
+
+  private schedule(): void {
+    if (this.isRunning) return;
+    this.isRunning = true;
+    setImmediate(() => this.run());
+  }
+
+  private run(): void {
+    const until = performance.now() + SLICE_MS;
+    try {
+      for (let connection = this.next(); connection; connection = this.next()) {
+        this.serve(connection);
+        if (performance.now() > until) {
+          setImmediate(() => this.run());
+          return;
+        }
+      }
+      this.isRunning = false;
+    } catch (error) {
+      this.onFailure(error);
+    }
+  }
+
+  /** The owner of the session, otherwise the connection that has used the least time of those with a complete batch. */
+  private next(): Connection | undefined {
+    if (this.owner) return this.owner.hasWork ? this.owner : undefined;
+    let next: Connection | undefined;
+    for (const connection of this.connections) {
+      if (!connection.hasWork) continue;
+      // Time that a connection did not use while it had nothing to do is not made up for later.
+      connection.usedMs = Math.max(connection.usedMs, this.servedMs);
+      if (!next || connection.usedMs <= next.usedMs) next = connection;
+    }
+    return next;
+  }
+
+  private serve(connection: Connection): void {
+    const batch = connection.take();
+    const isOwner = this.owner === connection;
+    if (!batch) this.disconnect(connection);
+    else if (isOwner || mayStart(connection.state)) this.runBatch(connection, batch, isOwner);
+    else connection.rejectDropped(batch);
+  }
+
+  private runBatch(connection: Connection, batch: Batch, isOwner: boolean): void {
+    clearTimeout(this.idleTimer);
+    const startedAt = performance.now();
+    if (!isOwner) this.prepare();
+    const status = this.execute(batch.bytes, batch.isComplete, connection);
+    this.servedMs = connection.usedMs;
+    connection.usedMs += performance.now() - startedAt;
+    if (status === IDLE) {
+      this.owner = undefined;
+      reportIdle(connection.state);
+    } else {
+      this.owner = connection;
+      if (!connection.hasWork) this.idleTimer = setTimeout(() => this.endIdle(connection), this.idleMs);
+    }
+  }
+
+  private prepare(): void {
+    if (this.unused.length) this.execute(Buffer.concat([...this.unused.splice(0), SYNC]), true);
+    const sql = this.beforeTransaction();
+    if (sql) this.execute(message(Frontend.query, sql), true);
+  }
+
+  /** @param connection gets the response; without one nobody does. @returns the transaction status, see {@link ResponseBuffer.end}. */
+  private execute(bytes: Uint8Array, isComplete: boolean, connection?: Connection): number | undefined {
+    const send = connection ? connection.send : () => undefined;
+    const onRawData = (part: Uint8Array) => this.response.add(part, send);
+    const { value } = this.stack;
+    // It runs at once, and settles later only because of `syncToFs`.
+    this.engine.execProtocolRawStream(bytes, { syncToFs: false, onRawData }).catch(this.onFailure);
+    this.stack.value = value;
+    return this.response.end(isComplete, send);
+  }
+
+  /** As `idle_in_transaction_session_timeout` does. */
+  private endIdle(connection: Connection): void {
+    connection.end('25P03', 'terminating connection due to idle-in-transaction timeout');
+    this.disconnect(connection);
+  }
+
+  /** Ends a connection as PostgreSQL does: its transaction is rolled back, its statements are deallocated. */
+  private disconnect(connection: Connection): void {
+    if (!this.connections.delete(connection)) return;
+    connection.close();
+    for (const name of connection.names) this.unused.push(closeStatement(connection.prefix + name));
+    if (this.owner !== connection) return;
+    this.owner = undefined;
+    clearTimeout(this.idleTimer);
+    try {
+      // Sync first: after an error everything else is skipped until then.
+      this.execute(SYNC, true);
+      this.execute(message(Frontend.query, 'rollback'), true);
+      this.schedule();
+    } catch (error) {
+      this.onFailure(error);
+    }
+  }
+}
+
+/** One client. */
+class Connection {
+  /** The names of the statements that it has prepared. */
+  readonly names = new Set<string>();
+  /** How long its batches have run, in milliseconds; see {@link Multiplexer.next}. */
+  usedMs = 0;
+  private readonly batches: Batch[] = [];
+  private readonly reader = new MessageReader();
+  /** The messages of a batch that is not complete yet. */
+  private parts: Uint8Array[] = [];
+  /** Whether these, or those before the last Flush, parse an unnamed statement. */
+  private hasUnnamed = false;
+  private isStarted = false;
+  private isEnding = false;
+  private lastError: Buffer | undefined;
+  private mayCopy = false;
+
+  /** @param prefix of the names of its statements in the session. */
+  constructor(
+    readonly prefix: string,
+    readonly port: MessagePort,
+    readonly state: ConnectionState,
+    private readonly greeting: Uint8Array,
+  ) {}
+
+  /** Whether it has a complete batch, or is to be ended. */
+  get hasWork(): boolean {
+    return this.batches.length > 0 || this.isEnding;
+  }
+
+  /** @returns `undefined` if it is to be ended. */
+  take(): Batch | undefined {
+    return this.batches.shift();
+  }
+
+  readonly send = (chunk: Uint8Array<ArrayBuffer>): void => {
+    waitForReader(this.state, chunk.length);
+    this.port.postMessage(chunk, [chunk.buffer]);
+  };
+
+  receive(bytes: Uint8Array): void {
+    this.reader.add(bytes);
+    try {
+      for (let next = this.reader.next(); next && !this.isEnding; next = this.reader.next()) {
+        if (this.isStarted) this.queue(next);
+        else this.startUp(next);
+      }
+    } catch (error) {
+      if (!(error instanceof ProtocolViolation)) throw error;
+      this.end('08P01', error.message);
+    }
+  }
+
+  /** Ends it with an error, after what is queued. */
+  end(sqlState: string, text: string): void {
+    this.isEnding = true;
+    this.lastError = errorResponse('FATAL', sqlState, text);
+  }
+
+  close(): void {
+    if (this.lastError) this.send(new Uint8Array(this.lastError));
+    this.port.close();
+  }
+
+  /** Answers a batch whose client no longer wants it to start. */
+  rejectDropped({ isComplete }: Batch): void {
+    this.send(new Uint8Array(errorResponse('ERROR', '57014', 'canceling statement due to user request')));
+    if (isComplete) this.send(new Uint8Array(readyForQuery(IDLE)));
+  }
+
+  /** "Start-up", "SSL Session Encryption", "Canceling Requests in Progress". Nothing that has started can be cancelled. */
+  private startUp(first: Buffer): void {
+    const kind = first.readUInt32BE(4);
+    if (kind === Startup.sslRequest || kind === Startup.gssRequest) this.send(new Uint8Array(Buffer.from('N')));
+    else if (kind === Startup.cancelRequest) this.isEnding = true;
+    else if (kind >>> 16 !== Startup.protocol3) throw new ProtocolViolation('unsupported frontend protocol');
+    else {
+      this.reader.start();
+      this.isStarted = true;
+      this.send(new Uint8Array(this.greeting));
+    }
+  }
+
+  private queue(given: Buffer): void {
+    const type = given[0];
+    switch (type) {
+      case Frontend.parse:
+      case Frontend.bind:
+      case Frontend.describe:
+      case Frontend.close:
+        this.parts.push(this.withOwnName(given));
+        break;
+      case Frontend.execute:
+        this.parts.push(given, ...this.copyRejection());
+        break;
+      case Frontend.sync:
+      case Frontend.flush:
+        this.complete(given, type === Frontend.sync);
+        break;
+      case Frontend.query:
+        this.mayCopy ||= COPY_IN.test(given.toString('utf8', HEADER_BYTES));
+        this.complete(Buffer.concat([given, ...this.copyRejection()]), true);
+        break;
+      case Frontend.functionCall:
+        this.complete(given, true);
+        break;
+      case Frontend.terminate:
+        this.isEnding = true;
+        break;
+      case Frontend.copyData:
+      case Frontend.copyDone:
+      case Frontend.copyFail:
+        break; // for a COPY that was rejected; PostgreSQL ignores it, too
+      default:
+        throw new ProtocolViolation(`invalid frontend message type ${type}`);
+    }
+  }
+
+  private complete(last: Uint8Array, isComplete: boolean): void {
+    this.batches.push({ bytes: Buffer.concat([...this.parts, last]), isComplete });
+    this.parts = [];
+    if (isComplete) this.hasUnnamed = false;
+  }
+
+  private copyRejection(): Uint8Array[] {
+    return this.mayCopy ? [COPY_REJECTION] : [];
+  }
+
+  /** The message with the name of its prepared statement as the session has it. */
+  private withOwnName(given: Buffer): Buffer {
+    const named = statementNameOf(given);
+    if (!named) return given;
+    const { at, name } = named;
+    const type = given[0];
+    if (type === Frontend.parse) {
+      this.mayCopy ||= COPY_IN.test(given.toString('utf8', at));
+      this.hasUnnamed ||= !name;
+      if (name) this.names.add(name);
+    } else if (type === Frontend.close) this.names.delete(name);
+    // An unnamed statement of an earlier batch may be another connection's by now: the prefix alone names none.
+    const isOwnUnnamed = !name && (type === Frontend.parse || type === Frontend.close || this.hasUnnamed);
+    return isOwnUnnamed ? given : insertText(given, at, this.prefix);
+  }
+}

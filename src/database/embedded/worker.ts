@@ -1,0 +1,63 @@
+/** The thread of the embedded database: PGlite holds its thread for as long as a statement takes. */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { PGlite } from '@electric-sql/pglite';
+import { reasonOf } from '../failures';
+import { openCluster, startInMemory } from './cluster';
+import type { ConnectionState } from './connection-state';
+import { DiskSpace } from './disk-space';
+import { Multiplexer } from './multiplexer';
+import { STARTUP } from './protocol';
+
+export interface WorkerOptions {
+  /** A data directory, or the image of a cluster to be opened in memory. */
+  readonly files: { readonly directory: string } | { readonly image: string };
+  /** How long a transaction may wait for its client, in milliseconds. */
+  readonly idleMs: number;
+}
+
+/** A message to the worker: a new connection, or nothing to close the database. */
+export type WorkerRequest = { readonly port: MessagePort; readonly state: ConnectionState } | undefined;
+
+/** A message from the worker: whether the database is open, or why not, or why it has failed. */
+export type WorkerReport = { readonly isOpen: true } | { readonly failure: string };
+
+const main = parentPort as MessagePort;
+const report = (message: WorkerReport) => main.postMessage(message);
+
+function fail(error: unknown): void {
+  report({ failure: reasonOf(error) });
+  process.exit(1);
+}
+
+/** Lets PostgreSQL refuse to write while there is no room, and from then on write again. Transactions may also only read. */
+function diskGuard(space: DiskSpace): () => string | undefined {
+  let isFull = false;
+  return () => {
+    if (space.isEnough() !== isFull) return undefined;
+    isFull = !isFull;
+    return `set default_transaction_read_only to ${isFull}`;
+  };
+}
+
+/** What the server says to a client that it lets in. */
+async function greetingOf(engine: PGlite): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  await engine.execProtocolRawStream(STARTUP, { onRawData: (part) => parts.push(part.slice()) });
+  return Buffer.concat(parts);
+}
+
+async function serve({ files, idleMs }: WorkerOptions): Promise<void> {
+  const space = 'directory' in files ? new DiskSpace(files.directory) : undefined;
+  const engine = await ('directory' in files
+    ? openCluster(files.directory, space as DiskSpace)
+    : startInMemory(files.image));
+  const guard = space ? diskGuard(space) : () => undefined;
+  const multiplexer = new Multiplexer(engine, await greetingOf(engine), idleMs, guard, fail);
+  main.on('message', (request: WorkerRequest) => {
+    if (request) multiplexer.connect(request.port, request.state);
+    else engine.close().then(() => process.exit(0), fail);
+  });
+  report({ isOpen: true });
+}
+
+serve(workerData as WorkerOptions).catch(fail);
