@@ -21,7 +21,7 @@ interface Entry {
   readonly key: ApiKey | undefined;
   readonly caller: Account | undefined;
   lastUseSavedAt: number;
-  /** Whether it was read because a secret did not match the entry before it. */
+  /** Whether this entry was read because a secret did not match the previously cached entry of the key. */
   isRechecked: boolean;
 }
 

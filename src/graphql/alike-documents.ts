@@ -195,7 +195,7 @@ function relocate(body: FormattedExecutionResult, from: string, to: string): For
   return { ...body, errors };
 }
 
-/** The tokens of a text, without the names of variables, so that a variable is one token, as a literal is. */
+/** The tokens of a text. Names of variables are left out: `$name` is one token, as the literal that it replaces. */
 function valuesAsOne(text: string): Token[] {
   return [...tokensOf(text)].filter(({ prev }) => prev?.kind !== TokenKind.DOLLAR);
 }

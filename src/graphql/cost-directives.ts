@@ -13,8 +13,8 @@ import { DEFAULT_PAGE } from './connection';
 type Field = GraphQLField<unknown, unknown>;
 
 /**
- * The costs of elements that are more than one value, as multiples of the average cost to read a value, write it as JSON
- * and send it. docs/bounds.md explains them to clients.
+ * The costs of elements that cost more than a value. The unit is the average cost to read a value, write it as JSON and
+ * send it. docs/bounds.md explains them to clients.
  */
 export const WEIGHTS = {
   /** A text of up to 2,000 characters. */

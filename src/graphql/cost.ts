@@ -75,7 +75,7 @@ export type CostLimits = Readonly<Record<`${OperationTypeNode}` | 'free', number
 
 /** Events are free of quota, so each must be little work. */
 const MAX_EVENT_COST = 250;
-/** A caller may send ten times as many free operations as counted ones. Introspection by tools takes half of this limit. */
+/** A caller may send ten times as many free operations as counted ones. The introspection query of a typical tool takes half of this limit. */
 const MAX_FREE_COST = 10_000;
 
 /** @param most the maximum estimated cost of a counted operation. */

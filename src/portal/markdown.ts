@@ -94,7 +94,7 @@ rules.heading_close = (tokens, index) => {
 };
 rules.table_open = () => '<div class="table" role="group" aria-label="Table" tabindex="0"><table>\n';
 rules.table_close = () => '</table></div>\n';
-// Narrow columns break code between the words of a name, not before its last letter.
+// Lets a narrow column break a name between its words (`retry|After`) instead of before its last letter.
 rules.code_inline = (tokens, index) => {
   const code = escaped(tokens[index]?.content ?? '');
   return `<code>${code.replace(/\w[_/](?=\w)|[a-z](?=[A-Z])/g, '$&<wbr>')}</code>`;

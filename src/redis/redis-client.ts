@@ -3,7 +3,7 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { parseRedisAddress, type RedisAddress } from './redis-address';
 import { assertAccepted } from './refusals';
 
-/** A client of a server, found through Sentinels or not, or of a cluster. */
+/** A client of a single server, given directly or discovered through Sentinels, or of a cluster. */
 export type RedisClient = Redis | Cluster;
 
 /** Time limit for connecting, in milliseconds. */

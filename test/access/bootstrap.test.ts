@@ -57,7 +57,7 @@ test('an application that never listens creates no admin key', async () => {
   expect(await database.prisma.apiKey.count()).toBe(0);
 });
 
-test('ADMIN_API_KEY is that key, is not shown, is added to other keys, and stays revoked once revoked', async () => {
+test('ADMIN_API_KEY sets the first admin key: it is not printed, is created even if other keys exist, and is not restored once revoked', async () => {
   const first = String(await bootstrap());
   for (let time = 0; time < 2; time++)
     expect(await start(GIVEN, GIVEN)).toEqual({ shown: undefined, viewers: [ADMIN] });

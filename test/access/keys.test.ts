@@ -105,7 +105,7 @@ describe('updateApiKey', () => {
     expect(await ask()).toMatchObject({ status: 200, headers: { 'x-ratelimit-limit': '1000' } });
   });
 
-  test('ENTERPRISE requires both limits, keeps them, and drops them with the plan', async () => {
+  test('ENTERPRISE requires both limits, keeps them in other updates, and removes them with the plan', async () => {
     const key = await gateway.createKey();
     const invalid = (input: object, ...fields: string[]) =>
       expectInvalid(
@@ -262,7 +262,7 @@ describe('apiKeys', () => {
     expect(await found({ search: id.slice(1) })).toEqual([]);
   });
 
-  test('finds keys by whether they are accepted', async () => {
+  test('filters keys by whether they are active', async () => {
     const create = (name: string, expiresAt?: string) => gateway.createKey({ name: `ending: ${name}`, expiresAt });
     await revoke((await create('revoked')).id);
     await create('expired', '2020-01-01T00:00:00Z');

@@ -82,7 +82,7 @@ test('the page of the administrator offers every plan', () => {
   expect(textOf('src/portal/public/admin-dialogs.js')).toContain(`const PLANS = [${names}];`);
 });
 
-test('the TypeScript in the documentation is that of clients which the suite runs', () => {
+test('every TypeScript example in the documentation is from a client that a test runs', () => {
   const clients = ['apollo.ts', 'apollo-cache.ts', 'urql.ts', 'relay.ts', 'rest.ts']
     .map((name) => readFileSync(join(__dirname, 'clients', name), 'utf8'))
     .join('\n');

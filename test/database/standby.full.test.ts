@@ -99,7 +99,7 @@ onOwnServer('on a server of its own', () => {
       await setReadOnly('off');
     });
 
-    test('a database that lacks tables stops the start with one line', async () => {
+    test('if tables are missing, the start fails with one line', async () => {
       await direct.query('create schema empty');
       const url = `${postgres.url}?options=-c%20search_path%3Dempty%20-c%20default_transaction_read_only%3Don`;
       await expect(openDatabase({ url, directory: '' })).rejects.toThrow(

@@ -62,7 +62,7 @@ describe('entities', () => {
     expect(await subgraph.data(literal)).toEqual({ _entities: [{ name: 'Rex' }] });
   });
 
-  test('of a type are read by one statement, a hundred too, with what is selected of their relations', async () => {
+  test('of one type, up to a hundred, are read by one statement, with their selected relations', async () => {
     const log = StatementLog.of(gateway.database);
     const representations = Array.from({ length: 100 }, (_, index) => pet(String(index + 1)));
     const { _entities } = await subgraph.data<{ _entities: (object | null)[] }>(ENTITIES, { representations });

@@ -430,7 +430,7 @@ describe('in a large shop', () => {
     });
   });
 
-  test('a page continues where it was after rows are deleted and added', async () => {
+  test('the next page continues at the same position, even if rows were deleted or added in between', async () => {
     const orderBy = { field: 'NAME', direction: 'DESC' };
     const { ids, edges } = await readWhole(PETS, { orderBy, first: 100 });
     const [at = 0, next = 0] = ids.slice(50);

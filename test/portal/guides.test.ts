@@ -39,7 +39,7 @@ test('every guide for callers and operators is in the contents, and leads to tho
   }
 });
 
-test('links that work on GitHub work here, and files that are only in the source are named', async () => {
+test('links that work on GitHub work here; links to files that are not served are plain file names', async () => {
   expect(await read('/docs/limits')).not.toMatch(/href="[^"]+\.md/);
   expect(await read('/docs/graphql-clients')).toContain(
     '<span title="test/app/clients/apollo.ts, in the source">apollo.ts</span>',

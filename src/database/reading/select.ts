@@ -64,7 +64,7 @@ interface RowStatement {
   readonly mostRows: number;
 }
 
-/** Statements of rows without pages, by their selections: they do not depend on a request. */
+/** A cache of the statements for selections without pages, which are the same for all requests. */
 const rowStatements = new WeakMap<RowJson, RowStatement>();
 
 const byId = finding('= $1');

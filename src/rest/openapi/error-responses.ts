@@ -53,8 +53,8 @@ function possibleErrors(operation: PreparedOperation): ReadonlySet<string> {
 export type Codes = ReadonlyMap<number, readonly string[]>;
 
 /**
- * The codes of the shared error responses: for each status the smallest set of codes that an operation without annotations
- * has. An operation with more codes, or with annotations, has a separate response.
+ * The codes of the shared error responses: for each status, the shortest list among the operations without annotations.
+ * An operation with more codes, or with annotations, has a separate response.
  */
 export function commonCodes(operations: readonly PreparedOperation[], catalogue: Catalogue): Codes {
   const common = new Map<number, readonly string[]>();

@@ -147,7 +147,7 @@ describe('a key is read', () => {
   });
 });
 
-test('operations of a revoked key end, and it can start no more', async () => {
+test('operations of a revoked key end, and the key cannot start new ones', async () => {
   const key = await gateway.createKey();
   const client = open(socketClient(url, key.headers));
   const over = client.subscribe(SUBSCRIPTION);
