@@ -33,7 +33,7 @@ import { createPortal } from '../portal/routes';
 import { Limiter, type OnUsage } from '../rate-limit/limiter';
 import { RedisStore } from '../rate-limit/redis-store';
 import { parseRedisAddress, placeOfRedis } from '../redis/redis-address';
-import { connectRedis, connectToPublish, faultOf } from '../redis/redis-client';
+import { connectForEvents, connectRedis, faultOf } from '../redis/redis-client';
 import { openApiDocument } from '../rest/openapi/openapi-document';
 import { prepareAll } from '../rest/prepared-operation';
 import { routeOf } from '../rest/rest-operation';
@@ -263,16 +263,16 @@ async function createEvents(
 ): Promise<Events> {
   const hub = new Hub(readers);
   const relay = config.REDIS_URL ? await createRelay(config.REDIS_URL, hub, columns, logger) : undefined;
-  const deliver = (change: Change) => {
+  const publish = (change: Change) => {
     hub.notify(change);
     relay?.publish(change);
   };
-  database.listeners.add(deliver);
+  database.listeners.add(publish);
   return {
     hub,
     relay,
     close: () => {
-      database.listeners.delete(deliver);
+      database.listeners.delete(publish);
       relay?.close();
     },
   };
@@ -284,7 +284,7 @@ async function createRelay(
   columns: Topics['columns'],
   logger: FastifyBaseLogger,
 ): Promise<RedisRelay> {
-  const [publisher, subscriber] = await Promise.all([connectToPublish(url), connectToPublish(url)]);
+  const [publisher, subscriber] = await Promise.all([connectForEvents(url), connectForEvents(url)]);
   return new RedisRelay(publisher, subscriber, {
     columns,
     notify: hub.notify,

@@ -3,7 +3,7 @@ const TICK_MS = 10;
 
 /**
  * The end of the work for one operation: its time limit, or the moment at which the client disconnects. Afterwards nothing of
- * the work starts, waiting statements are dropped, and running statements are cancelled.
+ * the work starts, waiting statements are dropped, and running statements are cancelled, except reads on shared connections.
  *
  * It serves the purpose of an `AbortSignal`. An `AbortSignal` with a listener takes 9 µs of each request; a deadline takes
  * less than 1 µs, since most operations need no timer.

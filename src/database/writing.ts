@@ -65,7 +65,7 @@ export async function tryLock(transaction: Session, what: Exclusive | { text: st
   return locked?.isMine === true;
 }
 
-/** A cryptographic hash, so that no caller can choose colliding texts. Colliding texts would only wait for each other. */
+/** A cryptographic hash, so that no caller can choose colliding texts. */
 function hashOf(text: string): bigint {
   return createHash('sha256').update(text).digest().readBigInt64BE();
 }

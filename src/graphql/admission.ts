@@ -17,7 +17,7 @@ export interface Admitted extends Answering {
   readonly cost: number;
 }
 
-/** Checks access and cost, then the variables. @returns the admitted operation, or the response that rejects it. */
+/** Coerces the variables, and reports the first of a missing scope, a cost over the limit and wrong variables. @returns the admitted operation, or the response that rejects it. */
 export function admit(
   operation: Operation,
   sent: Variables,

@@ -93,11 +93,11 @@ export class Executor {
       contextValue: context,
     });
     if (!(Symbol.asyncIterator in source)) return refusal(source.errors?.[0], admitted);
-    const work = workOf(admitted, sent);
+    const answerKey = answerKeyOf(admitted, sent);
     const answerTo = (event: object) => {
       const session = request.session.renewed();
       const own = new Context(request, context.charge, session, undefined, event);
-      const { result, end } = this.answers.find(event, work, () => ({
+      const { result, end } = this.answers.find(event, answerKey, () => ({
         result: this.executeEvent(admitted, sent, own, event),
         end: () => session.work.deadline.end(),
       }));
@@ -178,7 +178,7 @@ export class Executor {
       contextValue: new Context(request, charge, session, nested),
     });
     const { kind } = operation;
-    // With an idempotency key, the mutation is rolled back.
+    // If the response is too large, a mutation with an idempotency key is rolled back.
     const hasRun = kind === 'mutation' && !request.idempotency;
     return bounded(result, this.options.maxResponseBytes, hasRun);
   }
@@ -211,7 +211,7 @@ export class Executor {
 }
 
 /** Identifies the answer to an event: it is the same for all subscribers with the same document, variables and scopes. */
-function workOf({ operation, request }: Admitted, sent: Variables): string {
+function answerKeyOf({ operation, request }: Admitted, sent: Variables): string {
   const { document, name } = operation;
   const parts = [document.loc?.source.body ?? print(document), name, sent, [...request.caller.scopes]];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64');

@@ -75,7 +75,10 @@ const CORRECTABLE: readonly string[] = ['BAD_USER_INPUT', 'PRECONDITION_FAILED']
  * both or neither, and no lock.
  */
 export class IdempotentMutations {
-  /** Keys in use in this process. The embedded database would make a second request wait instead of rejecting it. */
+  /**
+   * Keys in use in this process, whose other requests get 409 without a transaction. The embedded database, which runs one
+   * transaction at a time, would make them wait instead.
+   */
   private readonly running = new Set<string>();
 
   /** @param now milliseconds of the Unix epoch. */
@@ -86,7 +89,7 @@ export class IdempotentMutations {
     const { request, charge, notice } = mutation;
     try {
       const claim = claimOf(mutation);
-      // A replay runs no field, so no directive charges it.
+      // A replay, a mismatch and a key in use run no field, so no directive charges them.
       await charge.settle();
       const answered = await this.runOnce(claim, mutation, execute);
       if (answered.replayed)
@@ -107,7 +110,7 @@ export class IdempotentMutations {
       mutation.request.session.transaction(async (transaction): Promise<Answer> => {
         // The transaction holds the lock until it ends.
         const isMine = await tryLock(transaction, { text: id });
-        // The previous holder of the lock may have stored its response.
+        // Also without the lock: its holder may just have stored the response.
         const body = await this.find(transaction, claim);
         if (body) return { body, replayed: true };
         if (!isMine) throw new ProblemError('IDEMPOTENCY_IN_PROGRESS');

@@ -22,8 +22,8 @@ export function rejectEarly(requests: RequestsInProgress): onRequestHookHandler 
 
 /**
  * The error of a request without exactly one host (400), during overload (503), with too many requests of its caller in
- * progress (429), with a wrong key (401), or that its route rejects (403, 405, 406). Health checks and metrics are exempt
- * from 503 and 429.
+ * progress (429), with a wrong key (401), or that its route rejects (401, 403, 405, 406). Health checks and metrics are exempt
+ * from 503 and 429. Sets the deprecation headers first, so that rejections have them.
  */
 function rejectionOf(request: FastifyRequest, reply: FastifyReply, requests: RequestsInProgress): Error | undefined {
   const { raw, slot, caller } = request;

@@ -30,7 +30,7 @@ export interface GraphQLRouteOptions {
 
 /**
  * `POST /graphql`, and `GET /graphql` for queries, for browsers and for WebSocket upgrades. Apollo Server handles every
- * operation.
+ * operation over HTTP.
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
   const { apollo, documents, websockets, sandbox, requestOf } = options;

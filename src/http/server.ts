@@ -102,7 +102,7 @@ export function pipeline(options: ServerOptions, routes: Install): readonly Stag
     // Lets scripts of other origins read the response, rejections included.
     ['onRequest', 'CORS', allowOrigins(corsOrigins)],
     // Rejects before the body is read: no Host or several (400), overload (503), too many requests of this caller in
-    // progress (429), a wrong key (401). Then the checks of the route: scope (403), method (405), Accept (406).
+    // progress (429), a wrong key (401). Then the checks of the route: scope (401, 403), method (405), Accept (406).
     ['onRequest', 'early rejection', rejectEarly(requests)],
     // Reads the body: too large (413), of another type (415), not JSON (400).
     ['parsing', 'body', { install: acceptExactJsonBodies }],

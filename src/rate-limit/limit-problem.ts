@@ -1,7 +1,7 @@
 import { ExpectedError, type Problem } from '../errors/errors';
 import type { LimitStatus } from './limit-status';
 
-/** The error for a request that its caller's status rejects; `undefined` if it may proceed. */
+/** The error for a request of a banned caller, or over its limit; `undefined` otherwise. */
 export function limitError(limitStatus: LimitStatus): ExpectedError | undefined {
   const problem = limitProblem(limitStatus);
   return problem && new ExpectedError(problem.code, problem.status, problem.message);

@@ -28,7 +28,7 @@ export async function connectRedis(url: string, patienceMs = 2000): Promise<Redi
  * Connects a client for publishing and subscribing. In a cluster it connects to one node of the URL at a time, since a cluster
  * broadcasts messages to all nodes. It reconnects to the next node.
  */
-export async function connectToPublish(url: string, patienceMs = 2000): Promise<Redis> {
+export async function connectForEvents(url: string, patienceMs = 2000): Promise<Redis> {
   const address = parseRedisAddress(url);
   const options = optionsFor(address, 'events');
   if (address.form !== 'cluster') return connected(new Redis(options), patienceMs);

@@ -30,7 +30,7 @@ export function registerOperations(app: FastifyInstance, { executor, operations,
       config: {
         operation: operation.id,
         annotate: annotationOf(operation),
-        reject: rejectionOf(operation, executor.uses),
+        reject: checksOf(operation, executor.uses),
       },
       handler: (request, reply) => run(executor, operation, request as RestRequest, reply, requestOf(request)),
     });
@@ -59,8 +59,8 @@ function routerPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1([\\s\\S]+)');
 }
 
-/** Counts the use of a deprecated operation, and rejects callers without the scope and clients that do not accept JSON. */
-function rejectionOf(
+/** The function of a route that counts its use if it is deprecated, and rejects callers without the scope and clients that do not accept JSON. */
+function checksOf(
   { deprecation, on, scope }: PreparedOperation,
   uses: Executor['uses'],
 ): FastifyContextConfig['reject'] {

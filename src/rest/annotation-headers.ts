@@ -10,7 +10,7 @@ export function documentationOf({ id }: PreparedOperation): string {
   return `/docs/rest#${id}`;
 }
 
-/** Returns a hook that sets the deprecation and stability headers of an operation; `undefined` if it has none. */
+/** The function of a route that sets its deprecation and stability headers; `undefined` if it has none. */
 export function annotationOf(operation: PreparedOperation): FastifyContextConfig['annotate'] {
   const { deprecation, stability, runsOnce } = operation;
   if (!deprecation && !stability && !runsOnce) return undefined;

@@ -1,6 +1,6 @@
 import type { Change } from '../../src/database/changes';
 import { RedisRelay, type RelayState } from '../../src/events/redis-relay';
-import { connectToPublish } from '../../src/redis/redis-client';
+import { connectForEvents } from '../../src/redis/redis-client';
 import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
 import { TcpProxy } from '../helper/tcp-proxy';
 import { until } from '../helper/until';
@@ -18,7 +18,7 @@ const COLUMNS = Object.entries(TOYS.columns);
 async function open(url: string, { hasSubscribers = true, patienceMs = 5000 } = {}): Promise<Instance> {
   const heard: Change[] = [];
   const states: RelayState[] = [];
-  const connect = () => connectToPublish(url, patienceMs);
+  const connect = () => connectForEvents(url, patienceMs);
   const [publisher, subscriber] = await Promise.all([connect(), connect()]);
   const relay = new RedisRelay(publisher, subscriber, {
     columns: COLUMNS,
@@ -78,7 +78,7 @@ withServer('with Redis', () => {
     const [one, ...others] = [await start(), await start(), await start()];
     const deaf = await start(server.url, false);
     const elsewhere = await start(`${server.url}/4`);
-    const watcher = await connectToPublish(server.url);
+    const watcher = await connectForEvents(server.url);
     let messages = 0;
     watcher.on('message', () => {
       messages += 1;
@@ -127,7 +127,7 @@ withServer('with Redis', () => {
   });
 
   test('a connection that falls silent right after reconnecting does not end the process', async () => {
-    const client = await connectToPublish(proxy.url, 5000);
+    const client = await connectForEvents(proxy.url, 5000);
     await client.subscribe('changes');
     let lost = 0;
     client.on('close', () => {

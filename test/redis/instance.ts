@@ -3,7 +3,7 @@ import { RedisRelay } from '../../src/events/redis-relay';
 import { Limiter } from '../../src/rate-limit/limiter';
 import { PLANS } from '../../src/rate-limit/plans';
 import { RedisStore } from '../../src/rate-limit/redis-store';
-import { connectRedis, connectToPublish } from '../../src/redis/redis-client';
+import { connectForEvents, connectRedis } from '../../src/redis/redis-client';
 import { BANS } from '../rate-limit/scenarios';
 
 /** The limiter and the event relay of a gateway. */
@@ -20,7 +20,7 @@ export class Instance {
     const redis = new RedisStore(await connectRedis(url, 10_000), { bans: BANS, now: Date.now });
     const limiter = new Limiter({ bans: BANS, now: Date.now, redis });
     await limiter.start();
-    const clients = [await connectToPublish(url, 10_000), await connectToPublish(url, 10_000)];
+    const clients = [await connectForEvents(url, 10_000), await connectForEvents(url, 10_000)];
     const [publisher, subscriber] = clients as [(typeof clients)[number], (typeof clients)[number]];
     const notify = (change: Change) => void instance.heard.push(change);
     const relay = new RedisRelay(publisher, subscriber, {

@@ -24,8 +24,8 @@ export const UPGRADE_OPTIONS = {
 };
 
 /**
- * WebSocket upgrade requests at `/graphql`. They pass all hooks like any other request, so that a rejection has the usual
- * response and headers. The route at the path accepts the upgrade.
+ * WebSocket upgrade requests at `/graphql`. They pass all stages up to the route, so that a rejection has the usual response and
+ * headers. The route at the path accepts the upgrade.
  *
  * Node also reports requests that ask for any other protocol, and stops parsing the connection as HTTP. They are parsed
  * again without these headers.

@@ -87,7 +87,7 @@ interface Client {
   caller: Caller;
   /** Checked again for each operation. */
   key: string | undefined;
-  /** The deadlines of its operations. */
+  /** The deadlines of its operations that are starting or running, but not of events. */
   readonly running: Set<Deadline>;
   /** Releases its slot among its caller's connections. */
   leave(): void;
@@ -112,6 +112,7 @@ export class WebSockets {
   private readonly pinging = setInterval(() => this.pingAll(), PING_MS).unref();
   /** Connections that have not answered the last ping. */
   private readonly silent = new WeakSet<WebSocket>();
+  /** Operations run in `onSubscribe`, after which it is known whether graphql-ws must stream their results. */
   private readonly protocol = makeServer<Params, Client>({
     connectionInitWaitTimeout: INIT_MS,
     onConnect: ({ connectionParams, extra }) => this.authenticate(extra, connectionParams),
