@@ -30,3 +30,9 @@ browserTest.each(['#placeOrder', '#/Store/placeOrder'])('/docs/rest%s opens the 
   await rest.page.locator('#operations-Pets-createPet.is-open').waitFor();
   expectNoComplaints(rest);
 });
+
+browserTest('an opened operation is no wider than a phone', async () => {
+  const { page } = await browsing.open('/docs/rest#listPets', { viewport: { width: 390, height: 844 } });
+  await page.locator('#operations-Pets-listPets.is-open .response').first().waitFor();
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+});

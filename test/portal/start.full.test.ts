@@ -115,6 +115,24 @@ browserTest('a banned caller is told so, and the page sends nothing until the ba
   expect(asked.filter((each) => each.endsWith('/graphql'))).toEqual([]);
 });
 
+/** Sums the layout shifts of a page in `shift`. */
+const OBSERVE_SHIFTS = `window.shift = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) window.shift += entry.value;
+  }).observe({ type: 'layout-shift', buffered: true });`;
+
+browserTest.each([1280, 390])('the layout of the start page does not shift at %i px', async (width) => {
+  for (const key of ['', pro.whole]) {
+    const { page } = await browsing.open(undefined, { viewport: { width, height: 800 } });
+    await page.addInitScript(`${OBSERVE_SHIFTS} if ('${key}') sessionStorage.setItem('petstore-api-key', '${key}');`);
+    await page.goto(browsing.url);
+    await page.locator(key ? '.usage-chart' : 'text=Usage is kept per key').waitFor();
+    await page.getByText('Ready · database ok').waitFor();
+    await page.waitForTimeout(500);
+    expect(await page.evaluate('window.shift')).toBeLessThanOrEqual(0.05);
+  }
+});
+
 browserTest('an example is copied', async () => {
   const { page } = await browsing.open('/', { permissions: ['clipboard-read', 'clipboard-write'] });
   await page.getByRole('button', { name: 'Copy' }).click();
