@@ -107,9 +107,10 @@ onOwnServers(
         LOG_LEVEL: 'warn',
       });
       const gateway = await installation.running();
-      // Before the first request, which does not wait for a connection.
-      for (const server of redis.masters) expect(await server.ask(['CLIENT', 'LIST'])).toContain('name=rate-limit');
       const other = await Instance.start(redis.url);
+      // Both limiters connect to every master at start: a request does not wait for a connection.
+      for (const server of redis.masters)
+        await until(async () => (await server.ask(['CLIENT', 'LIST'])).split('name=rate-limit').length === 3);
       const [caller, alone] = [await createKey(gateway), await createKey(gateway)];
       expect(await passed(gateway, caller, 10)).toBe(10);
       expect(await allowed([other], caller.id, 10)).toBe(10);
