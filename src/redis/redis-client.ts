@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { parseRedisAddress, type RedisAddress } from './redis-address';
 import { assertAccepted } from './refusals';
@@ -79,7 +80,8 @@ async function connected<Client extends RedisClient>(redis: Client, patienceMs: 
   redis.on('error', (error) => faults.set(redis, error.lastNodeError ?? error));
   redis.on('ready', () => faults.delete(redis));
   redis.on('close', () => faults.has(redis) || faults.set(redis, new Error('the connection was closed')));
-  await once(redis, 'ready', { signal: AbortSignal.timeout(patienceMs) }).catch(() => undefined);
+  // A busy process may run a late timer before it reads why the connection failed.
+  await once(redis, 'ready', { signal: AbortSignal.timeout(patienceMs) }).catch(() => nextTurn());
   try {
     assertAccepted(faultOf(redis));
     return redis;
