@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Change, ChangeListener } from '../database/changes';
 import type { Column } from '../database/reading/table';
 import { heartbeat } from '../redis/heartbeat';
-import { assertAccepted } from '../redis/refusals';
+import { assertAccepted } from '../redis/rejections';
 
 export interface RedisRelayOptions {
   /** The columns of all rows, by field, to decode their types: JSON has no 64-bit integers and no times. */

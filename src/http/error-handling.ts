@@ -22,7 +22,7 @@ const LONG_URL_PATH = '/.long-url';
 
 /** Maximum size of a request body, and of a message over WebSocket, in bytes (contract, section 4: 413 over 100 KiB). */
 export const BODY_LIMIT = 100 * 1024;
-/** Maximum length of a URL in bytes. Node limits the whole head of a request to 16 KiB. */
+/** Maximum length of a URL in bytes. Node limits all headers of a request, with its URL, to 16 KiB. */
 export const MAX_URL_LENGTH = 8 * 1024;
 /** Maximum length of a path in an error message. */
 const MAX_SHOWN = 200;
@@ -61,7 +61,7 @@ export function answerErrors(app: FastifyInstance, missing: Page): void {
     throw new ProblemError('URI_TOO_LONG', `The URL must not be longer than ${MAX_URL_LENGTH} bytes.`);
   });
   app.setNotFoundHandler((request, reply) => {
-    // A route that calls `callNotFound()` has a route already.
+    // After `callNotFound()` in a handler it is still the handler's.
     request.route = request.routeOptions.config;
     const path = pathOf(request);
     const isRead = request.method === 'GET' || request.method === 'HEAD';

@@ -72,7 +72,7 @@ export class Metrics implements Exposition {
 
   /**
    * @param status of HTTP, or of the worst error of a GraphQL operation, which may be answered with 200.
-   * @param ms time from the head of the request to the end of its response.
+   * @param ms time from the headers of the request to the end of its response.
    */
   observe(operation: string, status: number, ms: number): void {
     if (this.waiting.push({ operation, status, ms }) === AT_ONCE) this.record();

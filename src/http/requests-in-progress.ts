@@ -149,7 +149,7 @@ export class RequestsInProgress {
     this.rejected += 1;
     this.stopCounting(slot);
     if (isOverloaded) return new ProblemError('SERVICE_UNAVAILABLE', 'The service is overloaded. Try again shortly.');
-    const message = `You have ${this.mostPerCaller} requests in progress, and a caller may not have more. Try again in ${RETRY_AFTER} second.`;
+    const message = `At most ${this.mostPerCaller} requests of a caller may be in progress. Try again in ${RETRY_AFTER} second.`;
     return new ProblemError('RATE_LIMITED', message);
   }
 

@@ -1,4 +1,4 @@
-import { assertAccepted } from '../redis/refusals';
+import { assertAccepted } from '../redis/rejections';
 import type { LimitStatus, Subject } from './limit-status';
 import { MemoryStore, type MemoryStoreOptions } from './memory-store';
 import type { Quota } from './plans';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { parseRedisAddress, type RedisAddress } from './redis-address';
-import { assertAccepted } from './refusals';
+import { assertAccepted } from './rejections';
 
 /** A client of a single server, given directly or discovered through Sentinels, or of a cluster. */
 export type RedisClient = Redis | Cluster;

@@ -45,7 +45,7 @@ describe('a connection is closed', () => {
     expect(statusesOf(await closed)).toEqual([408]);
   });
 
-  test('whose request head never ends, even if it keeps sending', async () => {
+  test('whose request headers never end, even if it keeps sending', async () => {
     const { socket, closed } = open();
     socket.write('GET /pets HTTP/1.1\r\nHost: localhost\r\n');
     const drip = setInterval(() => socket.write('X-A: 1\r\n'), 50);
@@ -121,7 +121,7 @@ describe('a connection is closed', () => {
 // Other systems have no second address on their own.
 const onLinux = process.platform === 'linux' ? test : test.skip;
 
-onLinux('half-sent heads of one address leave others their connections', async () => {
+onLinux('incomplete headers from one address leave connections for other addresses', async () => {
   const halves = Array.from({ length: 40 }, () => open());
   for (const { socket } of halves) socket.write('GET /pets HTTP/1.1\r\nHost: localhost\r\n');
   await until(async () => (await connections()) === 15);

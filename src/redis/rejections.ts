@@ -1,5 +1,5 @@
 /** Replies of Redis to a wrong URL, user or permissions: retrying does not help. */
-const REFUSALS =
+const REJECTIONS =
   /\b(NOAUTH|WRONGPASS|NOPERM|DENIED|MOVED|ERR (invalid password|AUTH|DB index|unknown command|No such master|This instance has cluster support disabled|The user executing the script))\b.*/s;
 /** OpenSSL's codes for a rejected certificate. */
 const CERTIFICATES =
@@ -10,14 +10,15 @@ const CERTIFICATES =
  * @throws Error for the operator, without passwords, if Redis or TLS rejects this client: the start stops then.
  */
 export function assertAccepted(error: unknown): void {
-  const refusal = refusalIn(error);
-  if (refusal !== undefined) throw new Error(`REDIS_URL: ${refusal}`);
+  const rejection = rejectionIn(error);
+  if (rejection !== undefined) throw new Error(`REDIS_URL: ${rejection}`);
 }
 
-function refusalIn(error: unknown): string | undefined {
+function rejectionIn(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { message, code } = error as NodeJS.ErrnoException;
-  const refusal = code !== undefined && CERTIFICATES.test(code) ? `TLS fails: ${message}` : REFUSALS.exec(message)?.[0];
+  const rejection =
+    code !== undefined && CERTIFICATES.test(code) ? `TLS fails: ${message}` : REJECTIONS.exec(message)?.[0];
   // The first sentence: some messages have paragraphs, and one repeats the arguments of the command, which may be a password.
-  return refusal?.replace(/, with args.*| script: .*/s, '').replace(/(\.(\s|$)|\n).*/s, '');
+  return rejection?.replace(/, with args.*| script: .*/s, '').replace(/(\.(\s|$)|\n).*/s, '');
 }
