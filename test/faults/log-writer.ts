@@ -5,14 +5,13 @@ async function write(): Promise<void> {
   const database = await openDatabase({ directory: process.argv[2] ?? '', requestTimeoutMs: 60_000 });
   const { id } = await database.transaction(({ prisma }) => prisma.category.create({ data: { name: 'Dogs' } }));
   process.stdout.write(`${id}\n`);
-  // Rows that are removed again at once: it is the log that fills the disk.
-  for (;;) {
-    await database.prisma.$transaction([
-      database.prisma
-        .$executeRaw`create table pages as select repeat(md5(n::text), 30) from generate_series(1, 2000) n`,
-      database.prisma.$executeRaw`drop table pages`,
-    ]);
-  }
+  // In one statement: before the next one there would be a look at the disk.
+  await database.transaction(
+    ({ prisma }) => prisma.$executeRaw`do $$ begin
+      loop perform pg_logical_emit_message(false, '', repeat('x', 1000000)); end loop;
+    end $$`,
+  );
 }
 
-void write();
+// Its connections are closed just before the process ends with the thread of the database.
+write().catch(() => undefined);
