@@ -14,7 +14,7 @@ function needsScripts(name: string, instead: string): string {
 export const CONTENTS: readonly PageContent[] = [
   {
     path: '/',
-    title: 'Petstore Gateway',
+    title: 'Start',
     description: 'A GraphQL gateway for a petstore: pets, categories, orders and stock.',
     layout: 'sheet',
     files: ['start.js'],

@@ -37,7 +37,8 @@ function searchIndex(groups: readonly Group[], document: OpenAPIV3.Document): Pl
 export function createPortal({ document, schema }: PortalOptions): Portal {
   const assets = new Assets();
   const groups = readGroups();
-  const pageOf = (content: PageContent) => new Page(() => renderPage(content, assets.path), content);
+  const site = { product: document.info.title, assets: assets.path };
+  const pageOf = (content: PageContent) => new Page(() => renderPage(content, site), content);
   const contents = [...CONTENTS, overviewPage(groups), ...guidesOf(groups).map((guide) => guidePage(groups, guide))];
   const pages = new Map(contents.map((content) => [content.path, pageOf(content)]));
   const index = () => JSON.stringify(searchIndex(groups, document));

@@ -34,8 +34,16 @@ export interface PageContent extends PageOptions {
   content(): string;
 }
 
-/** @param assets the path of the assets. @returns the HTML of a page. */
-export function renderPage(page: PageContent, assets: string): string {
+/** What the pages of a service share. */
+export interface Site {
+  /** The name of the service. */
+  readonly product: string;
+  /** The path of the assets. */
+  readonly assets: string;
+}
+
+/** @returns the HTML of a page. */
+export function renderPage(page: PageContent, { product, assets }: Site): string {
   const { path, title, description, layout, files, tools = '' } = page;
   const tagOf = (file: string) => {
     if (file.endsWith('.css')) return `<link rel="stylesheet" href="${assets}/${file}">`;
@@ -43,7 +51,8 @@ export function renderPage(page: PageContent, assets: string): string {
     return `<script src="${assets}/${file}" ${file.startsWith('vendor/') ? 'defer' : 'type="module"'}></script>`;
   };
   return fill('page', {
-    title: path === '/' ? title : `${escaped(title)} · Petstore Gateway`,
+    title: escaped(path === '/' ? product : `${title} · ${product}`),
+    home: `<a class="home row" href="/"><img src="/favicon.svg" alt="" width="28" height="28">${escaped(product)}</a>`,
     description: escaped(description),
     files: [...files, 'site.css'].map(tagOf).join('\n  '),
     layout,

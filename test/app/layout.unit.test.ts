@@ -3,11 +3,22 @@ import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
 import { readSource } from './imports';
 
+const PROJECT = join(__dirname, '..', '..');
+const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
+
+/** `rest` of `src/rest/adapter`, `main` of `src/main`. */
+const moduleOf = (path: string) => (path.split('/')[1] ?? '').replace(/\.ts$/, '');
+
+/** `petstore` and `access`. */
+const DOMAINS = readSource('src/app/domains.ts', read('src/app/domains.ts'))
+  .imports.map(({ from }) => moduleOf(from))
+  .filter((module) => module !== 'rest');
+
 /** The modules of src from top to bottom. A module imports only itself and modules of lower levels (docs/architecture.md). */
 const LEVELS = [
   ['main'],
   ['app'],
-  ['petstore', 'access', 'portal'],
+  [...DOMAINS, 'portal'],
   ['http'],
   ['rest'],
   ['graphql'],
@@ -19,15 +30,11 @@ const LEVELS = [
 /** Plain constants, without the Prisma client. */
 const CONSTANTS = ['src/database/generated/enums', 'src/database/generated/columns'];
 
-const PROJECT = join(__dirname, '..', '..');
-const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
 const SOURCES = readdirSync(join(PROJECT, 'src'), { recursive: true, withFileTypes: true })
   .map((entry) => relative(PROJECT, join(entry.parentPath, entry.name)))
   .filter((path) => path.endsWith('.ts') && !/\/(generated|public)\//.test(path))
   .map((path) => ({ ...readSource(path, read(path)), text: read(path) }));
 
-/** `rest` of `src/rest/adapter`, `main` of `src/main`. */
-const moduleOf = (path: string) => (path.split('/')[1] ?? '').replace(/\.ts$/, '');
 const levelOf = (path: string) => LEVELS.findIndex((modules) => modules.includes(moduleOf(path)));
 
 /** Imports that match, as `path imports from`. */
