@@ -40,8 +40,10 @@ export const Id = new GraphQLScalarType<AnyId, string>({
 /** The argument that names an object by its id. @param what the kind of object: `pet`. */
 export const IdOf = (what: string, name = 'id') => Arg(name, () => Id, { description: `The ${what}'s id.` });
 
-/** Declares which forms of identifiers the scalar accepts beside integers. */
-export function declareIdForms(forms: readonly IdForm[]): void {
+/** Lets the scalar accept these forms of identifiers beside integers. All schemas of a process share the scalar and its forms. */
+export function declareIdForms(added: readonly IdForm[]): void {
+  const known = (Id.extensions.forms ?? []) as readonly IdForm[];
+  const forms = [...new Set([...known, ...added])].sort((a, b) => (a.rule < b.rule ? -1 : 1));
   const descriptions = forms.map(({ description }) => description).join(', and ');
   Id.description = descriptions ? `${INTEGER_IDS} ${descriptions}.` : INTEGER_IDS;
   Id.extensions = { forms };
