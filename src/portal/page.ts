@@ -35,7 +35,7 @@ export const SANDBOX: Policy = {
   'frame-src': ['https://sandbox.embed.apollographql.com'],
 };
 
-/** The headers of a page: its policy, and those that isolate it from other sites beside those of all files. */
+/** The headers of a page in addition to those of all files: its policy, and the headers that isolate it from other sites. */
 function headersOf(policy: Policy): Record<string, string> {
   return {
     'content-security-policy': Object.entries(policy)

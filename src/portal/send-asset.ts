@@ -25,7 +25,7 @@ export async function sendAsset(
   reply.header('vary', `${vary}accept-encoding`);
   const takesGzip = new Negotiator(raw).encoding(['gzip', 'identity']) === 'gzip';
   if (asset.etag) {
-    // A strong tag is that of one encoding (RFC 9110, section 8.8.3.3).
+    // Each encoding has a separate strong tag (RFC 9110, section 8.8.3.3).
     const etag = takesGzip ? asset.etag.replace(/"$/, '-gzip"') : asset.etag;
     reply.header('etag', etag);
     if (isKnown(etag, headers['if-none-match'])) return reply.code(304).send();

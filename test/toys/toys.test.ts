@@ -31,7 +31,7 @@ test('a domain of one type has both interfaces, filters, sort orders and pages',
   expect(await gateway.data(query)).toEqual({ toys: { totalCount: 2, nodes } });
 });
 
-test('its rule has an error code of its own, in the catalogue and in OpenAPI', async () => {
+test('the error code of its rule is in the catalogue and in OpenAPI', async () => {
   expect(await change('/toys/1', { broken: true })).toMatchObject({ status: 200, json: { broken: true } });
   const error = { code: 'TOY_BROKEN', message: 'Toy 1 is broken.', status: 409 };
   expect(await change('/toys/1', { name: 'Engine' })).toMatchObject({ status: 409, json: error });

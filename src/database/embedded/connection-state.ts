@@ -1,4 +1,4 @@
-/** What both ends of a connection to the embedded database know at once, without a message. */
+/** The state that both threads of a connection to the embedded database share. */
 export type ConnectionState = Int32Array<SharedArrayBuffer>;
 
 /** Bytes that the worker has sent and the client has not read. */
@@ -19,8 +19,8 @@ export function createState(): ConnectionState {
 }
 
 /**
- * Waits, in the worker, until the client has read enough of what it was sent, and counts `bytes` more. PGlite cannot pause a
- * statement, so the thread waits; the client reads independently of it.
+ * Called by the worker before it sends `bytes` more: waits until the client has read enough. PGlite cannot pause a statement,
+ * so the thread waits. The client reads in another thread.
  */
 export function waitForReader(state: ConnectionState, bytes: number): void {
   for (let unread = Atomics.load(state, UNREAD); unread > MAX_UNREAD; unread = Atomics.load(state, UNREAD))

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { reasonOf } from '../failures';
 
-/** The mode of directories that are for their owner alone, as PostgreSQL demands of its own. */
+/** The mode of directories that only their owner can use, as PostgreSQL requires for data directories. */
 export const PRIVATE = 0o700;
 export const CLUSTER = 'postgres';
 /** All that is kept in it: the cluster, the reserve on its disk, and who has it open. */

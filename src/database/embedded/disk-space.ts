@@ -47,7 +47,7 @@ export class DiskSpace {
     return left >= MARGIN && (this.isReserved || (left >= MARGIN + RESERVE && this.reserve()));
   }
 
-  /** Gives the reserve to what is being written. @returns false if there is none. */
+  /** Frees the reserve for the current write. @returns false if there is none. */
   release(): boolean {
     if (!this.isReserved) return false;
     this.isReserved = false;

@@ -33,13 +33,14 @@ interface Batch {
 }
 
 /**
- * Serves any number of connections with the one session that PGlite has, each as if it had a session of its own: a connection
- * has the session for one batch, or until its transaction ends (PostgreSQL documentation, "Extended Query" and "Pipelining").
- * Prepared statements are kept apart; an unnamed one lasts until the next Sync or Query. What SQL changes for a session is changed for all connections: settings, temporary tables,
- * session-level advisory locks, LISTEN, PREPARE. There is no authentication; only this process has the ports.
+ * Serves any number of connections with PGlite's only session. A connection owns the session for one batch, or until its
+ * transaction ends (PostgreSQL documentation, "Extended Query" and "Pipelining"). The names of prepared statements are
+ * separate for each connection; an unnamed statement lasts until the next Sync or Query. Connections share everything else
+ * that belongs to a session: settings, temporary tables, session-level advisory locks, LISTEN, PREPARE. There is no
+ * authentication: only this process has the ports.
  *
  * `@electric-sql/pglite-socket` 0.2.17 is no alternative: statement names of its connections collide, batches of several
- * connections mix, and after an exception it serves nobody any more.
+ * connections mix, and after an exception it serves no connection any more.
  */
 export class Multiplexer {
   private readonly connections = new Set<Connection>();
@@ -49,8 +50,8 @@ export class Multiplexer {
   private readonly unused: Buffer[] = [];
   private readonly response = new ResponseBuffer();
   /**
-   * PGlite's stack pointer. An SQL error leaves WebAssembly by an exception, which gives none of the stack back: of 0.5.8 every
-   * statement failed after 1,701 errors (`stack depth limit exceeded`).
+   * PGlite's stack pointer. An SQL error leaves WebAssembly by an exception, which does not restore the pointer: in 0.5.8
+   * every statement fails after 1,701 errors (`stack depth limit exceeded`).
    */
   private readonly stack: { value: unknown };
   private isRunning = false;
@@ -113,7 +114,7 @@ export class Multiplexer {
     let next: Connection | undefined;
     for (const connection of this.connections) {
       if (!connection.hasWork) continue;
-      // Time that a connection did not use while it had nothing to do is not made up for later.
+      // An idle connection gains no priority.
       connection.usedMs = Math.max(connection.usedMs, this.servedMs);
       if (!next || connection.usedMs <= next.usedMs) next = connection;
     }
@@ -150,7 +151,7 @@ export class Multiplexer {
     if (sql) this.execute(message(Frontend.query, sql), true);
   }
 
-  /** @param connection gets the response; without one nobody does. @returns the transaction status, see {@link ResponseBuffer.end}. */
+  /** @param connection receives the response; without a connection the response is discarded. @returns the transaction status, see {@link ResponseBuffer.end}. */
   private execute(bytes: Uint8Array, isComplete: boolean, connection?: Connection): number | undefined {
     const send = connection ? connection.send : () => undefined;
     const onRawData = (part: Uint8Array) => this.response.add(part, send);
@@ -239,7 +240,7 @@ class Connection {
     }
   }
 
-  /** Ends it with an error, after what is queued. */
+  /** Ends the connection with an error, after its queued batches. */
   end(sqlState: string, text: string): void {
     this.isEnding = true;
     this.lastError = errorResponse('FATAL', sqlState, text);

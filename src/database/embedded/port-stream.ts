@@ -3,8 +3,8 @@ import type { MessagePort } from 'node:worker_threads';
 import { type ConnectionState, reportClosed, reportRead } from './connection-state';
 
 /**
- * A connection to the embedded database, as node-postgres expects of its `stream` option: what it calls of a socket. node-postgres
- * does not wait for `drain`: how much is sent and not processed yet is bounded by the numbers of connections and of statements.
+ * A connection to the embedded database for the `stream` option of node-postgres, with the methods of a socket that it calls.
+ * node-postgres does not wait for `drain`. The numbers of connections and statements bound the data that is not processed yet.
  */
 export class PortStream extends Duplex {
   /** Received bytes that the reader has not taken. */

@@ -27,7 +27,7 @@ export class ResponseBuffer {
 
   /**
    * Sends the rest.
-   * @param isComplete whether the batch was one that the server answers with ReadyForQuery.
+   * @param isComplete whether the server answers the batch with ReadyForQuery.
    * @returns the transaction status; `undefined` if the batch was incomplete.
    * @throws SessionEnded
    */

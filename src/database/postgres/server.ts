@@ -8,20 +8,20 @@ export interface Server {
   readonly Client: typeof Client;
   /** The SQL that a new connection runs first: it fails if the URL requires a server that takes writes and this one does not. */
   readonly requirement: string;
-  /** Whether a pooler gives its connections for a transaction: nothing lasts for a session then. */
+  /** Whether a pooler assigns a connection for each transaction, so that no setting lasts for a session. */
   readonly isPooled: boolean;
-  /** Whether it may be unreachable. If not, it is busy while it does not respond, and its connections are kept. */
+  /** Whether it may be unreachable. Otherwise a server that does not respond is busy, and its connections are kept. */
   readonly isRemote: boolean;
   /** The SQL that a connection for requests runs first, with a time limit for its statements, in milliseconds. */
   settings(ms: number): string;
   /**
-   * Ends what runs on a connection that was checked out, if the deadline ends before it is released.
+   * Ends the statement on a connection that was checked out, if the deadline ends before the connection is released.
    * @param leave called when the connection is free, or closed.
    */
   hold(client: PoolClient, deadline: Deadline, leave: Release): void;
-  /** Whether what was sent on the connection will not run: its deadline ended before it started. */
+  /** Whether the statement sent on the connection will not run, since its deadline ended before it started. */
   isDropped(client: PoolClient): boolean;
-  /** The error to report for one of the server's. */
+  /** The error to report for an error of the server. */
   translate(error: unknown): unknown;
   /** Called when all connections are closed. */
   close(): Promise<void>;
