@@ -14,18 +14,19 @@ import { works } from './lib/works.mjs';
 // Other load on a machine comes and goes within seconds: each server should get its quietest moments.
 const options = readOptions({ rounds: '24', seconds: '0.5', connections: '16,64' });
 const chosenWorks = pick(works, options.work, 'work');
-const chosenServers = startable(pick(servers, options.only, 'only')).filter(({ faces }) =>
-  chosenWorks.some(({ face }) => faces.includes(face)),
+const takesPart = ({ faces, gateway }, { face, filters }) => faces.includes(face) && (gateway || !filters);
+const chosenServers = startable(pick(servers, options.only, 'only')).filter((server) =>
+  chosenWorks.some((work) => takesPart(server, work)),
 );
 
 /**
- * Runs one workload with a number of connections: compares all responses, warms up all servers, then runs the rounds, each
+ * Runs one workload: compares all responses, warms up all servers, then runs the rounds with each number of connections, each
  * server once per round.
  */
-async function compete(work, connections, running, url) {
+async function compete(work, running, url) {
   const field = running
-    .filter(({ faces }) => faces.includes(work.face))
-    .map((server) => ({ server, requests: prepare(work, server.port), rounds: [] }));
+    .filter((server) => takesPart(server, work))
+    .map((server) => ({ server, requests: prepare(work, server.port) }));
   const wrong = await verify(
     work,
     field.map(({ server }) => server),
@@ -34,22 +35,34 @@ async function compete(work, connections, running, url) {
   for (const [name, failure] of wrong) console.error(`${work.name} ${name}: ${failure}`);
   const sound = field.filter(({ server }) => !wrong.has(server.name));
   for (const { server, requests } of sound) {
-    await load(server.port, requests, { connections, seconds: options.warmup });
+    await load(server.port, requests, { connections: options.connections, seconds: options.warmup });
   }
+  const results = [];
+  for (const connections of options.loads) {
+    const rounds = await runRounds(work, connections, sound);
+    for (const { server } of field) {
+      const measured = rounds.get(server.name);
+      const failure = wrong.get(server.name) ?? measured.find(({ failure }) => failure)?.failure;
+      results.push({ work, connections, server, failure, figures: failure ? undefined : better(measured) });
+    }
+    if (work.writes) await restore(url);
+  }
+  return results;
+}
+
+/** @returns the figures of each round, by server name */
+async function runRounds(work, connections, field) {
+  const rounds = new Map(field.map(({ server }) => [server.name, []]));
   for (let round = 1; round <= options.rounds; round++) {
-    for (const { server, requests, rounds } of rotated(sound, round)) {
+    for (const { server, requests } of rotated(field, round)) {
       const figures = await measure(server, requests, { connections, seconds: options.seconds });
-      rounds.push(figures);
+      rounds.get(server.name).push(figures);
       console.error(
         `${work.name} × ${connections} ${round}/${options.rounds} ${server.name}: ${figures.cpuMs.toFixed(3)} CPU-ms/request`,
       );
     }
   }
-  if (work.writes) await restore(url);
-  return field.map(({ server, rounds }) => {
-    const failure = wrong.get(server.name) ?? rounds.find(({ failure }) => failure)?.failure;
-    return { work, connections, server, failure, figures: failure ? undefined : better(rounds) };
-  });
+  return rounds;
 }
 
 /** Each round begins with another server. */
@@ -62,8 +75,7 @@ if (!chosenServers.length) throw new Error('Nothing to measure');
 pinLoad();
 await onStage(chosenServers, options.database, async ({ url, running }) => {
   const results = [];
-  for (const work of chosenWorks)
-    for (const connections of options.loads) results.push(...(await compete(work, connections, running, url)));
+  for (const work of chosenWorks) results.push(...(await compete(work, running, url)));
   const heading = circumstances(await serverVersion(), pinned, options);
   const table = glance(results, chosenServers);
   const text = [heading, table, details(results)].join('\n\n');

@@ -4,7 +4,7 @@ import { accept } from './works.mjs';
 
 /** Number of distinct requests prepared; they are sent in turn. */
 const PREPARED = 2_000;
-/** The same where none may be sent twice. */
+/** The same for documents never seen: by the time they are sent again, the gateway has evicted them. */
 const PREPARED_ONCE = 20_000;
 
 /** The bytes of one workload's requests, prepared before the clock starts. */

@@ -8,7 +8,7 @@ export function readOptions({ rounds = '3', seconds = '3', connections = '16' } 
     options: {
       rounds: { type: 'string', default: rounds },
       seconds: { type: 'string', default: seconds },
-      warmup: { type: 'string', default: '6' },
+      warmup: { type: 'string', default: '10' },
       connections: { type: 'string', default: connections },
       database: { type: 'string', default: 'petstore_bench' },
       only: names,

@@ -6,7 +6,8 @@ import { PETS } from './database.mjs';
  * @property {string} name its name for `--work`
  * @property {string} title its row in the table
  * @property {'graphql' | 'rest'} face
- * @property {boolean} [once] none of its requests is sent twice
+ * @property {boolean} [once] a request is sent again only after many thousand others
+ * @property {boolean} [filters] uses filters and totals, which only the gateway has
  * @property {boolean} [writes] its responses contain an id assigned by the service
  * @property {(i: number) => { method: string, path: string, body?: object, headers?: object }} request the i-th request of a
  * deterministic sequence
@@ -37,9 +38,9 @@ function graphql(name, title, query, variables = () => ({}), more = {}) {
 let number = Date.now() * 1000;
 
 /** Operations whose values are written into their text, so that each document is a new one. */
-function unseen(name, title, queryOf) {
+function unseen(name, title, queryOf, more = {}) {
   const request = () => ({ method: 'POST', path: '/graphql', body: { query: queryOf(number++) } });
-  return { name, title, face: 'graphql', request, once: true };
+  return { name, title, face: 'graphql', request, once: true, ...more };
 }
 
 /** A name that no pet has: what is measured is the document, not the search. */
@@ -67,11 +68,17 @@ export const works = [
     'query Categories { categories(first: 20) { nodes { id name pets(first: 10) { nodes { id name status } } } } }',
   ),
   unseen('unseen', 'one pet, in a document never seen', (id) => `{ pet(id: "${id}") { id name status } }`),
-  unseen('unseen-count', 'count by name, in a document never seen', (id) => `{ ${countOf(id)} }`),
-  unseen('unseen-counts', '12 counts by name, in a document never seen', (id) => {
-    const counts = Array.from({ length: 12 }, (_, index) => `c${index}: ${countOf(`${id}${index}`)}`);
-    return `{ ${counts.join(' ')} }`;
-  }),
+  unseen('unseen-count', 'count by name, in a document never seen', (id) => `{ ${countOf(id)} }`, { filters: true }),
+  unseen(
+    'unseen-counts',
+    '12 counts by name, in a document never seen',
+    (id) => {
+      const counts = Array.from({ length: 12 }, (_, index) => `c${index}: ${countOf(`${id}${index}`)}`);
+      return `{ ${counts.join(' ')} }`;
+    },
+    { filters: true },
+  ),
+
   { name: 'rest-pet', title: 'REST: one pet', face: 'rest', request: (i) => get(`/pets/${petId(i)}`) },
   { name: 'rest-pets', title: 'REST: 50 pets', face: 'rest', request: () => get('/pets?limit=50') },
   graphql(
